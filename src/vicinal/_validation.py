@@ -1,0 +1,213 @@
+"""Checks of what the user gives, each done once, before any long work.
+
+An error names the argument, says what was given, what is needed and what to do.
+"""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def check_points(
+    X: Any, *, name: str = "X", min_points: int = 1, dtype: Any = np.float64
+) -> np.ndarray:
+    """`X` as a finite, C-contiguous (n, D) array of ``dtype``; the caller's array is never changed.
+
+    ``dtype=None`` keeps float32 and makes everything else float64.
+    """
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{name} is a sparse matrix, but points must be dense: pass {name}.toarray(), reduce it first "
+            "(for instance by TruncatedSVD), or give metric='precomputed' if it holds distances."
+        )
+    array = np.asarray(X)
+    if array.dtype.kind not in "buif":
+        array = _as_numbers(array, name)
+    if array.ndim != 2:
+        hint = f"{name}.reshape(-1, 1)" if array.ndim == 1 else f"{name}.reshape(len({name}), -1)"
+        raise ValueError(
+            f"{name} has shape {array.shape}, but a table of points (n_points, n_features) is needed; "
+            f"use {hint} if that is what it holds."
+        )
+    n, d = array.shape
+    if n < min_points or d < 1:
+        raise ValueError(
+            f"{name} has shape {array.shape}, but at least {min_points} point(s) and 1 feature are needed."
+        )
+    if dtype is None:
+        dtype = np.float32 if array.dtype == np.float32 else np.float64
+    array = np.ascontiguousarray(array, dtype=dtype)
+    _check_finite(array, name)
+    return array
+
+
+def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.csr_array:
+    """A distance matrix: square, finite, nonnegative, symmetric, zero on the diagonal.
+
+    A sparse one keeps its explicit zeros (distances 0) and may leave pairs out (not neighbours).
+    """
+    if sparse.issparse(distances):
+        return _check_sparse_distances(distances, name)
+    array = np.asarray(distances)
+    if array.dtype.kind not in "buif":
+        array = _as_numbers(array, name)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
+        raise ValueError(
+            f"{name} has shape {array.shape}, but metric='precomputed' needs a square distance matrix; "
+            "scipy.spatial.distance.squareform turns a condensed one into it."
+        )
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    _check_finite(array, name)
+    if array.min() < 0:
+        i, j = np.unravel_index(np.argmin(array), array.shape)
+        raise ValueError(
+            f"{name}[{i}, {j}] = {array[i, j]:g} is negative, but distances must be >= 0; "
+            "turn similarities into distances first, for instance by max - similarity."
+        )
+    if np.diagonal(array).any():
+        i = int(np.flatnonzero(np.diagonal(array))[0])
+        raise ValueError(
+            f"{name}[{i}, {i}] = {array[i, i]:g}, but the distance of a point to itself must be 0; "
+            f"set the diagonal by numpy.fill_diagonal({name}, 0)."
+        )
+    i = first_asymmetric_row(array)
+    if i is not None:
+        j = int(np.argmax(np.abs(array[i] - array[:, i])))
+        raise ValueError(
+            f"{name} is not symmetric: {name}[{i}, {j}] = {array[i, j]:g} but {name}[{j}, {i}] = "
+            f"{array[j, i]:g}; average it as ({name} + {name}.T) / 2 if it is meant to be."
+        )
+    return array
+
+
+def first_asymmetric_row(array: np.ndarray, block: int = 1024) -> int | None:
+    """First row in which a square array differs from its transpose, None when it is symmetric."""
+    for start in range(0, len(array), block):
+        stop = start + block
+        differs = (array[start:stop] != array[:, start:stop].T).any(axis=1)
+        if differs.any():
+            return start + int(np.argmax(differs))
+    return None
+
+
+def check_count(
+    value: Any, name: str, *, low: int = 1, high: int | None = None, remedy: str = ""
+) -> int:
+    """`value` as an int with ``low <= value <= high``."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < low or (high is not None and value > high):
+        wanted = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
+        raise _error(whole, f"{name}={value!r}, but {wanted} is needed.", remedy)
+    return int(value)
+
+
+def check_real(
+    value: Any,
+    name: str,
+    *,
+    low: float = -np.inf,
+    high: float = np.inf,
+    open_low: bool = False,
+    remedy: str = "",
+) -> float:
+    """`value` as a finite float in [low, high], or in (low, high] with ``open_low``."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not np.isfinite(value) or not low <= value <= high or (open_low and value == low):
+        wanted = "a finite number"
+        if low > -np.inf:
+            wanted += f" {'>' if open_low else '>='} {low:g}"
+        if high < np.inf:
+            wanted += f"{' and' if low > -np.inf else ''} <= {high:g}"
+        raise _error(real, f"{name}={value!r}, but {wanted} is needed.", remedy)
+    return float(value)
+
+
+def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
+    """`value` if it is one of ``choices``."""
+    if isinstance(value, str) and value in choices:
+        return value
+    raise _error(
+        isinstance(value, str),
+        f"{name}={value!r}, but one of {', '.join(map(repr, choices))} is needed.",
+        "",
+    )
+
+
+def require_memory(n_bytes: float, what: str, remedy: str) -> None:
+    """Refuse work that would not fit into the memory that is free now."""
+    free = _free_memory()
+    if free is not None and n_bytes > free:
+        raise MemoryError(
+            f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB of memory are free. "
+            f"{remedy}"
+        )
+
+
+def _free_memory() -> int | None:
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _as_numbers(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(
+        f"{name} has dtype {array.dtype}, but real numbers are needed; encode or drop the columns "
+        "that are not numeric."
+    )
+
+
+def _check_finite(array: np.ndarray, name: str) -> None:
+    # The sum is a cheap first look without a mask as large as the array; it may overflow on finite data.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if array.dtype.kind != "f" or np.isfinite(array.sum(dtype=np.float64)):
+            return
+    bad = ~np.isfinite(array)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ValueError(
+            f"{name} holds {int(bad.sum())} value(s) that are NaN or infinite, the first at "
+            f"[{i}, {j}]; impute or drop them (sklearn.impute.SimpleImputer does)."
+        )
+
+
+def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
+    if distances.shape[0] != distances.shape[1] or distances.shape[0] == 0:
+        raise ValueError(
+            f"{name} has shape {distances.shape}, but metric='precomputed' needs a square matrix."
+        )
+    if distances.dtype.kind not in "buif":
+        raise TypeError(f"{name} has dtype {distances.dtype}, but real numbers are needed.")
+    matrix = sparse.csr_array(distances, dtype=np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # csr_array shares the caller's buffers
+        matrix.sum_duplicates()
+    _check_finite(matrix.data[:, None], f"{name}.data")
+    if matrix.nnz and matrix.data.min() < 0:
+        raise ValueError(
+            f"{name} holds the negative value {matrix.data.min():g}, but distances must be >= 0."
+        )
+    return matrix
+
+
+def _error(right_type: bool, message: str, remedy: str) -> Exception:
+    text = f"{message} {remedy}".rstrip()
+    return ValueError(text) if right_type else TypeError(text)

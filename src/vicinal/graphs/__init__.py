@@ -1,0 +1,23 @@
+"""Proximity graphs: which points are connected.
+
+Every function takes points (or, with ``metric="precomputed"``, distances) and returns a `Graph`.
+
+- neighbourhoods: `knn`, `epsilon_ball`, `complete`, `gaussian`
+- spanning trees and their ensembles: `mst`, `disjoint_mst`, `perturbed_mst`
+- empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
+- images: `grid`
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "graph": ["Graph"],
+        "neighborhoods": ["complete", "epsilon_ball", "gaussian", "knn"],
+        "trees": ["disjoint_mst", "mst", "perturbed_mst"],
+        "triangulation": ["delaunay"],
+        "empty_region": ["beta_skeleton", "gabriel", "relative_neighborhood"],
+        "lattice": ["grid"],
+    },
+)

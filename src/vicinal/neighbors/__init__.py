@@ -1,0 +1,10 @@
+"""Neighbour search: who is near.
+
+- `NeighborSearch`: fit once, then `nearest` and `within` for the set itself or for new points
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__, {"search": ["NeighborSearch"]}
+)
