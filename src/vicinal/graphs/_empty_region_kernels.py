@@ -1,0 +1,225 @@
+"""Compiled search for the edges of empty-region graphs among points.
+
+A pair (i, j) is an edge when no third point w lies in its open region. With p = w - i and q = w - j every
+region of the family is a condition on p.q, |p|^2 and |q|^2 (`inside`). The search goes from each point i
+down the k-d tree. A box is left out when one witness w lies in the regions of i and of every place in the
+box; a point that gets through is tried against the neighbours of both ends and last against the whole
+tree. The first two steps only save work: the last one, and the condition itself, decide.
+
+Differences of coordinates are the only numbers used, so rounding is relative to the distances and not to
+the position of the data. Bounds of boxes keep a margin for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Witnesses that a point may gather during its search beyond its nearest neighbours.
+GATHERED = 16
+
+
+@njit(cache=True, nogil=True, inline="always")
+def inside(a, b, d2, dot, beta):
+    """Whether w is in the open region: a = |p|^2, b = |q|^2, d2 = |i - j|^2, dot = p.q."""
+    if beta == 2.0:
+        return a < d2 and b < d2
+    if beta == 1.0:
+        return dot < 0.0
+    if beta > 1.0:
+        return beta * dot < (beta - 1.0) * min(a, b)
+    # The angle at w exceeds pi - arcsin(beta); the product of roots cannot overflow.
+    return dot < -np.sqrt((1.0 - beta) * (1.0 + beta)) * (np.sqrt(a) * np.sqrt(b))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def blocks_edge(points, dims, i, j, w, d2, beta):
+    """Whether point w lies in the region of points i and j."""
+    a = b = dot = 0.0
+    for c in range(len(dims) or points.shape[1]):
+        p = points[w, c] - points[i, c]
+        q = points[w, c] - points[j, c]
+        a += p * p
+        b += q * q
+        dot += p * q
+    return inside(a, b, d2, dot, beta)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def square_gap(points, dims, i, j):
+    """Squared distance of points i and j."""
+    total = 0.0
+    for c in range(len(dims) or points.shape[1]):
+        gap = points[i, c] - points[j, c]
+        total += gap * gap
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def box_distances(tree, dims, i, node):
+    """Squared distances from point i to the nearest and to the farthest place of a box."""
+    near = far = 0.0
+    for c in range(len(dims) or tree.points.shape[1]):
+        x = tree.points[i, c]
+        below, above = tree.lower[node, c] - x, tree.upper[node, c] - x
+        gap = max(max(below, -above), 0.0)
+        reach = max(-below, above)
+        near += gap * gap
+        far += reach * reach
+    return near, far
+
+
+@njit(cache=True, nogil=True)
+def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
+    """Whether w lies in the regions of i and of every place in the box (no is always safe).
+
+    With u the place and w' = w, both seen from i, and m the least w'.u: for 1 <= beta <= 2 the two balls
+    of the lune ask for beta m > a and (beta - 1) |u|^2 + (2 - beta) m > a. Regions grow with beta, so 2
+    stands for all larger values. Below 1 the blocked places form a cone behind w.
+    """
+    points, lower, upper = tree.points, tree.lower, tree.upper
+    slack = rounding * (a + far)
+    least = 0.0
+    away = 0.0
+    for c in range(len(dims) or points.shape[1]):
+        x = points[i, c]
+        side = points[w, c] - x
+        below, above = lower[node, c] - x, upper[node, c] - x
+        least += min(side * below, side * above)
+        if beta < 1.0:
+            reach = max(side - below, above - side)
+            away += reach * reach
+    if beta < 1.0:
+        tilt = np.sqrt((1.0 - beta) * (1.0 + beta))
+        return least - a > tilt * np.sqrt(a) * np.sqrt(away) + slack
+    capped = min(beta, 2.0)
+    return capped * least - a > slack and (capped - 1.0) * near + (2.0 - capped) * least - a > slack
+
+
+@njit(cache=True, nogil=True)
+def box_depth(tree, dims, i, j, node, beta):
+    """How deep a box can reach into the region of (i, j): negative where it can hold a blocker.
+
+    The region is where |p|^2 < beta p.v holds from both ends (v leads to the other end). The least of
+    |p|^2 - beta p.v over a box is a sum of one term a coordinate.
+    """
+    points, lower, upper = tree.points, tree.lower, tree.upper
+    stretch = max(beta, 1.0)
+    from_i = from_j = 0.0
+    for c in range(len(dims) or points.shape[1]):
+        x, y = points[i, c], points[j, c]
+        v = stretch * (y - x)
+        low, high = lower[node, c], upper[node, c]
+        p = min(max(0.5 * v, low - x), high - x)
+        from_i += p * (p - v)
+        if stretch > 1.0:
+            q = min(max(-0.5 * v, low - y), high - y)
+            from_j += q * (q + v)
+    return max(from_i, from_j) if stretch > 1.0 else from_i
+
+
+@njit(cache=True, nogil=True)
+def find_blocker(tree, dims, i, j, d2, beta, rounding, stack):
+    """A point in the region of (i, j), or -1; the boxes deepest in the region come first."""
+    n_nodes = len(tree.bounds)
+    limit = rounding * d2 * max(beta, 1.0) ** 2
+    stack[0], size = 0, 1
+    while size:
+        size -= 1
+        node = stack[size]
+        left = 2 * node + 1
+        if left < n_nodes:
+            one = box_depth(tree, dims, i, j, left, beta)
+            two = box_depth(tree, dims, i, j, left + 1, beta)
+            first, second = (left, left + 1) if one <= two else (left + 1, left)
+            if max(one, two) <= limit:
+                stack[size] = second
+                size += 1
+            if min(one, two) <= limit:
+                stack[size] = first
+                size += 1
+        else:
+            for w in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+                if blocks_edge(tree.points, dims, i, j, w, d2, beta):
+                    return w
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def edges_from(tree, dims, near, start, stop, beta):
+    """Edges (i, j), i < j, of the points at tree positions start ... stop - 1, and their squared lengths.
+
+    ``near`` holds the tree positions of some neighbours of every point, nearest first.
+    """
+    points = tree.points
+    n_nodes = len(tree.bounds)
+    k = near.shape[1]
+    rounding = 1e-15 * (points.shape[1] + 16)
+    stack, other_stack = np.empty(128, np.int64), np.empty(128, np.int64)
+    witness, square = np.empty(k + GATHERED, np.int64), np.empty(k + GATHERED)
+    pairs, squares, n_edges = np.empty((1024, 2), np.int64), np.empty(1024), 0
+    for i in range(start, stop):
+        n_witnesses = k
+        for c in range(k):
+            witness[c] = near[i, c]
+            square[c] = square_gap(points, dims, i, near[i, c])
+        stack[0], size = 0, 1
+        while size:
+            size -= 1
+            node = stack[size]
+            if tree.bounds[node, 1] <= i + 1:
+                continue
+            closest, farthest = box_distances(tree, dims, i, node)
+            blocked = False
+            for c in range(n_witnesses):
+                w = witness[c]
+                if box_is_blocked(
+                    tree, dims, i, node, closest, farthest, w, square[c], beta, rounding
+                ):
+                    blocked = True
+                    break
+            if blocked:
+                to_front(witness, square, c)
+                continue
+            left = 2 * node + 1
+            if left < n_nodes:
+                one = box_distances(tree, dims, i, left)[0]
+                two = box_distances(tree, dims, i, left + 1)[0]
+                stack[size], stack[size + 1] = (left + 1, left) if one <= two else (left, left + 1)
+                size += 2
+                continue
+            for j in range(max(tree.bounds[node, 0], i + 1), tree.bounds[node, 1]):
+                d2 = square_gap(points, dims, i, j)
+                blocked = False
+                for c in range(n_witnesses):
+                    if blocks_edge(points, dims, i, j, witness[c], d2, beta):
+                        blocked = True
+                        break
+                if blocked:
+                    to_front(witness, square, c)
+                    continue
+                for c in range(k):
+                    if blocks_edge(points, dims, i, j, near[j, c], d2, beta):
+                        blocked = True
+                        break
+                if blocked:
+                    continue
+                w = find_blocker(tree, dims, i, j, d2, beta, rounding, other_stack)
+                n_witnesses = min(n_witnesses + 1, len(witness))
+                witness[n_witnesses - 1] = j if w < 0 else w
+                square[n_witnesses - 1] = square_gap(points, dims, i, witness[n_witnesses - 1])
+                if w < 0:
+                    if n_edges == len(squares):
+                        pairs = np.concatenate((pairs, np.empty_like(pairs)))
+                        squares = np.concatenate((squares, np.empty_like(squares)))
+                    pairs[n_edges, 0], pairs[n_edges, 1] = i, j
+                    squares[n_edges] = d2
+                    n_edges += 1
+    return pairs[:n_edges].copy(), squares[:n_edges].copy()
+
+
+@njit(cache=True, nogil=True, inline="always")
+def to_front(witness, square, c):
+    """Whoever blocked last is asked first: what it blocks lies together."""
+    witness[0], witness[c] = witness[c], witness[0]
+    square[0], square[c] = square[c], square[0]
