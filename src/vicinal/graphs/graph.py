@@ -1,0 +1,282 @@
+"""`Graph`: which nodes are connected, how long each edge is and how strong.
+
+The contract
+------------
+- **Missing entry**: no edge. Nothing else means "no edge".
+- **Explicit zero**: an edge. Length 0 joins duplicates; strength 0 is an edge that carries nothing.
+- **Asymmetry**: an undirected graph stores each edge in both directions with the same length and
+  strength, bit for bit. Anything else is refused; pass ``directed=True``, then `Graph.symmetrize`.
+- **Duplicates**: entries of one pair of nodes become one edge, with the shortest length and the
+  largest strength among them.
+- **Self-loops**: refused by the constructors; conversions from other formats drop the diagonal.
+- **Values**: lengths are finite and >= 0, strengths are in [0, 1]; both are float64.
+- **Indices**: int32 while nodes and entries fit, else int64; sorted within a row.
+- **Change**: none. Every array is read-only, every operation returns a new graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from vicinal._validation import check_count
+from vicinal.graphs._checks import (
+    check_origin,
+    check_pairs,
+    check_structure,
+    check_symmetric,
+    check_values,
+    read_only,
+    refuse_loops,
+)
+from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
+
+
+class Graph:
+    """Nodes 0 to n - 1 and weighted edges between them, in compressed rows.
+
+    Parameters
+    ----------
+    indptr, indices : array of int
+        Row pointers and neighbours (CSR). An undirected graph has each edge twice.
+    lengths : array of float
+        Length of each entry, finite and >= 0.
+    strengths : array of float, optional
+        Strength of each entry, in [0, 1]; 1 everywhere by default.
+    directed : bool, default=False
+        Whether an entry (i, j) says nothing about (j, i).
+    points : array, optional
+        The points, or with ``metric="precomputed"`` the distances, that the graph was built on.
+        `connect` measures with them. They are referred to, not copied.
+    metric : str, default="euclidean"
+        How ``points`` are measured.
+
+    Attributes
+    ----------
+    n_nodes : int
+    n_edges : int
+        Number of edges; an undirected one counts once.
+    indptr, indices, lengths, strengths : ndarray
+        The read-only CSR arrays.
+    directed : bool
+    points, metric :
+        As given.
+    degrees : ndarray of int
+        Number of neighbours of each node (successors, in a directed graph).
+    components : ndarray of int
+        Component of each node, weakly connected in a directed graph; numbered by their first nodes.
+    n_components, n_isolates : int
+        Number of components, and of nodes without any edge.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> path = Graph.from_edges(4, [[0, 1], [1, 2]], lengths=[1.0, 2.0])
+    >>> path
+    Graph(4 nodes, 2 edges, undirected, 2 components, 1 isolate)
+    >>> path.edges()
+    array([[0, 1],
+           [1, 2]])
+    >>> path.to_scipy("lengths").toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 2., 0.],
+           [0., 2., 0., 0.],
+           [0., 0., 0., 0.]])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_components",
+        "directed",
+        "indices",
+        "indptr",
+        "lengths",
+        "metric",
+        "points",
+        "strengths",
+    )
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    lengths: np.ndarray
+    strengths: np.ndarray
+    directed: bool
+    points: Any
+    metric: str
+    _components: np.ndarray | None
+
+    def __init__(
+        self,
+        indptr: Any,
+        indices: Any,
+        lengths: Any,
+        strengths: Any = None,
+        *,
+        directed: bool = False,
+        points: Any = None,
+        metric: str = "euclidean",
+    ) -> None:
+        indptr, indices = check_structure(indptr, indices)
+        entries = Entries(indptr, indices, *check_values(lengths, strengths, len(indices)))
+        rows = rows_of(indptr, indices.dtype.type)
+        refuse_loops(rows, indices)
+        if np.any((indices[1:] <= indices[:-1]) & (rows[1:] == rows[:-1])):
+            entries, _ = merge(rows, *entries[1:], len(indptr) - 1)
+        if not directed:
+            check_symmetric(entries)
+        self._fill(entries, directed, points, metric)
+
+    @classmethod
+    def from_edges(
+        cls,
+        n_nodes: int,
+        edges: Any,
+        lengths: Any,
+        strengths: Any = None,
+        *,
+        directed: bool = False,
+        points: Any = None,
+        metric: str = "euclidean",
+    ) -> Graph:
+        """Graph of a list of edges.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes.
+        edges : array of int of shape (m, 2)
+            Pairs of nodes. An undirected edge may be given in either direction, or in both.
+        lengths, strengths : array of float of shape (m,)
+            As for `Graph`, one value a pair.
+        directed, points, metric :
+            As for `Graph`.
+
+        Examples
+        --------
+        >>> from vicinal import Graph
+        >>> Graph.from_edges(3, [[2, 0], [0, 2]], lengths=[5.0, 4.0]).lengths
+        array([4., 4.])
+        """
+        n = check_count(n_nodes, "n_nodes", low=0)
+        pairs = check_pairs(edges, n)
+        lengths, strengths = check_values(lengths, strengths, len(pairs))
+        dtype = index_dtype(n, 2 * len(pairs))
+        source, target = pairs[:, 0].astype(dtype), pairs[:, 1].astype(dtype)
+        refuse_loops(source, target)
+        if not directed:
+            source, target = np.concatenate([source, target]), np.concatenate([target, source])
+            lengths, strengths = np.tile(lengths, 2), np.tile(strengths, 2)
+        entries, _ = merge(source, target, lengths, strengths, n)
+        return cls._trusted(entries, directed, points, metric)
+
+    @classmethod
+    def _trusted(
+        cls, entries: Entries, directed: bool, points: Any = None, metric: str = "euclidean"
+    ) -> Graph:
+        """Graph of entries that are known to keep the contract; takes the arrays over."""
+        graph = object.__new__(cls)
+        graph._fill(entries, directed, points, metric)
+        return graph
+
+    def _fill(self, entries: Entries, directed: bool, points: Any, metric: str) -> None:
+        n, m = len(entries.indptr) - 1, len(entries.indices)
+        dtype = index_dtype(n, m)
+        values = {
+            "indptr": read_only(entries.indptr.astype(dtype, copy=False)),
+            "indices": read_only(entries.indices.astype(dtype, copy=False)),
+            "lengths": read_only(entries.lengths),
+            "strengths": read_only(entries.strengths),
+            "directed": bool(directed),
+            "points": check_origin(points, n),
+            "metric": metric,
+            "_components": None,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(
+            f"a Graph cannot be changed, so {name!r} cannot be set; build a new one."
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Graph cannot be changed, so {name!r} cannot be deleted.")
+
+    def __copy__(self) -> Graph:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Graph:
+        return self
+
+    def __reduce__(self) -> tuple:
+        return Graph._trusted, (self._csr, self.directed, self.points, self.metric)
+
+    @property
+    def _csr(self) -> Entries:
+        return Entries(self.indptr, self.indices, self.lengths, self.strengths)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        return len(self.indices) if self.directed else len(self.indices) // 2
+
+    @property
+    def degrees(self) -> np.ndarray:
+        return np.diff(self.indptr)
+
+    @property
+    def components(self) -> np.ndarray:
+        labels = self._components
+        if labels is None:
+            # csgraph takes a stored zero for a missing edge, so it is not shown the lengths.
+            ones = np.ones(len(self.indices))
+            pattern = sparse.csr_array((ones, self.indices, self.indptr), shape=(self.n_nodes,) * 2)
+            labels = read_only(connected_components(pattern, connection="weak")[1])
+            object.__setattr__(self, "_components", labels)
+        return labels
+
+    @property
+    def n_components(self) -> int:
+        return int(self.components.max()) + 1 if self.n_nodes else 0
+
+    @property
+    def n_isolates(self) -> int:
+        touched = self.degrees > 0
+        if self.directed:
+            touched[self.indices] = True
+        return self.n_nodes - int(np.count_nonzero(touched))
+
+    def edges(self) -> np.ndarray:
+        """Edges as an (m, 2) array in lexicographic order; of an undirected edge only i < j."""
+        rows = rows_of(self.indptr, self.indices.dtype.type)
+        pairs = np.column_stack([rows, self.indices]).astype(np.int64, copy=False)
+        return pairs if self.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+
+    def __repr__(self) -> str:
+        counts = [
+            _count(self.n_nodes, "node"),
+            _count(self.n_edges, "edge"),
+            "directed" if self.directed else "undirected",
+            _count(self.n_components, "component"),
+            _count(self.n_isolates, "isolate"),
+        ]
+        return f"Graph({', '.join(counts)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Same nodes, edges, lengths, strengths and direction; points and metric do not matter."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self.directed == other.directed and all(map(np.array_equal, self._csr, other._csr))
+
+    def __hash__(self) -> int:
+        return hash((self.n_nodes, self.directed, len(self.indices), float(self.lengths.sum())))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
