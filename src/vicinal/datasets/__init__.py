@@ -1,0 +1,15 @@
+"""Points to try things on: small, seeded, with their true structure known.
+
+- spirals: `make_spirals`, `load_noisy_spiral`
+- moons: `make_two_moons`
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "moons": ["make_two_moons"],
+        "spirals": ["load_noisy_spiral", "make_spirals"],
+    },
+)

@@ -1,0 +1,49 @@
+"""Two moons: two clusters that no straight line separates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._validation import check_count, check_real
+
+
+def make_two_moons(
+    n_points: int = 400, *, noise: float = 0.05, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two half circles that reach into each other, with isotropic Gaussian noise.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points in all; the first moon has one more when it is odd.
+    noise : float
+        Standard deviation of the noise in each coordinate; the moons have radius 1.
+    random_state : int, numpy.random.Generator or None
+        Seed of the positions along the moons and of the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 2)
+        The points, moon after moon.
+    y : ndarray of shape (n_points,)
+        The moon of each point, 0 or 1.
+
+    Examples
+    --------
+    >>> from vicinal.datasets import make_two_moons
+    >>> X, y = make_two_moons(100, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((100, 2), 50)
+    """
+    n_points = check_count(n_points, "n_points")
+    noise = check_real(noise, "noise", low=0.0)
+    rng = np.random.default_rng(random_state)
+
+    y = (np.arange(n_points) >= (n_points + 1) // 2).astype(np.int64)
+    angle = np.pi * rng.random(n_points)
+    upper = np.column_stack([np.cos(angle), np.sin(angle)])
+    lower = np.column_stack([1.0 - np.cos(angle), 0.5 - np.sin(angle)])
+    X = np.where(y[:, None] == 0, upper, lower)
+    return X + noise * rng.standard_normal(X.shape), y

@@ -1,0 +1,96 @@
+"""Spirals: a curve that passes close to itself, where a too long edge is a visible mistake."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from vicinal._validation import check_count, check_real
+
+# Arms begin at this fraction of the outer radius: at the centre they would touch.
+_INNER_RADIUS = 0.15
+
+
+def make_spirals(
+    n_points: int = 400,
+    *,
+    n_arms: int = 2,
+    turns: float = 1.5,
+    noise: float = 0.02,
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interleaved spiral arms around one centre, with isotropic Gaussian noise.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points in all; arms differ by at most one point.
+    n_arms : int
+        Number of arms, turned evenly against each other.
+    turns : float
+        How often an arm goes round. Neighbouring windings are ``0.85 / (turns * n_arms)`` apart.
+    noise : float
+        Standard deviation of the noise in each coordinate; the outer radius of the spiral is 1.
+    random_state : int, numpy.random.Generator or None
+        Seed of the positions along the arms and of the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 2)
+        The points, arm after arm and from the centre outwards.
+    y : ndarray of shape (n_points,)
+        The arm of each point.
+
+    Examples
+    --------
+    >>> from vicinal.datasets import make_spirals
+    >>> X, y = make_spirals(100, n_arms=2, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 2), [0, 1])
+    """
+    n_points = check_count(n_points, "n_points")
+    n_arms = check_count(n_arms, "n_arms")
+    turns = check_real(turns, "turns", low=0.0, open_low=True)
+    noise = check_real(noise, "noise", low=0.0)
+    rng = np.random.default_rng(random_state)
+
+    y = np.arange(n_points) * n_arms // n_points
+    position = rng.random(n_points)
+    position = position[np.lexsort((position, y))]
+    angle = _angle_at(position, turns)
+    radius = _INNER_RADIUS + (1.0 - _INNER_RADIUS) * angle / (2.0 * np.pi * turns)
+    turned = angle + 2.0 * np.pi * y / n_arms
+    X = radius[:, None] * np.column_stack([np.cos(turned), np.sin(turned)])
+    return X + noise * rng.standard_normal(X.shape), y
+
+
+def load_noisy_spiral() -> np.ndarray:
+    """One noisy spiral of 200 points that ships with the package.
+
+    It is the output of ``make_spirals(200, n_arms=1, turns=2, noise=0.05, random_state=2)``,
+    rounded to six decimals and kept in a file, so that a picture made today can be made again
+    with any version of numpy.
+
+    Returns
+    -------
+    ndarray of shape (200, 2)
+
+    Examples
+    --------
+    >>> from vicinal.datasets import load_noisy_spiral
+    >>> load_noisy_spiral().shape
+    (200, 2)
+    """
+    with (files("vicinal.datasets") / "noisy_spiral.csv").open() as lines:
+        return np.loadtxt(lines, delimiter=",", skiprows=1)
+
+
+def _angle_at(position: np.ndarray, turns: float) -> np.ndarray:
+    """Angles at given fractions of an arm's length, so that points lie evenly along the curve."""
+    angle = np.linspace(0.0, 2.0 * np.pi * turns, 2000)
+    growth = (1.0 - _INNER_RADIUS) / angle[-1]
+    speed = np.hypot(_INNER_RADIUS + growth * angle, growth)
+    length = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2.0)])
+    return np.interp(position * length[-1], length, angle)
