@@ -1,0 +1,214 @@
+"""Compiled loops of the exact search by matrix products.
+
+Lists of candidates are max-heaps under the order (key, id): the root is the worst entry kept.
+A block of products is read in chunks that the compiler turns into vector compares; only a chunk with a
+hit is looked at one entry at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+CHUNK = 64
+
+
+@njit(cache=True, nogil=True)
+def _sift_down(keys, ids, row, at, size):
+    """Restore the heap of a row below ``at``."""
+    key, name = keys[row, at], ids[row, at]
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (
+            keys[row, right] > keys[row, child]
+            or (keys[row, right] == keys[row, child] and ids[row, right] > ids[row, child])
+        ):
+            child = right
+        if keys[row, child] < key or (keys[row, child] == key and ids[row, child] < name):
+            break
+        keys[row, at], ids[row, at] = keys[row, child], ids[row, child]
+        at = child
+    keys[row, at], ids[row, at] = key, name
+
+
+@njit(cache=True, nogil=True)
+def _replace_worst(keys, ids, row, key, name):
+    keys[row, 0], ids[row, 0] = key, name
+    _sift_down(keys, ids, row, 0, keys.shape[1])
+
+
+@njit(cache=True, nogil=True)
+def _sort_heap(keys, ids, row, size):
+    """Turn the heap in the first ``size`` places of a row into an ascending list."""
+    for last in range(size - 1, 0, -1):
+        key, name = keys[row, last], ids[row, last]
+        keys[row, last], ids[row, last] = keys[row, 0], ids[row, 0]
+        keys[row, 0], ids[row, 0] = key, name
+        _sift_down(keys, ids, row, 0, last)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def squared_distance(A, i, B, j):
+    """The sum in feature order that every exact road of the library uses."""
+    total = 0.0
+    for c in range(A.shape[1]):
+        gap = np.float64(A[i, c]) - np.float64(B[j, c])
+        total += gap * gap
+    return total
+
+
+@njit(cache=True, nogil=True)
+def scan(products, rows, columns):
+    """Offer each pair of a block of products to the list of its row and to that of its column.
+
+    ``rows`` and ``columns`` are (half, reach, keys, ids, names): half squared norms, the key below
+    which a candidate is wanted, the lists, and the names by which others list them. The key of y for
+    x is (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. A side whose reach is -inf collects nothing.
+    """
+    row_half, row_reach, row_keys, row_ids, row_names = rows
+    col_half, col_reach, col_keys, col_ids, col_names = columns
+    n_rows, n_cols = products.shape
+    for i in range(n_rows):
+        half = row_half[i]
+        reach = row_reach[i]
+        for start in range(0, n_cols, CHUNK):
+            stop = min(start + CHUNK, n_cols)
+            chunk = products[i, start:stop]
+            halves, reaches = col_half[start:stop], col_reach[start:stop]
+            found = np.int32(0)
+            for c in range(stop - start):
+                found |= np.int32((halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c]))
+            if found == 0:
+                continue
+            for j in range(start, stop):
+                product = products[i, j]
+                if row_names[i] == col_names[j]:
+                    continue
+                if col_half[j] - product < reach:
+                    _replace_worst(row_keys, row_ids, i, col_half[j] - product, col_names[j])
+                    reach = row_keys[i, 0]
+                if half - product < col_reach[j]:
+                    _replace_worst(col_keys, col_ids, j, half - product, row_names[i])
+                    col_reach[j] = col_keys[j, 0]
+        row_reach[i] = reach
+
+
+@njit(cache=True, nogil=True, inline="always")
+def cut(squared, half, n_features, unit, exact):
+    """No pair within ``squared`` of a point with this half squared norm has a key above the result.
+
+    ``unit`` is the rounding unit of the products. Three errors are covered: that of the exact sum
+    itself, that of rounding the points (relative to their norms), and that of the product.
+    """
+    if exact:
+        return squared / 2 - half
+    norm = np.sqrt(2 * half)
+    distance = np.sqrt(squared) * (1 + (n_features + 4) * 2.0**-52)
+    other = norm + distance
+    rounded = 1.01 * unit * (norm + other)
+    summed = 2.02 * (n_features + 8) * unit * (norm + other) * other
+    return ((distance + rounded) ** 2 + summed + n_features * 1e-36) / 2 - half
+
+
+@njit(cache=True, nogil=True)
+def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
+    """Exact squares of the candidates, the best k of them in order, and whether they are the answer.
+
+    Every point that is not a candidate has a key of at least the root's; with `cut` that proves the
+    k-th exact square final, or sends the row to the complete check.
+    """
+    n_candidates, k = ids.shape[1], out_ids.shape[1]
+    squares, names = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
+    for row in range(len(ids)):
+        i = first + row
+        count = 0
+        for c in range(n_candidates):
+            if ids[row, c] >= 0:
+                names[0, count] = ids[row, c]
+                squares[0, count] = squared_distance(Q, i, X, names[0, count])
+                count += 1
+        for at in range(count // 2 - 1, -1, -1):
+            _sift_down(squares, names, 0, at, count)
+        _sort_heap(squares, names, 0, count)
+        for c in range(k):
+            out_ids[i, c] = names[0, c] if c < count else -1
+            out_squares[i, c] = squares[0, c] if c < count else np.inf
+        worst = out_squares[i, k - 1] * scale * scale
+        certain[i] = cut(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
+
+
+@njit(cache=True, nogil=True)
+def recheck(products, Q, X, rows, row_half, halves, first, own, scale, unit, exact, keys, ids):
+    """Offer columns ``first`` ... of the products to the lists of exact squares of ``rows``.
+
+    Columns come in ascending order, so a later tie loses and the compare may be strict when the
+    products are exact; otherwise every pair that `cut` cannot rule out is measured.
+    """
+    n_cols, n_features = products.shape[1], Q.shape[1]
+    for r in range(len(rows)):
+        i = rows[r]
+        wanted = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
+        for start in range(0, n_cols, CHUNK):
+            if keys[r, 0] == 0.0:
+                break
+            stop = min(start + CHUNK, n_cols)
+            chunk, half = products[r, start:stop], halves[start:stop]
+            found = np.int32(0)
+            for c in range(stop - start):
+                found |= np.int32(half[c] - chunk[c] <= wanted)
+            if found == 0:
+                continue
+            for c in range(stop - start):
+                j = first + start + c
+                key = half[c] - chunk[c]
+                if key > wanted or (exact and key == wanted and ids[r, 0] < j) or j == own[r]:
+                    continue
+                square = squared_distance(Q, i, X, j)
+                if square < keys[r, 0] or (square == keys[r, 0] and j < ids[r, 0]):
+                    _replace_worst(keys, ids, r, square, j)
+                    wanted = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
+
+
+@njit(cache=True, nogil=True)
+def sort_lists(keys, ids):
+    """Sort each heap ascending."""
+    for row in range(len(keys)):
+        _sort_heap(keys, ids, row, keys.shape[1])
+
+
+@njit(cache=True, nogil=True)
+def smallest(distances, own, ids, keys):
+    """The smallest entries of each row, ascending by (distance, index); ``own[row]`` is left out."""
+    n_cols = distances.shape[1]
+    for row in range(len(distances)):
+        keys[row, :] = np.inf
+        ids[row, :] = n_cols
+        for start in range(0, n_cols, CHUNK):
+            stop = min(start + CHUNK, n_cols)
+            chunk = distances[row, start:stop]
+            reach = keys[row, 0]
+            found = np.int32(0)
+            for c in range(stop - start):
+                found |= np.int32(chunk[c] <= reach)
+            if found == 0:
+                continue
+            for c in range(stop - start):
+                j = start + c
+                better = chunk[c] < keys[row, 0] or (chunk[c] == keys[row, 0] and j < ids[row, 0])
+                if better and j != own[row]:
+                    _replace_worst(keys, ids, row, chunk[c], j)
+        _sort_heap(keys, ids, row, keys.shape[1])
+
+
+@njit(cache=True, nogil=True)
+def manhattan_rows(Q, columns, first, out):
+    """Sums of absolute differences; ``columns`` is the transposed set, so that points are adjacent."""
+    for row in range(len(out)):
+        out[row] = 0.0
+        for c in range(len(columns)):
+            x = Q[first + row, c]
+            for j in range(columns.shape[1]):
+                out[row, j] += abs(x - columns[c, j])
