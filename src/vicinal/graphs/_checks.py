@@ -15,8 +15,8 @@ def check_structure(indptr: Any, indices: Any) -> tuple[np.ndarray, np.ndarray]:
     indices = _as_integers(indices, "indices")
     if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
         raise ValueError(
-            f"indptr has shape {indptr.shape} and indices {indices.shape}, but CSR needs flat arrays "
-            "with n_nodes + 1 row pointers; Graph.from_edges takes pairs."
+            f"indptr has shape {indptr.shape} and indices {indices.shape}, but CSR needs flat "
+            "arrays with n_nodes + 1 row pointers; Graph.from_edges takes pairs."
         )
     n = len(indptr) - 1
     if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
@@ -24,7 +24,7 @@ def check_structure(indptr: Any, indices: Any) -> tuple[np.ndarray, np.ndarray]:
             f"indptr runs from {indptr[0]} to {indptr[-1]}, but row pointers must rise from 0 to "
             f"the number of entries, {len(indices)}."
         )
-    _check_range(indices, n, "indices")
+    check_range(indices, n, "indices")
     dtype = index_dtype(n, len(indices))
     return indptr.astype(dtype), indices.astype(dtype)
 
@@ -36,7 +36,7 @@ def check_pairs(edges: Any, n_nodes: int) -> np.ndarray:
     pairs = _as_integers(pairs, "edges")
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"edges has shape {pairs.shape}, but pairs of nodes (m, 2) are needed.")
-    _check_range(pairs, n_nodes, "edges")
+    check_range(pairs, n_nodes, "edges")
     return pairs
 
 
@@ -49,9 +49,10 @@ def _as_integers(values: Any, name: str) -> np.ndarray:
     return array
 
 
-def _check_range(nodes: np.ndarray, n_nodes: int, name: str) -> None:
-    if nodes.size and (nodes.min() < 0 or nodes.max() >= n_nodes):
-        bad = nodes.min() if nodes.min() < 0 else nodes.max()
+def check_range(nodes: np.ndarray, n_nodes: int, name: str, low: int = 0) -> None:
+    """Refuse numbers that are no nodes."""
+    if nodes.size and (nodes.min() < low or nodes.max() >= n_nodes):
+        bad = nodes.min() if nodes.min() < low else nodes.max()
         raise ValueError(
             f"{name} names node {bad}, but the {n_nodes} nodes are numbered from 0 on."
         )

@@ -52,8 +52,7 @@ def stable_order(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]
 def first_asymmetric(entries: Entries) -> tuple[int, int] | None:
     """A pair (i, j) whose entry is missing or different as (j, i); None when there is none."""
     n, m = len(entries.indptr) - 1, len(entries.indices)
-    dtype = index_dtype(n, m)
-    rows = rows_of(entries.indptr, dtype)
+    rows = rows_of(entries.indptr, index_dtype(n, m))
     order, _ = stable_order(entries.indices, n)
     turned_rows, turned_columns = entries.indices[order], rows[order]
     same = (turned_rows == rows) & (turned_columns == entries.indices)
@@ -82,32 +81,26 @@ def merge(
 
     Entries of one pair become one: the shortest length, and ``combine`` of the strengths.
     """
-    by_column, _ = stable_order(columns, n_nodes)
-    by_row, indptr = stable_order(rows[by_column], n_nodes)
-    order = by_column[by_row]
-    rows, columns = rows[order], columns[order]
+    by_row, indptr = stable_order(rows, n_nodes)
+    sorter = sparse.csr_array((by_row, columns[by_row], indptr), shape=(n_nodes, n_nodes))
+    sorter.sort_indices()
+    order, columns = sorter.data, sorter.indices
     lengths, strengths = lengths[order], strengths[order]
 
-    is_first = np.ones(len(rows), dtype=bool)
-    np.not_equal(columns[1:], columns[:-1], out=is_first[1:])
-    is_first[1:] |= rows[1:] != rows[:-1]
-    if is_first.all():
-        counts = np.ones(len(rows), dtype=np.intp)
-        return Entries(indptr, columns, lengths, strengths), counts
+    repeats = np.zeros(len(columns), dtype=bool)
+    np.equal(columns[1:], columns[:-1], out=repeats[1:])
+    repeats[indptr[:-1][np.diff(indptr) > 0]] = False
+    if not repeats.any():
+        return Entries(indptr, columns, lengths, strengths), np.ones(len(columns), dtype=np.intp)
 
-    first = np.flatnonzero(is_first)
-    counts = np.diff(first, append=len(rows))
-    lengths = np.minimum.reduceat(lengths, first)
-    strengths = combine.reduceat(strengths, first)
-    return Entries(pointers(rows[first], n_nodes), columns[first], lengths, strengths), counts
-
-
-def pointers(sorted_rows: np.ndarray, n_nodes: int) -> np.ndarray:
-    """CSR row pointers of entries whose rows are already sorted."""
-    counts = np.bincount(sorted_rows, minlength=n_nodes)
-    indptr = np.zeros(n_nodes + 1, dtype=index_dtype(n_nodes, len(sorted_rows)))
-    np.cumsum(counts, out=indptr[1:])
-    return indptr
+    first = np.flatnonzero(~repeats)
+    entries = Entries(
+        np.searchsorted(first, indptr).astype(indptr.dtype),
+        columns[first],
+        np.minimum.reduceat(lengths, first),
+        combine.reduceat(strengths, first),
+    )
+    return entries, np.diff(first, append=len(columns))
 
 
 def keep_entries(entries: Entries, keep: np.ndarray) -> Entries:

@@ -23,6 +23,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from vicinal._validation import check_count
+from vicinal.graphs import algebra, conversion, neighbor_lists
 from vicinal.graphs._checks import (
     check_origin,
     check_pairs,
@@ -33,6 +34,7 @@ from vicinal.graphs._checks import (
     refuse_loops,
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
+from vicinal.similarity import affinities
 
 
 class Graph:
@@ -257,6 +259,24 @@ class Graph:
         rows = rows_of(self.indptr, self.indices.dtype.type)
         pairs = np.column_stack([rows, self.indices]).astype(np.int64, copy=False)
         return pairs if self.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+
+    # One function each; the files are named after what they do.
+    __or__ = algebra.union
+    __and__ = algebra.intersection
+    __le__ = algebra.is_within
+    __lt__ = algebra.is_strictly_within
+    symmetrize = algebra.symmetrize
+    subgraph = algebra.subgraph
+    connect = algebra.connect
+    affinity = affinities.affinity
+    to_scipy = conversion.to_scipy
+    to_networkx = conversion.to_networkx
+    to_igraph = conversion.to_igraph
+    to_anndata = conversion.to_anndata
+    from_scipy = classmethod(conversion.from_scipy)
+    from_networkx = classmethod(conversion.from_networkx)
+    from_anndata = classmethod(conversion.from_anndata)
+    from_kneighbors = classmethod(neighbor_lists.from_kneighbors)
 
     def __repr__(self) -> str:
         counts = [

@@ -1,0 +1,9 @@
+"""Similarity: how strongly connected nodes belong together.
+
+- `affinity`: strength times a kernel of the length, for each edge of a graph
+- `edge_scale`: the scale at which lengths are compared
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, {"affinities": ["affinity", "edge_scale"]})

@@ -1,0 +1,30 @@
+"""Kernel of the nodes' scales."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def mean_shortest(indptr, lengths, limit, start, stop, means):
+    """Mean of at most ``limit`` shortest positive lengths of each row, 0 for a row without any."""
+    shortest = np.empty(limit)
+    for i in range(start, stop):
+        filled = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            length = lengths[e]
+            if length == 0 or (filled == limit and length >= shortest[limit - 1]):
+                continue
+            if filled < limit:
+                filled += 1
+            p = filled - 1
+            while p > 0 and shortest[p - 1] > length:
+                shortest[p] = shortest[p - 1]
+                p -= 1
+            shortest[p] = length
+        mean = 0.0
+        for p in range(filled):
+            # Divided before they are summed, so that the largest numbers do not overflow.
+            mean += shortest[p] / filled
+        means[i] = mean

@@ -1,0 +1,138 @@
+"""Affinities of a graph: strength times a kernel of the length, at a scale that fits the data."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._parallel import blocks, map_threads
+from vicinal._validation import check_choice
+
+if TYPE_CHECKING:
+    from vicinal.graphs.graph import Graph
+
+ROWS_A_TASK = 1 << 15
+# As many as `knn` connects by default, so that a dense graph of the same points scales alike.
+EDGES_A_NODE = 10
+
+
+def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> sparse.csr_array:
+    """Affinity w_ij = strength * kernel(length) of each edge.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edges with lengths and strengths.
+    scale : float, "auto" or "local", default="auto"
+        Length at which affinity has clearly dropped, see `edge_scale`. Infinity makes a kernel 1.
+    kernel : {"gaussian", "binary", "inverse"}, default="gaussian"
+        "gaussian" is exp(-(d / s)^2 / 2), "inverse" is 1 / (1 + d / s), "binary" is 1.
+
+    Returns
+    -------
+    csr_array of shape (n_nodes, n_nodes)
+        An entry for each edge, also where the value is as small as 0. Symmetric if the graph is
+        undirected; the diagonal is empty.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> graph = Graph.from_edges(3, [[0, 1], [1, 2]], lengths=[0.0, 2.0])
+    >>> graph.affinity(scale=2.0).toarray().round(3)
+    array([[0.   , 1.   , 0.   ],
+           [1.   , 0.   , 0.607],
+           [0.   , 0.607, 0.   ]])
+    """
+    check_choice(kernel, "kernel", ("gaussian", "binary", "inverse"))
+    scales = edge_scale(graph, scale) if kernel != "binary" else np.inf
+    values = _kernel(graph, scales, kernel)
+    values *= graph.strengths
+    return sparse.csr_array(
+        (values, graph.indices.copy(), graph.indptr.copy()), shape=(graph.n_nodes,) * 2
+    )
+
+
+def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
+    """Scale, or scales, at which the lengths of a graph's edges are compared.
+
+    A node's scale is the mean of its shortest edges, ten at most. Edges between duplicates
+    (length 0) are left out, as they say nothing about how far apart points are.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edges with lengths.
+    scale : float, "auto" or "local", default="auto"
+        "auto" is the median of the nodes' scales: it follows the units of the data, a minority of
+        outliers does not move it, and neither long edges nor the density of the graph matter much.
+        It is 1 if no edge has a length above 0.
+        "local" compares the edge (i, j) with the geometric mean of its two nodes' scales, so that
+        clusters of different density look alike; a node without a scale takes that of "auto".
+        A number > 0, or infinity, is taken as it is.
+
+    Returns
+    -------
+    float, or array of shape (n_nodes,) for "local"
+
+    References
+    ----------
+    Zelnik-Manor and Perona, "Self-tuning spectral clustering", NIPS 2004, for the local form.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> from vicinal.similarity import edge_scale
+    >>> graph = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]], lengths=[1.0, 1.0, 9.0])
+    >>> edge_scale(graph)
+    3.0
+    >>> edge_scale(graph, "local")
+    array([1., 1., 5., 9.])
+    """
+    if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
+        if not scale > 0:
+            raise ValueError(
+                f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
+            )
+        return float(scale)
+    if not isinstance(scale, str) or scale not in ("auto", "local"):
+        kind = ValueError if isinstance(scale, str) else TypeError
+        raise kind(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
+
+    scales = _node_scales(graph)
+    known = scales > 0
+    typical = float(np.median(scales[known])) if known.any() else 1.0
+    return typical if scale == "auto" else np.where(known, scales, typical)
+
+
+def _kernel(graph: Graph, scales: float | np.ndarray, kernel: str) -> np.ndarray:
+    if kernel == "binary":
+        return np.ones(len(graph.lengths))
+    # A length far above its scale may overflow to infinity, where every kernel is 0.
+    with np.errstate(over="ignore", under="ignore"):
+        if isinstance(scales, float):
+            values = graph.lengths / scales
+        else:
+            # Roots first: the product of two scales may overflow or vanish.
+            roots = np.sqrt(scales)
+            values = graph.lengths / (np.repeat(roots, graph.degrees) * roots[graph.indices])
+        if kernel == "inverse":
+            values += 1.0
+            return np.reciprocal(values, out=values)
+        np.square(values, out=values)
+        values *= -0.5
+        return np.exp(values, out=values)
+
+
+def _node_scales(graph: Graph) -> np.ndarray:
+    """Mean of the shortest positive lengths at each node, 0 where there is none."""
+    from vicinal.similarity._scale_kernels import mean_shortest
+
+    scales = np.empty(graph.n_nodes)
+    map_threads(
+        lambda rows: mean_shortest(graph.indptr, graph.lengths, EDGES_A_NODE, *rows, scales),
+        blocks(graph.n_nodes, ROWS_A_TASK),
+    )
+    return scales
