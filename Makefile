@@ -1,0 +1,38 @@
+# `make demo` and `make test` need only Python 3.11 or newer with pip: everything else is
+# installed into .venv, once, and again when pyproject.toml changes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export MPLBACKEND := Agg
+
+.PHONY: demo test test-slow bench images clean
+
+demo: .venv/cli.stamp
+	$(BIN)/vicinal demo
+
+test: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+test-slow: .venv/test.stamp
+	$(BIN)/pytest -m slow
+
+bench: .venv/bench.stamp
+	$(BIN)/python -m benchmarks graphs
+
+images: .venv/cli.stamp
+	$(BIN)/python docs/images/make_images.py
+
+.venv/%.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+clean:
+	rm -rf .venv demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

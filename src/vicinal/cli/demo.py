@@ -1,0 +1,85 @@
+"""``vicinal demo``: every proximity graph on one noisy spiral, as a table and as a picture."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vicinal import graphs
+from vicinal.cli.output import format_rows, whole_file
+from vicinal.datasets import load_noisy_spiral
+from vicinal.graphs.graph import Graph
+
+RADIUS = 0.15
+
+GALLERY: dict[str, Callable[[np.ndarray], Graph]] = {
+    "knn, k = 5": lambda X: graphs.knn(X, 5),
+    "mutual knn, k = 5": lambda X: graphs.knn(X, 5, mutual=True),
+    "directed knn, k = 5": lambda X: graphs.knn(X, 5, directed=True),
+    f"epsilon ball, {RADIUS}": lambda X: graphs.epsilon_ball(X, RADIUS),
+    "mst": lambda X: graphs.mst(X),
+    "perturbed mst, 20 trees": lambda X: graphs.perturbed_mst(X, random_state=0),
+    "disjoint mst, 4 trees": lambda X: graphs.disjoint_mst(X, 4),
+    "relative neighborhood": lambda X: graphs.relative_neighborhood(X),
+    "beta skeleton, 1.5": lambda X: graphs.beta_skeleton(X, 1.5),
+    "gabriel": lambda X: graphs.gabriel(X),
+    "delaunay": lambda X: graphs.delaunay(X),
+    "complete": lambda X: graphs.complete(X),
+    "gaussian": lambda X: graphs.gaussian(X),
+}
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser of ``vicinal``."""
+    parser = commands.add_parser(
+        "demo",
+        help="draw every graph on a noisy spiral that ships with the package",
+        description="Build every graph on a noisy spiral, print a table and write one figure.",
+        epilog="example: vicinal demo -o pictures",
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("demo-out"), help="folder; default: %(default)s"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Build, print and draw the gallery."""
+    points = load_noisy_spiral()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    built = {name: build(points) for name, build in GALLERY.items()}
+    rows = [
+        [name, f"{graph.n_edges:,}", str(graph.n_components), f"{graph.lengths.max():.3f}"]
+        for name, graph in built.items()
+    ]
+    print(f"{len(points)} points on a noisy spiral")
+    print(format_rows([["graph", "edges", "components", "longest edge"], *rows]))
+    path = arguments.output / "graphs.png"
+    draw_gallery(points, built, path)
+    print(f"figure written to {path}")
+
+
+def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> None:
+    """One figure with the points and all graphs side by side."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("the demo needs matplotlib: pip install 'vicinal[plot]'.") from error
+    from vicinal import plot
+
+    n_columns = 5
+    n_rows = -(-(len(built) + 1) // n_columns)
+    figure = Figure(figsize=(2.4 * n_columns, 2.55 * n_rows), layout="constrained")
+    cells = figure.subplots(n_rows, n_columns).ravel()
+    for ax in cells:
+        ax.set_axis_off()
+    nothing = Graph.from_edges(len(points), [], [], points=points)
+    for ax, (name, graph) in zip(cells, {"points": nothing, **built}.items(), strict=False):
+        plot.graph(graph, points, ax=ax, point_size=5, edge_width=0.6)
+        ax.set_title(name, fontsize=9)
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=110)
