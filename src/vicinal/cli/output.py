@@ -44,7 +44,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_edges(graph: Graph, path: Path) -> None:
-    """Table of source, target, length, strength; an undirected edge stands once, source < target."""
+    """Table of source, target, length and strength; an undirected edge stands once."""
     listed = listed_entries(graph)
     source, target = graph.edges().T
     columns = {

@@ -54,7 +54,11 @@ def _read_text(path: Path, key: str | None) -> Table:
     header = _is_header(_cells(first, separator), _cells(second, separator))
     try:
         frame = pandas.read_csv(
-            path, sep=separator, header=0 if header else None, encoding="utf-8-sig"
+            path,
+            sep=separator,
+            header=0 if header else None,
+            encoding="utf-8-sig",
+            float_precision="round_trip",  # the default may miss the nearest number by one bit
         )
     except (pandas.errors.ParserError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} could not be read as a table: {error}") from error
@@ -68,9 +72,10 @@ def _read_parquet(path: Path, key: str | None) -> Table:
     pandas = _need("pandas", path)
     _need("pyarrow", path)
     try:
-        return _numeric_columns(pandas.read_parquet(path), path)
-    except OSError as error:
+        frame = pandas.read_parquet(path)
+    except (OSError, ValueError) as error:
         raise ValueError(f"{path} could not be read as parquet: {error}") from error
+    return _numeric_columns(frame, path)
 
 
 def _read_npy(path: Path, key: str | None) -> Table:
