@@ -18,7 +18,7 @@ from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors._brute_kernels import recheck, refine, scan, sort_lists
 
 # Points of a block that a task owns, and the part of a product that stays in the second-level cache.
-BLOCK, STRIP_ROWS, STRIP_COLUMNS = 4096, 256, 2048
+BLOCK, STRIP_ROWS, STRIP_COLUMNS = 4096, 512, 1024
 Lists = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 

@@ -1,0 +1,105 @@
+"""Compiled loops of the radius search and of the choice between tree and products."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
+from vicinal.neighbors.kdtree import NO_OFFSETS, box_gap, cost_between
+
+
+@njit(cache=True, nogil=True)
+def points_to_visit(tree, kind, queries, costs):
+    """Number of points in leaves that come within each query's cost, summed over the queries."""
+    n_nodes = len(tree.bounds)
+    stack = np.empty(64, np.int64)
+    visited = 0
+    for q in range(len(queries)):
+        stack[0], size = 0, 1
+        while size:
+            size -= 1
+            node = stack[size]
+            if box_gap(kind, queries, queries, q, tree.lower, tree.upper, node) > costs[q]:
+                continue
+            if 2 * node + 1 < n_nodes:
+                stack[size], stack[size + 1] = 2 * node + 1, 2 * node + 2
+                size += 2
+            else:
+                visited += tree.bounds[node, 1] - tree.bounds[node, 0]
+    return visited
+
+
+@njit(cache=True, nogil=True)
+def walk_within(tree, kind, queries, rows, own, radius, indptr, indices, distances):
+    """Points within ``radius`` of the queries numbered ``rows``; counts only, if there is no output.
+
+    Counts go to ``indptr[row + 1]``; the filling pass starts each row at ``indptr[row]``.
+    """
+    n_nodes = len(tree.bounds)
+    stack = np.empty(64, np.int64)
+    fill = len(indices) > 0
+    for q in rows:
+        at = indptr[q] if fill else 0
+        stack[0], size = 0, 1
+        while size:
+            size -= 1
+            node = stack[size]
+            gap = box_gap(kind, queries, queries, q, tree.lower, tree.upper, node)
+            if (gap if len(kind[1]) == 1 else np.sqrt(gap)) > radius:
+                continue
+            if 2 * node + 1 < n_nodes:
+                stack[size], stack[size + 1] = 2 * node + 1, 2 * node + 2
+                size += 2
+                continue
+            for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+                cost = cost_between(kind, NO_OFFSETS, queries, q, tree.points, j)
+                distance = cost if len(kind[1]) == 1 else np.sqrt(cost)
+                if distance <= radius and not (own and tree.order[j] == q):
+                    if fill:
+                        indices[at] = tree.order[j]
+                        distances[at] = distance
+                    at += 1
+        if not fill:
+            indptr[q + 1] = at
+
+
+@njit(cache=True, nogil=True)
+def wanted_keys(squared, halves, n_features, unit, exact):
+    """Largest key that a pair within ``squared`` can have, for each row."""
+    wanted = np.empty(len(halves))
+    for i in range(len(halves)):
+        wanted[i] = cut(squared, halves[i], n_features, unit, exact)
+    return wanted
+
+
+@njit(cache=True, nogil=True)
+def count_below(products, halves, wanted):
+    """Number of entries of a block of products whose key is at most the row's ``wanted``."""
+    total = 0
+    for r in range(len(products)):
+        limit = wanted[r]
+        for start in range(0, products.shape[1], CHUNK):
+            stop = min(start + CHUNK, products.shape[1])
+            chunk, half = products[r, start:stop], halves[start:stop]
+            found = np.int32(0)
+            for c in range(stop - start):
+                found += np.int32(half[c] - chunk[c] <= limit)
+            total += found
+    return total
+
+
+@njit(cache=True, nogil=True)
+def measure_below(products, halves, wanted, Q, X, radius, first_row, first, own, rows, ids, distances):
+    """Measure the entries that `count_below` counted; keep those truly within the radius."""
+    kept = 0
+    for r in range(len(products)):
+        i = first_row + r
+        for c in range(products.shape[1]):
+            j = first + c
+            if halves[c] - products[r, c] <= wanted[r] and not (own and i == j):
+                distance = np.sqrt(squared_distance(Q, i, X, j))
+                if distance <= radius:
+                    rows[kept], ids[kept], distances[kept] = r, j, distance
+                    kept += 1
+    return kept

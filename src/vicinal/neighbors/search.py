@@ -1,0 +1,219 @@
+"""The one interface to neighbours, whatever the points, the metric and the road to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._parallel import n_threads
+from vicinal._validation import (
+    check_choice,
+    check_count,
+    check_distances,
+    check_points,
+    check_real,
+)
+
+METHODS = ("auto", "exact", "approximate")
+SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+# From here on a search may take long enough for a progress bar.
+LONG = 5_000
+
+
+class NeighborSearch:
+    """Neighbours of points, exact unless asked otherwise; build once, ask often.
+
+    Parameters
+    ----------
+    X : array (n, D), distance matrix (n, n), or a pair (indices, distances)
+        Points; with ``metric="precomputed"`` their distances, dense or sparse (in a sparse matrix a
+        stored zero is a distance and a missing entry is not a neighbour); or neighbours found
+        elsewhere, a row a point.
+    metric : str or callable
+        "euclidean", "cosine", "manhattan", "precomputed", or anything else that
+        `sklearn.metrics.pairwise_distances` takes.
+    method : {"auto", "exact", "approximate"}
+        "auto" and "exact" give the exact neighbours; whether a k-d tree or blocked matrix products
+        find them is decided by counting what the tree would visit. "approximate" may miss some.
+    recall : float
+        Share of the true neighbours that an approximate search has to find.
+    random_state : int, Generator or None
+        Seed of the approximate search.
+    n_jobs : int, optional
+        Number of threads, all cores by default. Results do not depend on it.
+    verbose : int
+        Above 0, long searches show a progress bar.
+
+    Attributes
+    ----------
+    method_ : str or None
+        What the last search used: "kdtree", "blocked", "direct", "pairwise", "precomputed", "given",
+        "ivf" or "pynndescent".
+    recall_ : float
+        1.0, or what an approximate search reached on a sample.
+    n_points : int
+        Number of points searched.
+
+    Examples
+    --------
+    >>> from vicinal.neighbors import NeighborSearch
+    >>> search = NeighborSearch([[0.0], [1.0], [3.0]])
+    >>> indices, distances = search.nearest(1)
+    >>> indices
+    array([[0, 1],
+           [1, 0],
+           [2, 1]])
+    >>> distances
+    array([[0., 1.],
+           [0., 1.],
+           [0., 2.]])
+    >>> search.nearest(1, queries=[[2.5]])
+    (array([[2]]), array([[0.5]]))
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        metric: Any = "euclidean",
+        method: str = "auto",
+        recall: float = 0.99,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        check_choice(method, "method", METHODS)
+        check_real(recall, "recall", low=0.0, high=1.0, open_low=True)
+        n_threads(n_jobs)
+        if isinstance(metric, str):
+            metric = SYNONYMS.get(metric, metric)
+        elif not callable(metric):
+            raise TypeError(f"metric={metric!r}, but the name of a metric or a callable is needed.")
+        self.metric, self.verbose = metric, verbose
+        self._road = _choose_road(X, metric, method, recall, random_state, n_jobs)
+
+    @property
+    def n_points(self) -> int:
+        return len(self._road)
+
+    @property
+    def method_(self) -> str | None:
+        return self._road.method
+
+    @property
+    def recall_(self) -> float:
+        return getattr(self._road, "recall", 1.0)
+
+    def nearest(self, k: int, queries: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest points, sorted by (distance, index).
+
+        Parameters
+        ----------
+        k : int
+            Number of neighbours; the point itself does not count.
+        queries : array (m, D), optional
+            New points; with ``metric="precomputed"`` their distances (m, n) to the points. By
+            default the neighbours of the points themselves are found.
+
+        Returns
+        -------
+        indices, distances : ndarray
+            Of shape (n, k + 1), the point itself first; or (m, k) for queries.
+        """
+        n = len(self._road)
+        if queries is not None:
+            k = check_count(k, "k", high=n, remedy=f"X has {n} point(s).")
+            asked = self._check_queries(queries)
+            return self._road.nearest_to(asked, k, self._progress(asked.shape[0]))
+        remedy = f"X has {n} point(s), and a point is not its own neighbour."
+        k = check_count(k, "k", high=n - 1, remedy=remedy)
+        others, lengths = self._road.nearest_others(k, self._progress(n))
+        indices, distances = np.empty((n, k + 1), np.int64), np.empty((n, k + 1))
+        indices[:, 0], distances[:, 0] = np.arange(n), 0.0
+        indices[:, 1:], distances[:, 1:] = others, lengths
+        return indices, distances
+
+    def within(
+        self, radius: float, queries: Any = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All points at a distance of at most ``radius``, always exact.
+
+        Returns
+        -------
+        indptr, indices, distances : ndarray
+            Row i of the lists is ``indices[indptr[i]:indptr[i + 1]]``, sorted by index. Without
+            queries a point is not in its own list.
+        """
+        radius = check_real(radius, "radius", low=0.0, open_low=True)
+        asked = None if queries is None else self._check_queries(queries)
+        n = len(self._road) if asked is None else asked.shape[0]
+        return self._road.within(radius, asked, self._progress(n))
+
+    def _progress(self, n_rows: int) -> str | None:
+        return "neighbours" if self.verbose > 0 and n_rows >= LONG else None
+
+    def _check_queries(self, queries: Any) -> Any:
+        if self.metric == "precomputed":
+            return _check_query_distances(queries, self._road)
+        queries = check_points(queries, name="queries", dtype=None)
+        known = getattr(self._road, "X", queries).shape[1]
+        if queries.shape[1] != known:
+            raise ValueError(
+                f"queries have {queries.shape[1]} feature(s), but the points of the search have "
+                f"{known}; give queries with the same features."
+            )
+        return queries
+
+
+def _choose_road(
+    X: Any, metric: Any, method: str, recall: float, random_state: Any, n_jobs: int | None
+) -> Any:
+    if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 2 for part in X):
+        from vicinal.neighbors.lists import Neighbors
+
+        return Neighbors(X)
+    if metric == "precomputed":
+        from vicinal.neighbors.lists import SparseDistances
+        from vicinal.neighbors.tables import Distances
+
+        matrix = check_distances(X)
+        if sparse.issparse(matrix):
+            return SparseDistances(matrix)
+        return Distances(matrix, n_jobs)
+    points = check_points(X, dtype=None)
+    if method == "approximate":
+        from vicinal.neighbors.approximate import ClusteredPoints, DescentPoints
+
+        if metric in ("euclidean", "cosine"):
+            return ClusteredPoints(points, metric, recall, random_state, n_jobs)
+        return DescentPoints(points, metric, recall, random_state, n_jobs)
+    if metric in ("euclidean", "cosine", "manhattan"):
+        from vicinal.neighbors.points import Points
+
+        return Points(points, metric, n_jobs)
+    from vicinal.neighbors.tables import OtherMetric
+
+    return OtherMetric(points, metric, n_jobs)
+
+
+def _check_query_distances(queries: Any, road: Any) -> Any:
+    if sparse.issparse(queries) != sparse.issparse(road.matrix):
+        raise TypeError(
+            "queries and X must both be dense or both be sparse when metric='precomputed'."
+        )
+    if sparse.issparse(queries):
+        rows = sparse.csr_array(queries, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        values = rows.data
+    else:
+        rows = values = check_points(queries, name="queries")
+    if rows.shape[1] != len(road):
+        raise ValueError(
+            f"queries have shape {rows.shape}, but with metric='precomputed' a row must hold the "
+            f"distances to all {len(road)} points of X."
+        )
+    if values.size and not values.min() >= 0:
+        raise ValueError("queries hold negative or undefined distances, but they must be >= 0.")
+    return rows
