@@ -114,6 +114,8 @@ def check_origin(points: Any, n_nodes: int) -> Any:
         return None
     if not sparse.issparse(points):
         points = np.asarray(points)
+        if points.dtype.kind == "O":
+            points = points.astype(np.float64)
     if points.shape[0] != n_nodes:
         raise ValueError(f"points has {points.shape[0]} rows, but the graph has {n_nodes} nodes.")
     if not sparse.issparse(points):

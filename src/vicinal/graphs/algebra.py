@@ -142,12 +142,13 @@ def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None
            [2, 3]])
     """
     n_links = check_count(n_links, "n_links")
-    points = graph.points if X is None else _check_origin(graph, X)
-    if points is None:
+    X = graph.points if X is None else X
+    if X is None:
         raise ValueError(
             "X=None, but this graph does not know the points it was built on; "
             "pass them, as graph.connect(X)."
         )
+    points = _check_origin(graph, X)
     if graph.n_components <= 1:
         return graph
     from vicinal.graphs.joining import shortest_links

@@ -30,8 +30,8 @@ def grid(shape: Any = None, connectivity: int | None = None, image: Any = None) 
         default.
     image : array, optional
         Values of the cells: of the grid's shape (grey), or with one more axis for the channels
-        (colour). Without ``shape``, an image with three axes is a colour picture (height, width, channels),
-        unless ``connectivity`` is 6 or 26: then it is a grey volume (depth, height, width).
+        (colour). Without ``shape``, an image with three axes is a colour picture (height, width,
+        channels), unless ``connectivity`` is 6 or 26: then it is a grey volume.
 
     Returns
     -------

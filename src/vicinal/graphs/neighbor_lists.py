@@ -39,7 +39,7 @@ def from_kneighbors(
     distances : array of float of shape (n, m)
         Distances to them. scikit-learn's ``kneighbors`` returns the two the other way round.
     k : int, optional
-        Use only this many neighbours of each node, itself not counted.
+        Use only this many neighbours of each node, itself not counted; all of them by default.
     mutual : bool, default=False
         Connect two nodes only if each is a neighbour of the other; by default one way is enough.
     directed : bool, default=False
@@ -64,6 +64,8 @@ def from_kneighbors(
             k, "k", high=width, remedy=f"The lists hold {width} neighbours; search for more."
         )
     lists = _sorted_lists(indices, distances, k or width, n_jobs)
+    if k is not None:
+        _check_enough(indices, lists[2], k)
     entries = _own_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
     return cls._trusted(entries, directed, points, metric)
 
@@ -94,6 +96,17 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
             "mark a missing neighbour by the index -1."
         )
     return indices, distances
+
+
+def _check_enough(indices: np.ndarray, counts: np.ndarray, k: int) -> None:
+    short = np.flatnonzero(counts < k)
+    short = short[(indices[short] >= 0).all(axis=1)]
+    if len(short):
+        i = short[0]
+        raise ValueError(
+            f"k={k}, but row {i} of indices holds {counts[i]} neighbours besides node {i} itself; "
+            "search for more or lower k."
+        )
 
 
 def refuse_mutual_directed(mutual: bool, directed: bool) -> None:

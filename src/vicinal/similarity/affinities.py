@@ -92,7 +92,7 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     array([1., 1., 5., 9.])
     """
     if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
-        if not scale > 0:
+        if not float(scale) > 0:
             raise ValueError(
                 f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
             )

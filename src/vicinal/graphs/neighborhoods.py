@@ -1,0 +1,279 @@
+"""Neighbourhood graphs: `knn`, `epsilon_ball`, and the complete graph with or without weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._parallel import blocks, map_threads
+from vicinal._validation import (
+    check_count,
+    check_distances,
+    check_points,
+    check_real,
+    require_memory,
+)
+from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
+from vicinal.graphs.graph import Graph
+from vicinal.graphs.neighbor_lists import refuse_mutual_directed
+from vicinal.neighbors import NeighborSearch
+from vicinal.similarity import affinity
+
+ENTRIES_A_TASK = 1 << 20
+REMEDY = "A point has one neighbour less than there are points: ask for fewer, or use complete(X)."
+
+
+def knn(
+    X: Any,
+    k: int = 10,
+    *,
+    mutual: bool = False,
+    directed: bool = False,
+    metric: str = "euclidean",
+    method: str = "auto",
+    recall: float = 0.99,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """Graph of the k nearest neighbours: i ~ j if j is one of the k nearest of i, or i of j.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features), pair (indices, distances) or NeighborSearch
+        Points; distances of all pairs with ``metric="precomputed"``; ready neighbour lists, nearest
+        first; or a search, whose own settings then hold. Only a graph of points or of distances
+        can `connect` without being given them.
+    k : int, default=10
+        Number of neighbours, the point itself not counted. Of two at the same distance the one
+        with the smaller number is nearer.
+    mutual : bool, default=False
+        Connect two points only if each is among the k nearest of the other.
+    directed : bool, default=False
+        Keep the direction, from each point to its k nearest.
+    metric : str, default="euclidean"
+        "euclidean", "manhattan", "cosine", any metric of scikit-learn, or "precomputed".
+    method : {"auto", "exact", "approximate"}, default="auto"
+        How to search, as for `NeighborSearch`.
+    recall : float, default=0.99
+        Share of true neighbours that an approximate search has to find.
+    random_state : int, Generator or None
+        Seed of an approximate search.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> from vicinal.graphs import knn
+    >>> X = [[0.0], [1.0], [3.0], [7.0]]
+    >>> knn(X, k=1).edges()
+    array([[0, 1],
+           [1, 2],
+           [2, 3]])
+    >>> knn(X, k=1, mutual=True).edges()
+    array([[0, 1]])
+    """
+    refuse_mutual_directed(mutual, directed)
+    kind: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
+    if isinstance(X, tuple):
+        if len(X) != 2:
+            raise ValueError(
+                f"X is a tuple of {len(X)}, but a pair (indices, distances) is needed."
+            )
+        return Graph.from_kneighbors(*X, k, metric=metric, **kind)
+    k = check_count(k, "k")
+    points = None
+    if not isinstance(X, NeighborSearch):
+        points = X
+        X = NeighborSearch(
+            X,
+            metric=metric,
+            method=method,
+            recall=recall,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+    check_count(k, "k", high=X.n_points - 1, remedy=REMEDY)
+    return Graph.from_kneighbors(*X.nearest(k), points=points, metric=X.metric, **kind)
+
+
+def epsilon_ball(
+    X: Any,
+    radius: float,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """Graph of all pairs at a distance of at most ``radius``.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features) or NeighborSearch
+        Points; distances of all pairs with ``metric="precomputed"``; or a search, whose own
+        settings then hold.
+    radius : float
+        Largest distance of an edge, > 0. The quantiles of ``knn(X).lengths`` are a guide.
+    metric, n_jobs, verbose :
+        As for `knn`.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> from vicinal.graphs import epsilon_ball
+    >>> epsilon_ball([[0.0], [1.0], [3.0], [7.0]], radius=2.0).edges()
+    array([[0, 1],
+           [1, 2]])
+    """
+    radius = check_real(
+        radius, "radius", low=0, open_low=True, remedy="Lengths of knn(X) show what is usual."
+    )
+    if isinstance(X, tuple):
+        raise TypeError(
+            "X is a pair (indices, distances), but lists of a fixed length need not reach as far "
+            "as the radius; pass the points or a NeighborSearch."
+        )
+    points = None
+    if not isinstance(X, NeighborSearch):
+        points = X
+        X = NeighborSearch(X, metric=metric, n_jobs=n_jobs, verbose=verbose)
+    indptr, indices, lengths = X.within(radius)
+    entries = Entries(indptr, indices, lengths, np.ones(len(lengths)))
+    # Products of matrices may round d(i, j) and d(j, i) differently, one of them over the radius.
+    asymmetric = first_asymmetric(entries) is not None
+    graph = Graph._trusted(entries, asymmetric, points, X.metric)
+    return graph.symmetrize("union")
+
+
+def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> Graph:
+    """Graph of all pairs.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points, or distances of all pairs with ``metric="precomputed"``.
+    metric, n_jobs :
+        As for `knn`.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> from vicinal.graphs import complete
+    >>> complete([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]).to_scipy().toarray().round(2)
+    array([[0.  , 5.  , 1.  ],
+           [5.  , 0.  , 4.24],
+           [1.  , 4.24, 0.  ]])
+    """
+    points = check_distances(X) if metric == "precomputed" else check_points(X)
+    if sparse.issparse(points):
+        raise TypeError(
+            "X is a sparse matrix, but the complete graph needs the distance of every pair; "
+            "Graph.from_scipy(X) takes the stored ones."
+        )
+    n = len(points)
+    n_entries = n * (n - 1)
+    require_memory(
+        20.0 * n_entries,
+        f"The complete graph of {n:,} points",
+        "Use knn(X), which keeps the near pairs only.",
+    )
+    rows_at = _distances_between(points, metric, n_jobs)
+    indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
+    lengths = np.empty(n_entries)
+
+    def fill(span: tuple[int, int]) -> None:
+        own = np.arange(*span)
+        other = np.ones((len(own), n), dtype=bool)
+        other[np.arange(len(own)), own] = False
+        part = slice(span[0] * (n - 1), span[1] * (n - 1))
+        indices[part] = np.nonzero(other)[1]
+        lengths[part] = rows_at(*span)[other]
+
+    map_threads(fill, blocks(n, max(1, ENTRIES_A_TASK // n)), n_jobs)
+    entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, np.ones(n_entries))
+    return Graph._trusted(entries, False, points, metric)
+
+
+def gaussian(
+    X: Any, scale: Any = "auto", *, metric: str = "euclidean", n_jobs: int | None = None
+) -> Graph:
+    """Complete graph with Gaussian affinities as strengths.
+
+    Its affinity matrix is ``affinity(kernel="binary")``, which leaves the strengths as they are.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points, or distances of all pairs with ``metric="precomputed"``.
+    scale : float, "auto" or "local", default="auto"
+        Scale of the Gaussian, as for `vicinal.similarity.edge_scale`.
+    metric, n_jobs :
+        As for `knn`.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> from vicinal.graphs import gaussian
+    >>> gaussian([[0.0], [1.0], [2.0]], scale=1.0).to_scipy("strengths").toarray().round(3)
+    array([[0.   , 0.607, 0.135],
+           [0.607, 0.   , 0.607],
+           [0.135, 0.607, 0.   ]])
+    """
+    graph = complete(X, metric=metric, n_jobs=n_jobs)
+    entries = graph._csr._replace(strengths=affinity(graph, scale).data)
+    return Graph._trusted(entries, False, graph.points, metric)
+
+
+def _distances_between(
+    points: np.ndarray, metric: str, n_jobs: int | None
+) -> Callable[[int, int], np.ndarray]:
+    """Function that gives rows of the matrix of all distances."""
+    if metric == "precomputed":
+        return lambda first, last: points[first:last]
+    if metric in ("euclidean", "manhattan"):
+        return _measured(points, metric)
+    # Any other metric through the search: all others of each point, put back into their places.
+    indices, distances = NeighborSearch(points, metric=metric, n_jobs=n_jobs).nearest(
+        len(points) - 1
+    )
+    matrix = np.empty((len(points),) * 2)
+    np.put_along_axis(matrix, indices, distances, axis=1)
+    # Products of matrices may round d(i, j) and d(j, i) differently.
+    matrix = np.minimum(matrix, matrix.T)
+    return lambda first, last: matrix[first:last]
+
+
+def _measured(points: np.ndarray, metric: str) -> Callable[[int, int], np.ndarray]:
+    from vicinal.graphs._knn_kernels import euclidean_rows
+    from vicinal.neighbors._brute_kernels import manhattan_rows
+    from vicinal.neighbors.points import Points
+
+    prepared = Points(points, metric, 1)
+    columns = np.ascontiguousarray(prepared.X.T)
+    kernel = euclidean_rows if metric == "euclidean" else manhattan_rows
+
+    def rows(first: int, last: int) -> np.ndarray:
+        out = np.empty((last - first, len(points)))
+        kernel(prepared.X, columns, first, out)
+        return out / prepared.unit
+
+    return rows
