@@ -1,0 +1,35 @@
+"""``python -m benchmarks SUITE [--quick] [--only NAME]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.cases import SUITES
+from benchmarks.report import case_lines, judge, save
+from benchmarks.runner import run_case
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--quick", action="store_true", help="few points, to see that it runs")
+    parser.add_argument("--only", help="cases whose name contains this")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="seconds for a peer; default: %(default)g"
+    )
+    arguments = parser.parse_args()
+    cases = [c for c in SUITES[arguments.suite] if not arguments.only or arguments.only in c.name]
+    if not cases:
+        names = ", ".join(case.name for case in SUITES[arguments.suite])
+        parser.error(f"--only {arguments.only} matches no case; there are {names}")
+    for case in cases:
+        sized = case.quick() if arguments.quick else case
+        record = judge(sized, run_case(sized, arguments.limit))
+        print("\n".join(case_lines(record)), end="\n\n", flush=True)
+        # After each case, so that an interrupted run keeps what it has.
+        path = save(arguments.suite, [record], arguments.quick)
+    print(f"written to {path} and {path.with_suffix('.json').name}")
+
+
+if __name__ == "__main__":
+    main()

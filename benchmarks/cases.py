@@ -1,0 +1,99 @@
+"""What is measured: sizes, contenders and the target that vicinal has set itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    """One task on one set of points.
+
+    ``max_ratio`` bounds the time of vicinal over that of the fastest peer, ``ratio_to`` bounds it
+    over one peer by name, ``max_seconds`` bounds it alone. ``k`` scales the bound on memory,
+    200 bytes * n * k beyond the result. With ``cold`` the first call of a fresh process counts,
+    with imports and compilation; else the best of three later calls.
+    """
+
+    name: str
+    task: str
+    n: int
+    d: int
+    k: int
+    peers: tuple[str, ...]
+    max_ratio: float | None = None
+    max_seconds: float | None = None
+    ratio_to: tuple[str, float] | None = None
+    cold: bool = False
+    points: str = "uniform"
+
+    def quick(self) -> Case:
+        """The same case on few points, to see that everything runs."""
+        return replace(self, n=max(1000, self.n // 50))
+
+
+def make_points(kind: str, n: int, d: int) -> np.ndarray:
+    """Seeded points: "uniform" in the unit cube, or a "curved" 8-dimensional sheet in d."""
+    rng = np.random.default_rng(0)
+    if kind == "uniform":
+        return rng.random((n, d))
+    # Real tables of many columns have far fewer directions of their own; noise keeps them apart.
+    latent = rng.standard_normal((n, 8))
+    bent = np.tanh(latent @ rng.standard_normal((8, 64))) @ rng.standard_normal((64, d)) / 8
+    return bent + 0.02 * rng.standard_normal((n, d))
+
+
+TREES = ("quitefastmst", "fast_hdbscan")
+SEARCHES = ("scipy cKDTree", "scikit-learn", "faiss flat")
+INDEXES = ("hnswlib", "usearch", "faiss IVF", "faiss HNSW")
+
+GRAPHS = [
+    *(
+        Case(f"mst n={n:,} D={d}", "mst", n, d, 1, TREES, max_ratio=1.2)
+        for n in (100_000, 1_000_000)
+        for d in (2, 3)
+    ),
+    *(
+        Case(f"mst n=10,000 D={d}", "mst", 10_000, d, 1, (*TREES, "scipy dense"), max_ratio=1.2)
+        for d in (16, 128)
+    ),
+    Case("disjoint_mst t=4", "disjoint_mst", 100_000, 3, 4, ("vicinal mst",), max_ratio=8.0),
+    Case("perturbed_mst T=20", "perturbed_mst", 100_000, 3, 20, ("vicinal mst",), max_ratio=20.0),
+    *(
+        case
+        for task in ("gabriel", "relative_neighborhood")
+        for case in (
+            Case(f"{task} D=2", task, 10_000, 2, 10, ("libpysal", "nglpy"), max_ratio=0.5),
+            Case(
+                f"{task} D=3",
+                task,
+                10_000,
+                3,
+                10,
+                ("nglpy",),
+                max_seconds=1.0,
+                ratio_to=("nglpy", 1 / 20),
+            ),
+            Case(f"{task} D=10", task, 10_000, 10, 30, ("nglpy",), max_seconds=20.0),
+        )
+    ),
+    *(
+        Case(f"knn exact D={d}", "knn_exact", 100_000, d, 15, SEARCHES, max_ratio=ratio)
+        for d, ratio in ((3, 1.0), (16, 1.0), (128, 1 / 1.5))
+    ),
+    Case(
+        "knn approximate D=128",
+        "knn_approximate",
+        100_000,
+        128,
+        15,
+        INDEXES,
+        max_ratio=1.0,
+        cold=True,
+        points="curved",
+    ),
+]
+
+SUITES = {"graphs": GRAPHS}

@@ -1,0 +1,190 @@
+"""Ratios and targets, and the tables that are written."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import Case
+from benchmarks.contenders import RECALL
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = [
+    "vicinal",
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "faiss-cpu",
+    "hnswlib",
+    "usearch",
+    "quitefastmst",
+    "fast-hdbscan",
+    "libpysal",
+    "nglpy",
+]
+
+
+def judge(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The case's record: measurements, ratio to the fastest peer, targets met or not."""
+    ours = results["vicinal"]
+    peers: dict[str, float] = {
+        name: result["seconds"] if "seconds" in result else result["limit"]
+        for name, result in results.items()
+        if name != "vicinal" and _counts(result)
+    }
+    fastest = min(peers, key=lambda name: peers[name], default=None)
+    record: dict[str, Any] = {
+        "case": case.name,
+        "n": case.n,
+        "d": case.d,
+        "points": case.points,
+        "measured": date.today().isoformat(),
+        "results": results,
+        "fastest_peer": fastest,
+        "ratio": ours["seconds"] / peers[fastest] if fastest and "seconds" in ours else None,
+        # A peer that ran into its limit would have taken longer: the true ratio is smaller.
+        "ratio_is_bound": bool(fastest) and "limit" in results[fastest],
+        "targets": {},
+    }
+    if "seconds" in ours:
+        record["targets"] = _targets(case, results, peers, record["ratio"])
+        record["answers"] = _compare(results)
+    return record
+
+
+def _counts(result: dict[str, Any]) -> bool:
+    return "limit" in result or ("seconds" in result and result.get("recall", 1.0) >= RECALL)
+
+
+def _targets(
+    case: Case, results: dict[str, dict[str, Any]], peers: dict[str, float], ratio: float | None
+) -> dict[str, bool]:
+    ours = results["vicinal"]
+    targets = {}
+    if case.max_ratio is not None and ratio is not None:
+        targets[f"time <= {case.max_ratio:.3g} x fastest peer"] = ratio <= case.max_ratio
+    if case.max_seconds is not None:
+        targets[f"time <= {case.max_seconds:g} s"] = ours["seconds"] <= case.max_seconds
+    if case.ratio_to is not None and case.ratio_to[0] in peers:
+        name, share = case.ratio_to
+        targets[f"time <= {share:.3g} x {name}"] = ours["seconds"] <= share * peers[name]
+    if ours["peak_bytes"] is not None:
+        beyond = ours["peak_bytes"] - ours["output_bytes"]
+        targets[f"memory <= 200 * n * {case.k} bytes"] = beyond <= 200 * case.n * case.k
+    if "recall" in ours:
+        wanted = RECALL if case.cold else 1.0
+        targets[f"recall >= {wanted:g}"] = ours["recall"] >= wanted
+    return targets
+
+
+def _compare(results: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """How the answer of each peer stands to ours."""
+    ours = results["vicinal"]
+    verdicts = {}
+    for name, other in results.items():
+        if "recall" in other:
+            verdicts[name] = f"recall {other['recall']:.4f}"
+        elif "fingerprint" not in other or name.startswith("vicinal"):
+            continue
+        elif other["fingerprint"] == ours["fingerprint"]:
+            verdicts[name] = "same edges"
+        elif np.isclose(other["weight"], ours["weight"], rtol=1e-9):
+            verdicts[name] = "same weight"
+        else:
+            verdicts[name] = f"{other['edges'] - ours['edges']:+,} edges, other weight"
+    return verdicts
+
+
+def save(suite: str, records: list[dict[str, Any]], quick: bool) -> Path:
+    """Write JSON and Markdown; cases that were not measured now keep their earlier record."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{suite}{'-quick' if quick else ''}.json"
+    earlier = json.loads(path.read_text())["cases"] if path.exists() else []
+    merged = {record["case"]: record for record in [*earlier, *records]}
+    content = {"machine": _machine(), "cases": list(merged.values())}
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    path.with_suffix(".md").write_text(markdown(suite, content))
+    return path.with_suffix(".md")
+
+
+def markdown(suite: str, content: dict[str, Any]) -> str:
+    """The whole suite as a Markdown page."""
+    machine = content["machine"]
+    lines = [
+        f"# Benchmark: {suite}",
+        "",
+        f"Made by `python -m benchmarks {suite}` on {machine['processor']}, {machine['cores']} "
+        f"cores, Python {machine['python']}. Every contender runs in a fresh process on all cores. "
+        "Time is the best of three calls after a first one, which is shown beside it; where the "
+        "first call is what counts, the case says so. Memory is the peak above the state before "
+        "the call, the result included. `> 60 s` means stopped at that limit.",
+        "",
+    ]
+    for record in content["cases"]:
+        lines += [*case_lines(record), ""]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return "\n".join([*lines, f"Versions: {versions}.", ""])
+
+
+def case_lines(record: dict[str, Any]) -> list[str]:
+    """One case as Markdown."""
+    lines = [
+        f"## {record['case']}",
+        "",
+        f"n = {record['n']:,}, D = {record['d']}, {record['points']} points.",
+        "",
+        "| | time | first call | memory | answer |",
+        "| --- | ---: | ---: | ---: | --- |",
+    ]
+    answers = record.get("answers", {})
+    for name, result in record["results"].items():
+        cells = [name, *_cells(result), answers.get(name, "")]
+        lines.append(f"| {' | '.join(cells)} |")
+    if record["ratio"] is not None:
+        bound = "at most " if record["ratio_is_bound"] else ""
+        lines += ["", f"vicinal / {record['fastest_peer']}: {bound}{record['ratio']:.3g}"]
+    for target, met in record["targets"].items():
+        lines.append(f"- {'met' if met else '**not met**'}: {target}")
+    return lines
+
+
+def _cells(result: dict[str, Any]) -> list[str]:
+    if "seconds" not in result:
+        limit = result.get("limit")
+        why = f"> {limit:g} s" if limit else result.get("failed", result.get("skipped", ""))
+        return [why.replace("|", "/"), "", ""]
+    peak = result["peak_bytes"]
+    memory = "" if peak is None else f"{peak / 2**20:,.0f} MiB"
+    setting = ", ".join(f"{name} {value}" for name, value in result["setting"].items())
+    time = f"{result['seconds']:.3g} s" + (f" ({setting})" if setting else "")
+    return [time, f"{result['first_call']:.3g} s", memory]
+
+
+def _machine() -> dict[str, Any]:
+    processor = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as lines:
+            names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+        processor = names[0] if names else processor
+    except OSError:
+        pass
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": versions,
+    }

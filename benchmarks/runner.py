@@ -1,0 +1,57 @@
+"""All contenders of a case, each in a fresh process, one after the other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from benchmarks.cases import Case
+from benchmarks.contenders import CONTENDERS, RECALL, installed
+
+
+def run_case(case: Case, limit: float) -> dict[str, dict[str, Any]]:
+    """Measurements by contender; peers get ``limit`` seconds a process, vicinal ten times that."""
+    results = {}
+    for name in ("vicinal", *case.peers):
+        contender = CONTENDERS[case.task][name]
+        if not installed(contender):
+            results[name] = {"skipped": f"{contender.module} is not installed"}
+            continue
+        allowed = limit * 10 if name.startswith("vicinal") else limit
+        for setting in contender.settings:
+            results[name] = _run_worker(case, name, setting, allowed)
+            if results[name].get("recall", 1.0) >= RECALL:
+                break
+    return results
+
+
+def _run_worker(
+    case: Case, contender: str, setting: dict[str, Any], limit: float
+) -> dict[str, Any]:
+    order = {
+        "task": case.task,
+        "contender": contender,
+        "setting": setting,
+        "n": case.n,
+        "d": case.d,
+        "points": case.points,
+        "cold": case.cold,
+    }
+    command = [sys.executable, "-m", "benchmarks.worker", json.dumps(order)]
+    with tempfile.TemporaryDirectory() as empty:
+        # Where the first call is what counts, nobody may find kernels compiled by an earlier run.
+        cache = {"NUMBA_CACHE_DIR": empty} if case.cold else {}
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=limit, env={**os.environ, **cache}
+            )
+        except subprocess.TimeoutExpired:
+            return {"limit": limit}
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        return {"failed": lines[-1] if lines else f"exit code {done.returncode}"}
+    return json.loads(done.stdout.splitlines()[-1])
