@@ -51,7 +51,7 @@ def judge(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "fastest_peer": fastest,
         "ratio": ours["seconds"] / peers[fastest] if fastest and "seconds" in ours else None,
         # A peer that ran into its limit would have taken longer: the true ratio is smaller.
-        "ratio_is_bound": bool(fastest) and "limit" in results[fastest],
+        "ratio_is_bound": fastest is not None and "limit" in results[fastest],
         "targets": {},
     }
     if "seconds" in ours:

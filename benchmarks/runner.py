@@ -15,7 +15,7 @@ from benchmarks.contenders import CONTENDERS, RECALL, installed
 
 def run_case(case: Case, limit: float) -> dict[str, dict[str, Any]]:
     """Measurements by contender; peers get ``limit`` seconds a process, vicinal ten times that."""
-    results = {}
+    results: dict[str, dict[str, Any]] = {}
     for name in ("vicinal", *case.peers):
         contender = CONTENDERS[case.task][name]
         if not installed(contender):
