@@ -88,9 +88,7 @@ def nearest_to(
     points, asked = place(X, frame), place(queries, frame)
     lists = new_lists(len(queries), k, asked.half, np.full(len(queries), -1, np.int32))
     names = np.arange(len(X), dtype=np.int32)
-    silent = np.full(len(X), -np.inf, np.float32)
-    nothing = np.empty((1, 1), np.float32), np.empty((1, 1), np.int32)
-    columns = (points.half.astype(np.float32), silent, *nothing, names)
+    columns = silent_lists(points.half, names)
 
     def ask(span: tuple[int, int]) -> None:
         multiply(asked.points, span, (0, len(X)), lists, columns, both=False, other=points.points)
@@ -140,6 +138,13 @@ def new_lists(n: int, k: int, half: np.ndarray, names: np.ndarray) -> Lists:
         np.full((n, length), -1, np.int32),
         names,
     )
+
+
+def silent_lists(half: np.ndarray, names: np.ndarray) -> Lists:
+    """The side of points that are candidates only and collect nothing themselves."""
+    n = len(half)
+    nothing = np.empty((n, 0), np.float32), np.empty((n, 0), np.int32)
+    return half.astype(np.float32), np.full(n, -np.inf, np.float32), *nothing, names
 
 
 def multiply(

@@ -138,10 +138,10 @@ class Points:
             reach = brute.nearest_to(X, asked, min((k or 1) + 1, n), n_jobs=1)[1][:, -1]
         kind = kdtree.kernel_kind(self.tree, self.p)
         visited = points_to_visit(self.tree, kind, sample, reach**self.p) / len(rows)
-        # Nanoseconds a point, measured: a leaf's pair, and a pair of the blocked road.
-        tree_cost = visited * (2.0 + 0.6 * d)
+        # Nanoseconds a point, as measured: pairs of leaves against pairs of blocks and their lists.
+        tree_cost = visited * (20.0 + 4.0 * d)
         pair_cost = 0.1 + 0.15 * d if self.p == 1 else 0.5 + 0.012 * d
-        return tree_cost < n * pair_cost + 2000.0
+        return tree_cost < n * pair_cost + 2000.0 * (k or 1)
 
 
 def _safe_unit(X: np.ndarray) -> float:

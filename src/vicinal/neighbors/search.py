@@ -183,12 +183,19 @@ def _choose_road(
             return SparseDistances(matrix)
         return Distances(matrix, n_jobs)
     points = check_points(X, dtype=None)
-    if method == "approximate":
-        from vicinal.neighbors.approximate import ClusteredPoints, DescentPoints
+    if method == "approximate" and metric in ("euclidean", "cosine"):
+        from vicinal.neighbors.approximate import ClusteredPoints
 
-        if metric in ("euclidean", "cosine"):
-            return ClusteredPoints(points, metric, recall, random_state, n_jobs)
-        return DescentPoints(points, metric, recall, random_state, n_jobs)
+        return ClusteredPoints(points, metric, recall, random_state, n_jobs)
+    exact = _exact_road(points, metric, n_jobs)
+    if method == "approximate":
+        from vicinal.neighbors.descent import DescentPoints
+
+        return DescentPoints(exact, metric, recall, random_state, n_jobs)
+    return exact
+
+
+def _exact_road(points: np.ndarray, metric: Any, n_jobs: int | None) -> Any:
     if metric in ("euclidean", "cosine", "manhattan"):
         from vicinal.neighbors.points import Points
 
