@@ -12,7 +12,7 @@ from benchmarks.runner import run_case
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suite", choices=SUITES)
-    parser.add_argument("--quick", action="store_true", help="few points, to see that it runs")
+    parser.add_argument("--quick", action="store_true", help="few points, nothing written")
     parser.add_argument("--only", help="cases whose name contains this")
     parser.add_argument(
         "--limit", type=float, default=60.0, help="seconds for a peer; default: %(default)g"
@@ -27,8 +27,9 @@ def main() -> None:
         record = judge(sized, run_case(sized, arguments.limit))
         print("\n".join(case_lines(record)), end="\n\n", flush=True)
         # After each case, so that an interrupted run keeps what it has.
-        path = save(arguments.suite, [record], arguments.quick)
-    print(f"written to {path} and {path.with_suffix('.json').name}")
+        if not arguments.quick:
+            path = save(arguments.suite, record, [case.name for case in SUITES[arguments.suite]])
+            print(f"written to {path} and {path.with_suffix('.json').name}\n", flush=True)
 
 
 if __name__ == "__main__":

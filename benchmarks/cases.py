@@ -21,7 +21,7 @@ class Case:
     task: str
     n: int
     d: int
-    k: int
+    k: int | None
     peers: tuple[str, ...]
     max_ratio: float | None = None
     max_seconds: float | None = None
@@ -30,8 +30,9 @@ class Case:
     points: str = "uniform"
 
     def quick(self) -> Case:
-        """The same case on few points, to see that everything runs."""
-        return replace(self, n=max(1000, self.n // 50))
+        """The same case on few points and without targets, to see that everything runs."""
+        n = max(1000, self.n // 50)
+        return replace(self, n=n, k=None, max_ratio=None, max_seconds=None, ratio_to=None)
 
 
 def make_points(kind: str, n: int, d: int) -> np.ndarray:

@@ -76,7 +76,7 @@ def _targets(
     if case.ratio_to is not None and case.ratio_to[0] in peers:
         name, share = case.ratio_to
         targets[f"time <= {share:.3g} x {name}"] = ours["seconds"] <= share * peers[name]
-    if ours["peak_bytes"] is not None:
+    if case.k is not None and ours["peak_bytes"] is not None:
         beyond = ours["peak_bytes"] - ours["output_bytes"]
         targets[f"memory <= 200 * n * {case.k} bytes"] = beyond <= 200 * case.n * case.k
     if "recall" in ours:
@@ -103,13 +103,16 @@ def _compare(results: dict[str, dict[str, Any]]) -> dict[str, str]:
     return verdicts
 
 
-def save(suite: str, records: list[dict[str, Any]], quick: bool) -> Path:
-    """Write JSON and Markdown; cases that were not measured now keep their earlier record."""
+def save(suite: str, record: dict[str, Any], order: list[str]) -> Path:
+    """Write JSON and Markdown; other cases keep their earlier record, all stand in ``order``."""
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{suite}{'-quick' if quick else ''}.json"
+    path = RESULTS / f"{suite}.json"
     earlier = json.loads(path.read_text())["cases"] if path.exists() else []
-    merged = {record["case"]: record for record in [*earlier, *records]}
-    content = {"machine": _machine(), "cases": list(merged.values())}
+    records = {known["case"]: known for known in [*earlier, record]}
+    content = {
+        "machine": _machine(),
+        "cases": [records[name] for name in order if name in records],
+    }
     path.write_text(json.dumps(content, indent=1) + "\n")
     path.with_suffix(".md").write_text(markdown(suite, content))
     return path.with_suffix(".md")

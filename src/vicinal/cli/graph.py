@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 import time
 from collections.abc import Mapping
@@ -52,7 +53,7 @@ KINDS = {
     "rng": Kind("relative_neighborhood", "empty lune over each edge", ("metric",)),
     "beta": Kind("beta_skeleton", "from gabriel (1) to rng (2)", ("metric",), ("beta",)),
     "complete": Kind("complete", "all pairs", ("metric",)),
-    "gaussian": Kind("gaussian", "all pairs; strength falls with length", ("metric",)),
+    "gaussian": Kind("gaussian", "all pairs; strength falls with length", ("scale", "metric")),
 }
 
 # The parameter of the builder that an option sets, where it has another name.
@@ -104,6 +105,7 @@ def add_to(commands: Any) -> None:
     group.add_argument("--noise", type=float, help="jitter in mean neighbour distances")
     group.add_argument("--seed", type=int, help="seed of the jitter")
     group.add_argument("--beta", type=float, help="size of the empty region")
+    group.add_argument("--scale", type=_scale, help="auto, local or a number")
     group.add_argument("--metric", help="euclidean, ..., or precomputed for a distance matrix")
 
 
@@ -193,12 +195,28 @@ def _parameters(arguments: argparse.Namespace, kind: Kind) -> dict[str, Any]:
         if name not in given:
             raise ValueError(f"--kind {arguments.kind} needs {_flag(name)}.")
     named = {PARAMETERS.get(name, name): value for name, value in given.items()}
-    verbose = int(arguments.progress or sys.stderr.isatty())
-    return {**kind.fixed, **named, "n_jobs": arguments.n_jobs, "verbose": verbose}
+    # How the work is done, not what is built: given to the builders that can make use of it.
+    manner = {
+        "n_jobs": arguments.n_jobs,
+        "verbose": int(arguments.progress or sys.stderr.isatty()),
+    }
+    accepted = inspect.signature(getattr(graphs, kind.builder)).parameters
+    return {
+        **kind.fixed,
+        **named,
+        **{name: value for name, value in manner.items() if name in accepted},
+    }
 
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def _scale(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _principal_plane(points: np.ndarray) -> np.ndarray:
