@@ -23,7 +23,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python -m benchmarks graphs
 
 images: .venv/cli.stamp
-	$(BIN)/python docs/images/make_images.py
+	$(BIN)/vicinal demo -o docs/images
 
 .venv/%.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
