@@ -143,14 +143,14 @@ def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None
     """
     n_links = check_count(n_links, "n_links")
     X = graph.points if X is None else X
-    if X is None:
+    points = None if X is None else _check_origin(graph, X)
+    if graph.n_components <= 1:
+        return graph
+    if points is None:
         raise ValueError(
             "X=None, but this graph does not know the points it was built on; "
             "pass them, as graph.connect(X)."
         )
-    points = _check_origin(graph, X)
-    if graph.n_components <= 1:
-        return graph
     from vicinal.graphs.joining import shortest_links
 
     links, lengths = shortest_links(points, graph.metric, graph.components, n_links, n_jobs)

@@ -1,0 +1,505 @@
+"""The contract of `Graph`, and the laws of its set algebra."""
+
+import copy
+import operator
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from vicinal import Graph
+
+# A first call may compile, and a busy machine may pause: neither is a failure.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+def path(n=4, **options):
+    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    return Graph.from_edges(n, edges, np.arange(1.0, n), **options)
+
+
+@st.composite
+def graphs(draw, n_nodes=None, directed=None):
+    """Small graphs with few distinct values, so that ties and zeros are common."""
+    n = draw(st.integers(1, 7)) if n_nodes is None else n_nodes
+    directed = draw(st.booleans()) if directed is None else directed
+    pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda e: e[0] != e[1])
+    edges = draw(st.lists(pair, max_size=15)) if n > 1 else []
+    lengths = draw(st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=15, max_size=15))
+    strengths = draw(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=15, max_size=15))
+    m = len(edges)
+    return Graph.from_edges(n, edges, lengths[:m], strengths[:m], directed=directed)
+
+
+@st.composite
+def graph_triples(draw):
+    n, directed = draw(st.integers(1, 7)), draw(st.booleans())
+    return tuple(draw(graphs(n_nodes=n, directed=directed)) for _ in range(3))
+
+
+def as_dict(graph):
+    """{(i, j): (length, strength)} of the stored entries, read off row by row."""
+    found = {}
+    for i in range(graph.n_nodes):
+        for e in range(graph.indptr[i], graph.indptr[i + 1]):
+            assert (i, int(graph.indices[e])) not in found
+            found[i, int(graph.indices[e])] = (graph.lengths[e], graph.strengths[e])
+    return found
+
+
+# --- construction ------------------------------------------------------------------------------
+
+
+def test_edges_given_in_any_direction_and_twice_become_one_with_shortest_and_strongest():
+    graph = Graph.from_edges(4, [[2, 0], [0, 2], [3, 2]], [5.0, 4.0, 1.0], [0.2, 0.1, 1.0])
+    assert as_dict(graph) == {
+        (0, 2): (4.0, 0.2),
+        (2, 0): (4.0, 0.2),
+        (2, 3): (1.0, 1.0),
+        (3, 2): (1.0, 1.0),
+    }
+
+
+@given(st.data(), st.integers(2, 8), st.booleans())
+def test_from_edges_equals_a_dictionary_of_pairs(data, n, directed):
+    pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda e: e[0] != e[1])
+    edges = data.draw(st.lists(pair, max_size=30))
+    values = st.floats(0, 1, allow_subnormal=False)
+    lengths = data.draw(st.lists(values, min_size=len(edges), max_size=len(edges)))
+    strengths = data.draw(st.lists(values, min_size=len(edges), max_size=len(edges)))
+    expected = {}
+    for (i, j), length, strength in zip(edges, lengths, strengths, strict=True):
+        for key in [(i, j)] if directed else [(i, j), (j, i)]:
+            known = expected.get(key, (np.inf, 0.0))
+            expected[key] = (min(known[0], length), max(known[1], strength))
+    graph = Graph.from_edges(n, edges, lengths, strengths, directed=directed)
+    assert as_dict(graph) == expected
+    assert list(as_dict(graph)) == sorted(expected)
+    assert graph.n_edges == (len(expected) if directed else len(expected) // 2)
+
+
+@given(graphs(), st.randoms())
+def test_the_constructor_sorts_rows_and_merges_repeated_entries(graph, random):
+    entries = [(i, j, *values) for (i, j), values in as_dict(graph).items()]
+    entries += [(i, j, length + 1, strength / 2) for i, j, length, strength in entries[::2]]
+    random.shuffle(entries)
+    entries.sort(key=lambda entry: entry[0])
+    rows = np.array([entry[0] for entry in entries], dtype=int)
+    rebuilt = Graph(
+        np.searchsorted(rows, np.arange(graph.n_nodes + 1)),
+        np.array([entry[1] for entry in entries], dtype=np.int64),
+        np.array([entry[2] for entry in entries], dtype=float),
+        np.array([entry[3] for entry in entries], dtype=float),
+        directed=True,
+    )
+    assert as_dict(rebuilt) == as_dict(graph)
+
+
+def test_an_explicit_zero_length_is_an_edge():
+    graph = Graph.from_edges(3, [[0, 1]], [0.0])
+    assert graph.n_edges == 1
+    assert graph.n_components == 2
+    assert graph.to_scipy().nnz == 2
+
+
+def test_an_explicit_zero_strength_is_an_edge():
+    assert Graph.from_edges(2, [[0, 1]], [1.0], [0.0]).n_components == 1
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
+def test_indices_are_int32_whatever_comes_in(dtype):
+    graph = Graph(np.array([0, 1, 2], dtype), np.array([1, 0], dtype), [1, 1])
+    assert graph.indptr.dtype == graph.indices.dtype == np.int32
+    assert graph.lengths.dtype == graph.strengths.dtype == np.float64
+
+
+def test_float32_int_read_only_and_strided_arrays_are_welcome_and_left_alone():
+    lengths = np.array([1, 9, 2, 9], dtype=np.float32)[::2]
+    edges = np.array([[0, 1], [1, 2]], dtype=np.int16)
+    edges.flags.writeable = lengths.flags.writeable = False
+    graph = Graph.from_edges(3, edges, lengths)
+    assert graph.lengths.tolist() == [1.0, 1.0, 2.0, 2.0]
+
+
+def test_the_graph_does_not_share_the_arrays_it_is_given():
+    lengths, indices = np.array([1.0, 1.0]), np.array([1, 0], dtype=np.int32)
+    graph = Graph(np.array([0, 1, 2], dtype=np.int32), indices, lengths)
+    lengths[:] = 7.0
+    indices[:] = 0
+    assert as_dict(graph) == {(0, 1): (1.0, 1.0), (1, 0): (1.0, 1.0)}
+
+
+def test_points_are_referred_to_and_read_only():
+    X = np.zeros((4, 2))
+    graph = path(points=X)
+    assert np.shares_memory(graph.points, X)
+    assert not graph.points.flags.writeable
+    assert X.flags.writeable
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_graphs_without_edges(n):
+    graph = Graph.from_edges(n, [], [])
+    assert (graph.n_nodes, graph.n_edges) == (n, 0)
+    assert graph.n_components == graph.n_isolates == n
+    assert graph.edges().shape == (0, 2)
+    assert graph.affinity().shape == (n, n)
+    assert (graph | graph) == graph
+    assert (graph & graph) == graph
+
+
+BAD = {
+    "asymmetric structure": (lambda: Graph([0, 1, 1], [1], [1.0]), r"\(0, 1\).*directed=True"),
+    "asymmetric lengths": (lambda: Graph([0, 1, 2], [1, 0], [1.0, 2.0]), "symmetrize"),
+    "asymmetric strengths": (lambda: Graph([0, 1, 2], [1, 0], [1, 1], [1, 0]), "symmetric"),
+    "self-loop": (lambda: Graph.from_edges(3, [[1, 1]], [0.0]), "node 1 .*itself"),
+    "self-loop in rows": (lambda: Graph([0, 0, 1], [1], [1.0], directed=True), "node 1 .*itself"),
+    "negative length": (lambda: Graph.from_edges(2, [[0, 1]], [-1]), r"lengths\[0\] = -1"),
+    "NaN length": (lambda: Graph.from_edges(2, [[0, 1]], [np.nan]), r"lengths\[0\] = nan"),
+    "infinite length": (lambda: Graph.from_edges(2, [[0, 1]], [np.inf]), r"lengths\[0\] = inf"),
+    "large strength": (lambda: Graph.from_edges(2, [[0, 1]], [1], [1.5]), r"strengths\[0\] = 1.5"),
+    "NaN strength": (lambda: Graph.from_edges(2, [[0, 1]], [1], [np.nan]), "strengths"),
+    "node out of range": (lambda: Graph.from_edges(2, [[0, 2]], [1.0]), "edges names node 2"),
+    "negative node": (lambda: Graph.from_edges(2, [[0, -1]], [1.0]), "edges names node -1"),
+    "column out of range": (lambda: Graph([0, 1, 2], [1, 5], [1, 1]), "indices names node 5"),
+    "too few lengths": (lambda: Graph.from_edges(3, [[0, 1], [1, 2]], [1.0]), r"lengths.*\(1,\)"),
+    "triples": (lambda: Graph.from_edges(3, [[0, 1, 2]], [1.0]), r"edges has shape \(1, 3\)"),
+    "pointers that fall": (lambda: Graph([0, 2, 1, 2], [1, 2], [1, 1]), "indptr"),
+    "pointers that end early": (lambda: Graph([0, 1, 1], [1, 0], [1, 1]), "indptr"),
+    "no pointers": (lambda: Graph([], [], []), "indptr has shape"),
+    "points of another size": (lambda: path(points=np.zeros((3, 2))), "points has 3 rows"),
+    "negative n_nodes": (lambda: Graph.from_edges(-1, [], []), "n_nodes=-1"),
+}
+BAD_TYPES = {
+    "float edges": (lambda: Graph.from_edges(2, [[0.0, 1.0]], [1.0]), "edges has dtype float64"),
+    "text lengths": (lambda: Graph.from_edges(2, [[0, 1]], ["far"]), "lengths has dtype"),
+    "boolean indices": (lambda: Graph([0, 1], [True], [1.0]), "indices has dtype bool"),
+    "unknown keyword": (lambda: Graph.from_edges(2, [], [], weights=[]), "weights"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_values_are_refused_by_name(case):
+    build, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+@pytest.mark.parametrize("case", BAD_TYPES)
+def test_bad_types_are_refused_by_name(case):
+    build, message = BAD_TYPES[case]
+    with pytest.raises(TypeError, match=message):
+        build()
+
+
+@given(graphs(directed=True))
+def test_the_asymmetric_edge_that_an_error_names_is_asymmetric(graph):
+    entries = as_dict(graph)
+    asymmetric = {pair for pair, values in entries.items() if entries.get(pair[::-1]) != values}
+    arguments = graph.indptr, graph.indices, graph.lengths, graph.strengths
+    if not asymmetric:
+        assert as_dict(Graph(*arguments)) == entries
+        return
+    with pytest.raises(ValueError, match="symmetric") as caught:
+        Graph(*arguments)
+    named = {pair for pair in asymmetric if f"({pair[0]}, {pair[1]})" in str(caught.value)}
+    assert named
+
+
+# --- immutability ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["indptr", "indices", "lengths", "strengths", "components"])
+def test_arrays_are_read_only(name):
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(path(), name)[0] = 1
+
+
+@pytest.mark.parametrize("name", ["lengths", "n_nodes", "directed", "anything"])
+def test_attributes_can_neither_be_set_nor_deleted(name):
+    with pytest.raises(AttributeError, match=name):
+        setattr(path(), name, 1)
+    with pytest.raises(AttributeError, match=name):
+        delattr(path(), name)
+
+
+def test_matrices_taken_out_of_a_graph_can_be_changed_without_changing_it():
+    graph = path()
+    for matrix in (graph.to_scipy(), graph.to_scipy("strengths"), graph.affinity()):
+        matrix.data[:] = 0
+        matrix.eliminate_zeros()
+        matrix.indices[:] = 0
+    assert graph == path()
+
+
+@given(graphs())
+def test_a_pickled_graph_is_the_same_and_as_immutable(graph):
+    twin = pickle.loads(pickle.dumps(graph))
+    assert twin == graph
+    assert hash(twin) == hash(graph)
+    assert not twin.lengths.flags.writeable
+
+
+def test_copies_cost_nothing():
+    graph = path()
+    assert copy.copy(graph) is graph
+    assert copy.deepcopy(graph) is graph
+
+
+def test_graphs_differ_by_direction_size_edges_lengths_and_strengths():
+    base = Graph.from_edges(3, [[0, 1]], [1.0])
+    others = [
+        Graph.from_edges(3, [[0, 1], [1, 0]], [1.0, 1.0], directed=True),
+        Graph.from_edges(4, [[0, 1]], [1.0]),
+        Graph.from_edges(3, [[0, 2]], [1.0]),
+        Graph.from_edges(3, [[0, 1]], [2.0]),
+        Graph.from_edges(3, [[0, 1]], [1.0], [0.5]),
+    ]
+    assert all(base != other for other in others)
+    assert base != "graph"
+    assert base == Graph.from_edges(3, [[1, 0]], [1], points=np.zeros((3, 1)))
+
+
+# --- what it tells -----------------------------------------------------------------------------
+
+
+@given(graphs())
+def test_counts_and_components_agree_with_networkx(graph):
+    other = nx.DiGraph() if graph.directed else nx.Graph()
+    other.add_nodes_from(range(graph.n_nodes))
+    other.add_edges_from(map(tuple, graph.edges().tolist()))
+    pieces = nx.weakly_connected_components if graph.directed else nx.connected_components
+    assert graph.n_edges == other.number_of_edges()
+    assert graph.n_isolates == len(list(nx.isolates(other)))
+    labels = np.empty(graph.n_nodes, dtype=int)
+    for label, piece in enumerate(sorted(pieces(other), key=min)):
+        labels[list(piece)] = label
+    assert graph.components.tolist() == labels.tolist()
+    assert graph.n_components == labels.max() + 1
+    degrees = other.out_degree if graph.directed else other.degree
+    assert graph.degrees.tolist() == [degrees[i] for i in range(graph.n_nodes)]
+
+
+@given(graphs())
+def test_edges_are_sorted_and_undirected_ones_come_once(graph):
+    pairs = [tuple(pair) for pair in graph.edges().tolist()]
+    expected = sorted(as_dict(graph))
+    assert pairs == (expected if graph.directed else [(i, j) for i, j in expected if i < j])
+
+
+def test_the_repr_tells_size_direction_components_and_isolates():
+    edges = [[i, i + 1] for i in range(998)]
+    graph = Graph.from_edges(1000, edges, np.ones(998))
+    assert repr(graph) == "Graph(1,000 nodes, 998 edges, undirected, 2 components, 1 isolate)"
+    arrow = Graph.from_edges(2, [[0, 1]], [1.0], directed=True)
+    assert repr(arrow) == "Graph(2 nodes, 1 edge, directed, 1 component, 0 isolates)"
+
+
+# --- set algebra -------------------------------------------------------------------------------
+
+
+@given(graph_triples())
+def test_union_and_intersection_equal_their_dictionaries(triple):
+    a, b, _ = map(as_dict, triple)
+    union, common = as_dict(triple[0] | triple[1]), as_dict(triple[0] & triple[1])
+    none = (np.inf, 0.0)
+    assert union == {
+        pair: (
+            min(a.get(pair, none)[0], b.get(pair, none)[0]),
+            max(a.get(pair, none)[1], b.get(pair, none)[1]),
+        )
+        for pair in a.keys() | b.keys()
+    }
+    assert common == {
+        pair: (min(a[pair][0], b[pair][0]), min(a[pair][1], b[pair][1]))
+        for pair in a.keys() & b.keys()
+    }
+
+
+@given(graph_triples())
+def test_set_algebra_is_commutative_associative_and_idempotent(triple):
+    a, b, c = triple
+    assert a | b == b | a
+    assert a & b == b & a
+    assert (a | b) | c == a | (b | c)
+    assert (a & b) & c == a & (b & c)
+    assert a | a == a
+    assert a & a == a
+
+
+@given(graph_triples())
+def test_inclusion_is_that_of_the_sets_of_edges(triple):
+    a, b, _ = triple
+    edges_a, edges_b = set(as_dict(a)), set(as_dict(b))
+    assert (a <= b) == (edges_a <= edges_b)
+    assert (a < b) == (edges_a < edges_b)
+    assert (a >= b) == (edges_a >= edges_b)
+    assert (a > b) == (edges_a > edges_b)
+    assert a & b <= a <= a | b
+
+
+@pytest.mark.parametrize("combine", ["or_", "and_", "le", "lt", "ge", "gt"])
+def test_graphs_over_other_nodes_or_of_another_kind_cannot_be_combined(combine):
+    with pytest.raises(ValueError, match=r"[45] nodes and the other [45]"):
+        getattr(operator, combine)(path(4), path(5))
+    with pytest.raises(ValueError, match="directed"):
+        getattr(operator, combine)(path(4), path(4, directed=True))
+    with pytest.raises(TypeError, match="int"):
+        getattr(operator, combine)(path(4), 3)
+
+
+@given(graphs(directed=True))
+def test_symmetrize_equals_its_dictionary(graph):
+    entries = as_dict(graph)
+    pairs = {*entries, *(pair[::-1] for pair in entries)}
+    none = (np.inf, 0.0)
+
+    def both(pair):
+        (length, strength), (back, weak) = entries.get(pair, none), entries.get(pair[::-1], none)
+        return min(length, back), strength, weak
+
+    merged = {pair: both(pair) for pair in pairs}
+    union, common, mean = (as_dict(graph.symmetrize(h)) for h in ("union", "intersection", "mean"))
+    assert union == {pair: (length, max(s, t)) for pair, (length, s, t) in merged.items()}
+    assert mean == {pair: (length, (s + t) / 2) for pair, (length, s, t) in merged.items()}
+    assert common == {
+        pair: (length, min(s, t))
+        for pair, (length, s, t) in merged.items()
+        if pair in entries and pair[::-1] in entries
+    }
+
+
+@pytest.mark.parametrize("how", ["union", "intersection", "mean"])
+def test_symmetrize_leaves_an_undirected_graph_as_it_is(how):
+    assert path().symmetrize(how) == path()
+
+
+def test_symmetrize_refuses_other_ways():
+    with pytest.raises(ValueError, match="how='max'"):
+        path(directed=True).symmetrize("max")
+
+
+@given(graphs(), st.data())
+def test_a_subgraph_keeps_the_edges_between_its_nodes(graph, data):
+    nodes = data.draw(st.permutations(range(graph.n_nodes)))
+    nodes = nodes[: data.draw(st.integers(0, graph.n_nodes))]
+    place = {node: i for i, node in enumerate(nodes)}
+    part = graph.subgraph(nodes)
+    assert part.n_nodes == len(nodes)
+    assert as_dict(part) == {
+        (place[i], place[j]): values
+        for (i, j), values in as_dict(graph).items()
+        if i in place and j in place
+    }
+
+
+def test_a_subgraph_takes_a_mask_and_its_share_of_points_and_distances():
+    X = np.arange(8.0).reshape(4, 2)
+    part = path(points=X).subgraph(np.array([True, False, True, True]))
+    assert part.points.tolist() == X[[0, 2, 3]].tolist()
+    distances = np.arange(16.0).reshape(4, 4)
+    part = path(points=distances, metric="precomputed").subgraph([3, 1])
+    assert part.points.tolist() == distances[np.ix_([3, 1], [3, 1])].tolist()
+    part = path(points=sparse.csr_array(distances), metric="precomputed").subgraph([3, 1])
+    assert part.points.toarray().tolist() == distances[np.ix_([3, 1], [3, 1])].tolist()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "error", "message"),
+    [
+        ([0, 0], ValueError, "twice"),
+        ([0, 4], ValueError, "from 0 to 4"),
+        ([-1], ValueError, "from -1"),
+        ([True, False], ValueError, "mask of 2 values for 4"),
+        ([0.5], TypeError, "float64"),
+        ([[0, 1]], TypeError, "shape"),
+    ],
+)
+def test_a_subgraph_of_bad_nodes_is_refused(nodes, error, message):
+    with pytest.raises(error, match=message):
+        path().subgraph(nodes)
+
+
+# --- connect -----------------------------------------------------------------------------------
+
+
+def shortest_link_oracle(X, components):
+    """Length of the longest link of each shortest way to join components, by Kruskal over pairs."""
+    n = len(X)
+    piece = list(components)
+    lengths = []
+    pairs = sorted((np.sqrt(((X[i] - X[j]) ** 2).sum()), i, j) for i in range(n) for j in range(i))
+    for length, i, j in pairs:
+        if piece[i] != piece[j]:
+            piece = [piece[i] if label == piece[j] else label for label in piece]
+            lengths.append(length)
+    return lengths
+
+
+@pytest.fixture
+def scattered():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(30, 2))
+    return Graph.from_edges(30, [[i, i + 1] for i in range(0, 30, 3)], np.ones(10), points=X)
+
+
+def test_connect_adds_the_shortest_links_that_join_the_components(scattered):
+    joined = scattered.connect()
+    assert joined.n_components == 1
+    assert scattered < joined
+    X = scattered.points
+    added = {tuple(e) for e in joined.edges().tolist()} - {
+        tuple(e) for e in scattered.edges().tolist()
+    }
+    lengths = joined.to_scipy()
+    expected = shortest_link_oracle(X, scattered.components)
+    assert sorted(lengths[i, j] for i, j in added) == pytest.approx(sorted(expected))
+    assert (joined.strengths == 1).all()
+
+
+def test_connect_measures_with_the_points_it_is_given(scattered):
+    X = np.random.default_rng(5).normal(size=(30, 3))
+    bare = Graph.from_edges(30, scattered.edges(), np.ones(10))
+    lengths = bare.connect(X.tolist()).lengths
+    assert lengths.sum() / 2 - 10 == pytest.approx(sum(shortest_link_oracle(X, bare.components)))
+
+
+def test_connect_gives_a_directed_graph_links_in_both_directions():
+    arrows = Graph.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0], directed=True)
+    joined = arrows.connect([[0.0], [1.0], [5.0], [6.0]])
+    assert joined.directed
+    assert joined.edges().tolist() == [[0, 1], [1, 2], [2, 1], [2, 3]]
+
+
+def test_connect_returns_a_connected_graph_as_it_is():
+    graph = path()
+    assert graph.connect() is graph
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "X=None.*connect"),
+        ({"X": np.zeros((3, 2))}, "X has 3 rows.*5 nodes"),
+        ({"X": np.full((5, 2), np.nan)}, "NaN"),
+        ({"X": np.zeros((5, 2)), "n_links": 0}, "n_links=0"),
+    ],
+)
+def test_connect_refuses_what_it_cannot_measure_with(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Graph.from_edges(5, [[0, 1]], [1.0]).connect(**arguments)
+
+
+@settings(max_examples=20)
+@given(graphs(directed=False), st.integers(0, 2**31))
+def test_connect_always_leaves_one_component_and_every_old_edge(graph, seed):
+    X = np.random.default_rng(seed).normal(size=(graph.n_nodes, 2))
+    joined = graph.connect(X)
+    assert joined.n_components == 1
+    assert graph <= joined
+    assert joined.n_edges == graph.n_edges + graph.n_components - 1
