@@ -17,6 +17,8 @@ from numba import njit
 
 # Witnesses that a point may gather during its search beyond its nearest neighbours.
 GATHERED = 16
+# Witnesses that are tried on all points of a leaf at once.
+HEAD = 12
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -119,7 +121,7 @@ def box_depth(tree, dims, i, j, node, beta):
 
 
 @njit(cache=True, nogil=True)
-def find_blocker(tree, dims, i, j, d2, beta, rounding, stack):
+def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
     """A point in the region of (i, j), or -1; the boxes deepest in the region come first."""
     n_nodes = len(tree.bounds)
     limit = rounding * d2 * max(beta, 1.0) ** 2
@@ -139,24 +141,120 @@ def find_blocker(tree, dims, i, j, d2, beta, rounding, stack):
                 stack[size] = first
                 size += 1
         else:
-            for w in range(tree.bounds[node, 0], tree.bounds[node, 1]):
-                if blocks_edge(tree.points, dims, i, j, w, d2, beta):
-                    return w
+            first, last = tree.bounds[node]
+            w = leaf_blocker(tree.points, columns, dims, i, j, first, last, d2, beta, scratch)
+            if w >= 0:
+                return w
     return -1
 
 
 @njit(cache=True, nogil=True)
-def edges_from(tree, dims, near, start, stop, beta):
+def leaf_blocker(points, columns, dims, i, j, first, last, d2, beta, scratch):
+    """The first of the points first ... last - 1 in the region of (i, j), or -1.
+
+    Written coordinate by coordinate like `filter_leaf`.
+    """
+    m = last - first
+    a, b, dot = scratch[0, :m], scratch[1, :m], scratch[2, :m]
+    a[:] = 0.0
+    b[:] = 0.0
+    dot[:] = 0.0
+    for c in range(len(dims) or points.shape[1]):
+        x, y, column = points[i, c], points[j, c], columns[c, first:last]
+        if beta != 1.0:
+            for w in range(m):
+                p, q = column[w] - x, column[w] - y
+                a[w] += p * p
+                b[w] += q * q
+        if beta != 2.0:
+            for w in range(m):
+                dot[w] += (column[w] - x) * (column[w] - y)
+    for w in range(m):
+        if inside(a[w], b[w], d2, dot[w], beta):
+            return first + w
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, rounding):
+    """Whether a single witness blocks the box; that witness is then moved to the front."""
+    closest, farthest = box_distances(tree, dims, i, node)
+    for c in range(n_witnesses):
+        # A blocker is nearer to i than what it blocks.
+        if square[c] < closest and box_is_blocked(
+            tree, dims, i, node, closest, farthest, witness[c], square[c], beta, rounding
+        ):
+            # What one witness blocks lies together: ask the same one first next time.
+            witness[0], witness[c] = witness[c], witness[0]
+            square[0], square[c] = square[c], square[0]
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scratch, kept):
+    """Write to ``kept`` which of the m points at ``first`` and after no witness blocks; their number.
+
+    One witness is tried on all points at once, coordinate by coordinate, which the compiler turns into
+    vector instructions; each point's sums are still taken in the order of the coordinates.
+    """
+    d2, away, dot = scratch[0], scratch[1], scratch[2]
+    d2[:m] = 0.0
+    for c in range(len(dims) or points.shape[1]):
+        x, column = points[i, c], columns[c, first : first + m]
+        for j in range(m):
+            gap = x - column[j]
+            d2[j] += gap * gap
+    kept[:m] = 1
+    for v in range(len(witness)):
+        w, a = witness[v], square[v]
+        away[:m] = 0.0
+        dot[:m] = 0.0
+        for c in range(len(dims) or points.shape[1]):
+            x, column = points[w, c], columns[c, first : first + m]
+            p = x - points[i, c]
+            if beta != 1.0:
+                for j in range(m):
+                    q = x - column[j]
+                    away[j] += q * q
+            if beta != 2.0:
+                for j in range(m):
+                    dot[j] += p * (x - column[j])
+        n_kept = 0
+        for j in range(m):
+            kept[j] &= not inside(a, away[j], d2[j], dot[j], beta)
+            n_kept += kept[j]
+        if n_kept == 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def any_blocks(points, dims, i, j, candidates, d2, beta):
+    for c in range(len(candidates)):
+        if blocks_edge(points, dims, i, j, candidates[c], d2, beta):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def edges_from(tree, columns, dims, near, start, stop, beta):
     """Edges (i, j), i < j, of the points at tree positions start ... stop - 1, and their squared lengths.
 
     ``near`` holds the tree positions of some neighbours of every point, nearest first.
     """
-    points = tree.points
-    n_nodes = len(tree.bounds)
-    k = near.shape[1]
+    points, bounds = tree.points, tree.bounds
+    n_nodes, k = len(bounds), near.shape[1]
     rounding = 1e-15 * (points.shape[1] + 16)
     stack, other_stack = np.empty(128, np.int64), np.empty(128, np.int64)
     witness, square = np.empty(k + GATHERED, np.int64), np.empty(k + GATHERED)
+    width = (
+        bounds[0, 1]
+        if n_nodes == 1
+        else np.max(bounds[n_nodes // 2 :, 1] - bounds[n_nodes // 2 :, 0])
+    )
+    scratch, other_scratch = np.empty((3, width)), np.empty((3, width))
+    kept = np.empty(width, np.int64)
     pairs, squares, n_edges = np.empty((1024, 2), np.int64), np.empty(1024), 0
     for i in range(start, stop):
         n_witnesses = k
@@ -167,19 +265,9 @@ def edges_from(tree, dims, near, start, stop, beta):
         while size:
             size -= 1
             node = stack[size]
-            if tree.bounds[node, 1] <= i + 1:
-                continue
-            closest, farthest = box_distances(tree, dims, i, node)
-            blocked = False
-            for c in range(n_witnesses):
-                w = witness[c]
-                if box_is_blocked(
-                    tree, dims, i, node, closest, farthest, w, square[c], beta, rounding
-                ):
-                    blocked = True
-                    break
-            if blocked:
-                to_front(witness, square, c)
+            if bounds[node, 1] <= i + 1 or blocked_by_one(
+                tree, dims, i, node, witness, square, n_witnesses, beta, rounding
+            ):
                 continue
             left = 2 * node + 1
             if left < n_nodes:
@@ -188,23 +276,24 @@ def edges_from(tree, dims, near, start, stop, beta):
                 stack[size], stack[size + 1] = (left + 1, left) if one <= two else (left, left + 1)
                 size += 2
                 continue
-            for j in range(max(tree.bounds[node, 0], i + 1), tree.bounds[node, 1]):
-                d2 = square_gap(points, dims, i, j)
-                blocked = False
-                for c in range(n_witnesses):
-                    if blocks_edge(points, dims, i, j, witness[c], d2, beta):
-                        blocked = True
-                        break
-                if blocked:
-                    to_front(witness, square, c)
+            first = max(bounds[node, 0], i + 1)
+            m = bounds[node, 1] - first
+            head = min(n_witnesses, HEAD)
+            if not filter_leaf(
+                points, columns, dims, i, first, m, witness[:head], square, beta, scratch, kept
+            ):
+                continue
+            for at in range(m):
+                if not kept[at]:
                     continue
-                for c in range(k):
-                    if blocks_edge(points, dims, i, j, near[j, c], d2, beta):
-                        blocked = True
-                        break
-                if blocked:
+                j, d2 = first + at, scratch[0, at]
+                if any_blocks(
+                    points, dims, i, j, witness[head:n_witnesses], d2, beta
+                ) or any_blocks(points, dims, i, j, near[j], d2, beta):
                     continue
-                w = find_blocker(tree, dims, i, j, d2, beta, rounding, other_stack)
+                w = find_blocker(
+                    tree, columns, dims, i, j, d2, beta, rounding, other_stack, other_scratch
+                )
                 n_witnesses = min(n_witnesses + 1, len(witness))
                 witness[n_witnesses - 1] = j if w < 0 else w
                 square[n_witnesses - 1] = square_gap(points, dims, i, witness[n_witnesses - 1])
@@ -216,10 +305,3 @@ def edges_from(tree, dims, near, start, stop, beta):
                     squares[n_edges] = d2
                     n_edges += 1
     return pairs[:n_edges].copy(), squares[:n_edges].copy()
-
-
-@njit(cache=True, nogil=True, inline="always")
-def to_front(witness, square, c):
-    """Whoever blocked last is asked first: what it blocks lies together."""
-    witness[0], witness[c] = witness[c], witness[0]
-    square[0], square[c] = square[c], square[0]

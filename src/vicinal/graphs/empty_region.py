@@ -1,0 +1,273 @@
+"""Graphs of empty regions: `gabriel`, `relative_neighborhood` and `beta_skeleton`.
+
+Two points are connected if no third point lies in the open region that they span. The regions grow with
+beta, so the edges become fewer: beta = 1 is the Gabriel graph, beta = 2 the relative neighbourhood graph.
+There is no scale to choose, and from beta = 0 to 2 every graph holds a minimum spanning tree.
+
+Duplicates follow the definition to the letter. A copy of an end lies on the border of the region and never
+blocks. So copies of one point are connected among themselves by edges of length 0, and whoever is
+connected to one of them is connected to all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._parallel import blocks, map_threads
+from vicinal._validation import check_distances, check_points, check_real, require_memory
+from vicinal.graphs.graph import Graph
+
+# Above this dimension boxes rule out little: leaves are large, and neighbours come from matrix products.
+TREE_DIMENSION = 8
+N_WITNESSES = 32
+LARGEST_BETA = 1e9
+POINTS_A_TASK, ROWS_A_TASK = 256, 32
+
+Edges = tuple[np.ndarray, np.ndarray]
+
+
+def gabriel(
+    X: Any, *, metric: str = "euclidean", n_jobs: int | None = None, verbose: int = 0
+) -> Graph:
+    """Gabriel graph: i ~ j if no other point lies inside the ball with the segment i j as diameter.
+
+    Exact in any dimension. In high dimension the graph has very many edges.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points, or distances of all pairs with ``metric="precomputed"``.
+    metric : str, default="euclidean"
+        "euclidean", "precomputed", or any metric of scikit-learn. All but "euclidean" work on the
+        matrix of all distances, where "inside the ball" reads d(i, w)^2 + d(j, w)^2 < d(i, j)^2.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Returns
+    -------
+    Graph
+        Lengths are the distances. Copies of a point are connected with each other, at length 0, and
+        share their other neighbours.
+
+    Examples
+    --------
+    >>> from vicinal.graphs import gabriel
+    >>> gabriel([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [1.0, 3.0]]).edges()
+    array([[0, 2],
+           [1, 2],
+           [2, 3]])
+    """
+    return _graph(X, 1.0, metric, n_jobs, "Gabriel graph" if verbose else None)
+
+
+def relative_neighborhood(
+    X: Any, *, metric: str = "euclidean", n_jobs: int | None = None, verbose: int = 0
+) -> Graph:
+    """Relative neighbourhood graph: i ~ j if no other point is nearer to both than they are apart.
+
+    Parameters
+    ----------
+    X, metric, n_jobs, verbose :
+        As for `gabriel`.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> from vicinal.graphs import relative_neighborhood
+    >>> relative_neighborhood([[0.0, 0.0], [2.0, 0.0], [1.0, 1.5], [1.0, 3.0]]).edges()
+    array([[0, 2],
+           [1, 2],
+           [2, 3]])
+    """
+    return _graph(X, 2.0, metric, n_jobs, "relative neighbourhood graph" if verbose else None)
+
+
+def beta_skeleton(
+    X: Any,
+    beta: float,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """Beta-skeleton: i ~ j if the region that beta gives them holds no other point.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points, or distances of all pairs with ``metric="precomputed"``.
+    beta : float
+        For beta >= 1 the region is the lune between two balls of radius beta d / 2, centred on the
+        line through i and j, each of them touching one end. For 0 < beta < 1 it is the part common to
+        all balls of radius d / (2 beta) through both ends: the places that see i and j at an angle
+        above pi - arcsin(beta). The larger beta, the fewer edges; near 0 almost all pairs are edges.
+    metric, n_jobs, verbose :
+        As for `gabriel`.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> from vicinal.graphs import beta_skeleton
+    >>> X = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.9], [1.0, 3.0]]
+    >>> [beta_skeleton(X, beta).n_edges for beta in (0.5, 1.0, 3.0)]
+    [6, 3, 3]
+    """
+    beta = check_real(
+        beta,
+        "beta",
+        low=0.0,
+        high=LARGEST_BETA,
+        open_low=True,
+        remedy="1 is the Gabriel graph, 2 the relative neighbourhood graph.",
+    )
+    return _graph(X, beta, metric, n_jobs, "beta-skeleton" if verbose else None)
+
+
+def _graph(X: Any, beta: float, metric: str, n_jobs: int | None, progress: str | None) -> Graph:
+    if metric == "euclidean":
+        points = check_points(X)
+        edges, lengths = point_edges(points, beta, n_jobs, progress)
+    else:
+        points = _check_dense(X) if metric == "precomputed" else check_points(X)
+        matrix = points if metric == "precomputed" else _all_distances(points, metric, n_jobs)
+        edges, lengths = matrix_edges(matrix, beta, n_jobs, progress)
+    return Graph.from_edges(len(points), edges, lengths, points=points, metric=metric)
+
+
+def point_edges(
+    points: np.ndarray, beta: float, n_jobs: int | None = None, progress: str | None = None
+) -> Edges:
+    """Pairs of points with an empty region, and their distances."""
+    from vicinal.graphs._empty_region_kernels import edges_from
+    from vicinal.neighbors.kdtree import build_kdtree, kernel_kind
+    from vicinal.neighbors.points import Points
+
+    prepared = Points(points, "euclidean", n_jobs)
+    n, d = points.shape
+    leaf_size = 16 if d <= 4 else 64 if d <= TREE_DIMENSION else 256
+    tree = build_kdtree(prepared.X, leaf_size, n_jobs)
+    near, nearest = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1), n_jobs)
+    if not nearest.all():
+        first, group = _distinct(prepared.X)
+        if len(first) < n:
+            edges, lengths = point_edges(points[first], beta, n_jobs, progress)
+            return _copy_to_duplicates(edges, lengths, group)
+    columns, dims = np.ascontiguousarray(tree.points.T), kernel_kind(tree)[0]
+    parts = map_threads(
+        lambda span: edges_from(tree, columns, dims, near, *span, beta),
+        blocks(n, POINTS_A_TASK),
+        n_jobs,
+        progress=progress,
+    )
+    edges, squares = _joined(parts)
+    return tree.order[edges], np.sqrt(squares) / prepared.unit
+
+
+def matrix_edges(
+    distances: np.ndarray, beta: float, n_jobs: int | None = None, progress: str | None = None
+) -> Edges:
+    """Pairs of rows of a distance matrix with an empty region, and their distances."""
+    from vicinal.graphs._distance_region_kernels import edges_of_rows
+    from vicinal.neighbors.points import _safe_unit
+
+    n = len(distances)
+    near = np.empty((n, min(N_WITNESSES, n)), np.int64)
+    unit = _safe_unit(distances)
+
+    def search(span: tuple[int, int]) -> Edges:
+        rows = slice(*span)
+        # The row itself is among them; it blocks nothing.
+        near[rows] = np.argpartition(distances[rows], near.shape[1] - 1)[:, : near.shape[1]]
+        return edges_of_rows(distances, unit, near, *span, beta)
+
+    return _joined(map_threads(search, blocks(n, ROWS_A_TASK), n_jobs, progress=progress))
+
+
+def _check_dense(X: Any) -> np.ndarray:
+    matrix = check_distances(X)
+    if sparse.issparse(matrix):
+        raise TypeError(
+            "X is a sparse matrix, but an empty region can only be told from the distances of all "
+            "pairs; pass a dense matrix, or the points themselves."
+        )
+    return matrix
+
+
+def _all_distances(points: np.ndarray, metric: str, n_jobs: int | None) -> np.ndarray:
+    from vicinal.graphs.neighborhoods import _distances_between
+
+    n = len(points)
+    require_memory(
+        40.0 * n * n,
+        f"The matrix of all distances of {n:,} points for metric={metric!r}",
+        "Use metric='euclidean', which needs no matrix, or fewer points.",
+    )
+    return np.ascontiguousarray(_distances_between(points, metric, n_jobs)(0, n))
+
+
+def _neighbors(
+    tree: Any, X: np.ndarray, k: int, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tree positions of the k nearest others of every tree position, and how near the nearest is."""
+    from vicinal.neighbors import brute
+    from vicinal.neighbors.kdtree import nearest_in_tree_order
+
+    n, d = X.shape
+    if k == 0:
+        return np.empty((n, 0), np.int64), np.ones(n)
+    if d <= TREE_DIMENSION:
+        near, squares = np.empty((n, k), np.int64), np.empty((n, k))
+        nearest_in_tree_order(tree, near, squares, n_jobs=n_jobs)
+        return near, squares[:, 0]
+    rows, distances = brute.nearest_others(X, k, n_jobs=n_jobs)
+    position = np.empty(n, np.int64)
+    position[tree.order] = np.arange(n)
+    return position[rows[tree.order]], distances[:, 0]
+
+
+def _distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First row of every distinct point, and the number of the distinct point of every row."""
+    order = np.lexsort(X.T)
+    new = np.ones(len(X), dtype=bool)
+    new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
+    group = np.empty(len(X), np.int64)
+    group[order] = np.cumsum(new) - 1
+    return order[new], group
+
+
+def _copy_to_duplicates(edges: np.ndarray, lengths: np.ndarray, group: np.ndarray) -> Edges:
+    """Edges of all rows from those of the distinct points."""
+    members = np.argsort(group, kind="stable")
+    size = np.bincount(group)
+    start = np.concatenate([[0], np.cumsum(size)[:-1]])
+    # A group is connected to itself too: pairs with i < j are kept below.
+    own = np.flatnonzero(size > 1)
+    source, target = np.concatenate([edges, np.stack([own, own], axis=1)]).T
+    count = size[source] * size[target]
+    require_memory(
+        80.0 * count.sum(),
+        f"The graph of {len(group):,} points, many of them equal (a point has up to {size.max():,} copies),",
+        "Equal points are connected to all their copies: drop duplicates first.",
+    )
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    width = np.repeat(size[target], count)
+    one = members[np.repeat(start[source], count) + offset // width]
+    two = members[np.repeat(start[target], count) + offset % width]
+    all_lengths = np.repeat(np.concatenate([lengths, np.zeros(len(own))]), count)
+    keep = (one < two) | (np.repeat(source != target, count))
+    return np.stack([one, two], axis=1)[keep], all_lengths[keep]
+
+
+def _joined(parts: list[Edges]) -> Edges:
+    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
