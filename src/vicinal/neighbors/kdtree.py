@@ -1,12 +1,12 @@
 """A k-d tree whose queries are whole leaves, so that neighbours share the walk down the tree.
 
-The tree is balanced and lies in plain arrays: children of node v are 2v + 1 and 2v + 2, the last level
-holds the leaves, and the points are stored in leaf order. Comparisons of boxes and points use the same
-sums in the same order as the distances themselves; rounding is monotone, so a pruned box can never hold a
-point that belongs into the answer.
+The tree is balanced and lies in plain arrays: children of node v are 2v + 1 and 2v + 2, the last
+level holds the leaves, and the points are stored in leaf order. Comparisons of boxes and points use
+the same sums in the same order as the distances themselves; rounding is monotone, so a pruned box can
+never hold a point that belongs into the answer.
 
-Costs are squared Euclidean distances (p = 2) or Manhattan distances (p = 1), optionally with a weight a
-point, ``scale * d + b_i + b_j``, which is what spanning trees with vertex offsets need.
+Costs are squared Euclidean distances (p = 2) or Manhattan distances (p = 1), optionally with a weight
+a point, ``scale * cost + b_i + b_j``, which is what spanning trees with vertex offsets need.
 """
 
 from __future__ import annotations
@@ -139,6 +139,19 @@ def nearest_to(
     return indices, costs if p == 1 else np.sqrt(costs, out=costs)
 
 
+def tree_offsets(tree: KDTree, scale: float, offsets: np.ndarray) -> Offsets:
+    """Offsets of the original rows, laid out for the tree."""
+    points = np.ascontiguousarray(offsets[tree.order], dtype=np.float64)
+    nodes = np.empty(len(tree.bounds))
+    first = tree.n_leaves - 1
+    nodes[first:] = np.minimum.reduceat(points, tree.bounds[first:, 0])
+    while first:
+        level = slice(first, 2 * first + 1)
+        nodes[first // 2 : first] = nodes[level].reshape(-1, 2).min(axis=1)
+        first //= 2
+    return Offsets(float(scale), points, nodes)
+
+
 def kernel_kind(tree: KDTree, p: int = 2, offsets: Offsets = NO_OFFSETS) -> tuple[Any, ...]:
     """What a kernel is compiled for: lengths of tuples are constants to the compiler.
 
@@ -195,7 +208,7 @@ def _split(tree, dims, root, stop):
 
 @njit(cache=True, nogil=True)
 def _select(points, order, d, left, right, middle, axis):
-    """Move rows so that ``middle`` holds what sorting along ``axis`` would put there (quickselect)."""
+    """Move rows so that ``middle`` holds what sorting along ``axis`` would put there."""
     while left < right:
         x, y, z = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
         pivot = max(min(x, y), min(max(x, y), z))
@@ -233,7 +246,7 @@ def cost_between(kind, offsets, x, i, y, j):
 
 @njit(cache=True, nogil=True, inline="always")
 def box_gap(kind, low, high, u, low2, high2, v):
-    """Smallest distance between box u and box v (of points, when both corners are the same array)."""
+    """Smallest distance between box u and box v; a point is a box with equal corners."""
     total = 0.0
     for c in range(len(kind[0]) or low.shape[1]):
         gap = max(low[u, c] - high2[v, c], low2[v, c] - high[u, c])

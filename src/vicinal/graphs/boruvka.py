@@ -1,0 +1,100 @@
+"""Exact minimum spanning trees by Boruvka's method.
+
+Each round, every component finds its cheapest edge to the outside and joins along it. Most of these
+edges stand in short neighbour lists; the rest are searched (`vicinal.graphs.outside`). A component may
+sit a round out as long as another one joins: the edges found are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinal._parallel import blocks, map_threads
+from vicinal.graphs._boruvka_kernels import Forbidden, Forest, advance, choose, join
+from vicinal.graphs.outside import OutsideInRows, OutsideInTree
+
+NOTHING_FORBIDDEN = Forbidden(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class SpanningEdges(NamedTuple):
+    """Edges (m, 2) by row number, the smaller one first, and their costs, in no particular order."""
+
+    edges: np.ndarray
+    costs: np.ndarray
+
+
+def spanning_edges(
+    search: OutsideInTree | OutsideInRows,
+    *,
+    labels: np.ndarray | None = None,
+    forbidden: Forbidden = NOTHING_FORBIDDEN,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> SpanningEdges:
+    """The cheapest edges that join all components, without the forbidden ones.
+
+    Parameters
+    ----------
+    search : OutsideInTree or OutsideInRows
+        Where nearest outside points are found.
+    labels : ndarray (n,), optional
+        Components to start from, by row number; by default every point is one.
+    forbidden : Forbidden
+        Pairs that may not be used, in the numbers of the search.
+    n_jobs : int, optional
+        Number of threads.
+    progress : str, optional
+        Title of a progress bar.
+
+    Returns
+    -------
+    SpanningEdges
+        One edge less than there are components; fewer when the allowed edges do not connect them.
+    """
+    n = len(search.order)
+    forest = _new_forest(n, None if labels is None else labels[search.order])
+    n_joins = np.count_nonzero(forest.size) - 1
+    sources, targets = np.empty(n_joins, np.int64), np.empty(n_joins, np.int64)
+    costs = np.empty(n_joins)
+    spans = blocks(n, max(8192, n // 16))
+    done, bar = 0, _bar(n_joins, progress)
+    while done < n_joins:
+        map_threads(
+            lambda span: advance(forest, search.lists, search.costs, forbidden, *span),
+            spans,
+            n_jobs,
+        )
+        choose(forest, search.order)
+        search.find(forest, forbidden, search.patience(forest.size[forest.size > 0]))
+        choose(forest, search.order)
+        before, done = done, join(forest, sources, targets, costs, done)
+        if done == before:
+            break
+        bar.update(done - before)
+    bar.close()
+    edges = np.sort(search.order[np.stack([sources[:done], targets[:done]], axis=1)], axis=1)
+    return SpanningEdges(edges, costs[:done])
+
+
+def _new_forest(n: int, labels: np.ndarray | None) -> Forest:
+    component = np.arange(n)
+    if labels is not None:
+        _, first, which = np.unique(labels, return_index=True, return_inverse=True)
+        component = first[which]
+    return Forest(
+        component=component,
+        near=np.full(n, -1),
+        floor=np.full(n, -np.inf),
+        cursor=np.zeros(n, np.int64),
+        best=np.empty(n),
+        pick=np.empty(n, np.int64),
+        size=np.bincount(component, minlength=n),
+    )
+
+
+def _bar(total: int, title: str | None) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, desc=title, leave=False, disable=title is None)

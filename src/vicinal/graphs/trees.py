@@ -1,0 +1,278 @@
+"""Spanning trees and their ensembles (paper of Carreira-Perpinan and Zemel: MST, PMST, DMST).
+
+The minimum spanning tree is a skeleton of the data: connected, and free of shortcuts, because it uses
+short edges only. It is also thin and moves with every disturbance of the points. Ensembles flesh it
+out: trees of jittered copies of the data, or trees that may not share an edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._parallel import map_threads, n_threads
+from vicinal._validation import (
+    check_count,
+    check_distances,
+    check_points,
+    check_real,
+)
+from vicinal.graphs._boruvka_kernels import Forbidden
+from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
+from vicinal.graphs.graph import Graph
+from vicinal.graphs.outside import offset_search, outside_search
+from vicinal.graphs.pairs import pair_lengths
+
+# Neighbours a point knows before it has to search: few where lists are dear, more where they settle.
+LIST_LENGTH = 5
+
+
+def mst(
+    X: Any,
+    *,
+    metric: Any = "euclidean",
+    offsets: Any = None,
+    offset_scale: float = 1.0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """Minimum spanning tree: connects all points with the smallest sum of edge lengths.
+
+    Exact in any dimension, without the matrix of distances. Edges of the same length are taken in
+    the order of their row numbers, so the tree is unique; duplicates are joined by edges of length 0.
+
+    Parameters
+    ----------
+    X : array (n, D), or distance matrix (n, n)
+        Points, or with ``metric="precomputed"`` a dense matrix of distances.
+    metric : str or callable
+        "euclidean", "cosine", "manhattan", "precomputed", or another scikit-learn metric.
+    offsets : array (n,), optional
+        A weight a point: the tree then minimises the sum of ``offset_scale * d^2 + b_i + b_j``,
+        for Euclidean or precomputed distances. Lengths remain the distances d.
+    offset_scale : float
+        Factor of the squared distance when there are offsets, > 0.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The tree does not depend on it.
+    verbose : int
+        Above 0, long work shows a progress bar.
+
+    Returns
+    -------
+    Graph
+        Undirected, n - 1 edges.
+
+    Examples
+    --------
+    >>> from vicinal.graphs import mst
+    >>> mst([[0.0], [5.0], [1.0], [7.0]]).edges()
+    array([[0, 2],
+           [1, 2],
+           [1, 3]])
+    """
+    points = _check_input(X, metric)
+    n_threads(n_jobs)
+    n, k = len(points), _list_length(points, LIST_LENGTH)
+    title = "spanning tree" if verbose > 0 else None
+    if offsets is None:
+        search, to_lengths = outside_search(points, metric, k, n_jobs, title)
+        found = spanning_edges(search, n_jobs=n_jobs, progress=title)
+        lengths = to_lengths(found.costs)
+    else:
+        weights = _check_offsets(offsets, metric, n)
+        scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
+        search = offset_search(points, metric, scale, weights, k, n_jobs)
+        found = spanning_edges(search, n_jobs=n_jobs, progress=title)
+        lengths = pair_lengths(points, metric, found.edges)
+    return Graph.from_edges(n, found.edges, lengths, points=points, metric=metric)
+
+
+def disjoint_mst(
+    X: Any,
+    n_trees: int = 4,
+    *,
+    metric: Any = "euclidean",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """Disjoint minimum spanning trees (DMST): each tree may not use the edges of the earlier ones.
+
+    Parameters
+    ----------
+    X : array (n, D), or distance matrix (n, n)
+        Points, or with ``metric="precomputed"`` a dense matrix of distances.
+    n_trees : int
+        Number of trees, t in the paper.
+    metric, n_jobs, verbose
+        As for `mst`.
+
+    Returns
+    -------
+    Graph
+        Undirected, ``n_trees * (n - 1)`` edges of strength 1.
+
+    Raises
+    ------
+    ValueError
+        When the edges left over do not connect the points; the message says how many trees there are.
+
+    Examples
+    --------
+    >>> from vicinal.graphs import disjoint_mst, mst
+    >>> X = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.1], [1.2, 1.3], [2.5, 0.4]]
+    >>> disjoint_mst(X, n_trees=2)
+    Graph(5 nodes, 8 edges, undirected, 1 component, 0 isolates)
+    >>> mst(X) <= disjoint_mst(X, n_trees=2)
+    True
+    """
+    points = _check_input(X, metric)
+    n, n_trees = len(points), check_count(n_trees, "n_trees")
+    n_threads(n_jobs)
+    _check_enough_edges(n, n_trees)
+    title = "neighbours" if verbose > 0 else None
+    k = _list_length(points, LIST_LENGTH + 2 * n_trees)
+    search, to_lengths = outside_search(points, metric, k, n_jobs, title)
+    edges, costs = np.empty((0, 2), np.int64), np.empty(0)
+    forbidden, position = NOTHING_FORBIDDEN, np.argsort(search.order)
+    for tree in range(n_trees):
+        title = f"tree {tree + 1} of {n_trees}" if verbose > 0 else None
+        found = spanning_edges(search, forbidden=forbidden, n_jobs=n_jobs, progress=title)
+        if len(found.edges) < n - 1:
+            raise _too_many_trees(n_trees, tree, n)
+        edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
+        forbidden = _forbid(position[edges], n)
+    return Graph.from_edges(n, edges, to_lengths(costs), points=points, metric=metric)
+
+
+def perturbed_mst(
+    X: Any,
+    n_trees: int = 20,
+    noise: float = 0.4,
+    k: int = 5,
+    *,
+    metric: Any = "euclidean",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """Perturbed minimum spanning trees (PMST): how often an edge is in the tree of jittered points.
+
+    Each copy of the data moves every point by uniform, zero-mean, isotropic noise (from a ball) whose
+    standard deviation along each axis is ``noise`` times the point's mean distance to its k nearest
+    neighbours.
+
+    Parameters
+    ----------
+    X : array (n, D), or distance matrix (n, n)
+        Points, or with ``metric="precomputed"`` a dense matrix of distances.
+    n_trees : int
+        Number of jittered copies, T in the paper.
+    noise : float
+        Size of the noise, r in the paper, from 0 to 1.
+    k : int
+        Number of neighbours that set the local scale d_i; fewer when there are fewer points.
+    metric : str or callable
+        With "euclidean" and "manhattan" the points are jittered. With all others there may be no
+        points to move, so the distances are: uniformly, with standard deviation
+        ``noise * sqrt(d_i^2 + d_j^2)``, which is what moving both ends does to a distance; those
+        that would fall below 0 become 0. This holds matrices of n^2 distances.
+    random_state : int, Generator, RandomState or None
+        Seed of the noise.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The graph does not depend on it.
+    verbose : int
+        Above 0, long work shows a progress bar.
+
+    Returns
+    -------
+    Graph
+        Undirected; strengths are the share of trees that hold the edge (e_ij in the paper), lengths
+        the distances between the original points.
+
+    Examples
+    --------
+    >>> from vicinal.graphs import mst, perturbed_mst
+    >>> X = [[0.0, 0.0], [1.0, 0.1], [2.0, 0.0], [3.1, 0.2]]
+    >>> graph = perturbed_mst(X, n_trees=50, k=2, random_state=0)
+    >>> bool(graph.strengths.sum() / 2 > 2.99)  # three edges a tree
+    True
+    >>> perturbed_mst(X, noise=0.0, k=2).edges().tolist() == mst(X).edges().tolist()
+    True
+    """
+    from vicinal.graphs.jitter import jittered_copies
+
+    points = _check_input(X, metric)
+    n, n_trees = len(points), check_count(n_trees, "n_trees")
+    noise = check_real(noise, "noise", low=0.0, high=1.0)
+    k = check_count(k, "k")
+    n_threads(n_jobs)
+    if n == 1:
+        return Graph.from_edges(1, np.empty((0, 2), np.int64), [], points=points, metric=metric)
+    copies = jittered_copies(points, metric, n_trees, noise, min(k, n - 1), random_state, n_jobs)
+    length = _list_length(points, LIST_LENGTH)
+
+    def tree(copy: int) -> np.ndarray:
+        search, _ = outside_search(copies.make(copy), copies.metric, length, n_jobs=1)
+        edges = spanning_edges(search, n_jobs=1).edges
+        return np.sort(edges[:, 0] * n + edges[:, 1])
+
+    trees = map_threads(
+        tree, range(n_trees), n_jobs, progress="perturbed trees" if verbose > 0 else None
+    )
+    keys, counts = np.unique(np.concatenate(trees), return_counts=True)
+    edges = np.stack(np.divmod(keys, n), axis=1)
+    lengths = pair_lengths(points, metric, edges)
+    return Graph.from_edges(n, edges, lengths, counts / n_trees, points=points, metric=metric)
+
+
+def _check_input(X: Any, metric: Any) -> np.ndarray:
+    if metric != "precomputed":
+        return check_points(X)
+    distances = check_distances(X)
+    if not isinstance(distances, np.ndarray):
+        raise TypeError(
+            "X is a sparse matrix, but spanning trees need the distances of all pairs: pass a dense "
+            "matrix, or the points themselves."
+        )
+    return distances
+
+
+def _list_length(points: np.ndarray, wanted: int) -> int:
+    return min(wanted, len(points) - 1)
+
+
+def _check_offsets(offsets: Any, metric: Any, n: int) -> np.ndarray:
+    if metric not in ("euclidean", "precomputed"):
+        raise ValueError(
+            f"offsets are given with metric={metric!r}, but they need 'euclidean' or 'precomputed'; "
+            "pass the matrix of distances with metric='precomputed'."
+        )
+    weights = check_points(np.reshape(offsets, (-1, 1)), name="offsets")[:, 0]
+    if len(weights) != n:
+        raise ValueError(
+            f"offsets has {len(weights)} values, but X has {n} points: give one a point."
+        )
+    return weights
+
+
+def _check_enough_edges(n: int, n_trees: int) -> None:
+    # t disjoint trees hold t (n - 1) of the n (n - 1) / 2 edges.
+    if n > 1 and 2 * n_trees > n:
+        raise ValueError(
+            f"n_trees={n_trees}, but {n} points have at most {n // 2} disjoint spanning tree(s); "
+            f"use n_trees={n // 2} or fewer."
+        )
+
+
+def _too_many_trees(n_trees: int, found: int, n: int) -> ValueError:
+    return ValueError(
+        f"n_trees={n_trees}, but there are only {found} trees here: the edges that these leave no "
+        f"longer connect the {n} points; use n_trees={found} or fewer."
+    )
+
+
+def _forbid(edges: np.ndarray, n: int) -> Forbidden:
+    sources, targets = edges.ravel(), edges[:, ::-1].ravel()
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
+    return Forbidden(indptr, targets[np.argsort(sources, kind="stable")])
