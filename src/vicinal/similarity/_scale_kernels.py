@@ -23,8 +23,11 @@ def mean_shortest(indptr, lengths, limit, start, stop, means):
                 shortest[p] = shortest[p - 1]
                 p -= 1
             shortest[p] = length
-        mean = 0.0
-        for p in range(filled):
-            # Divided before they are summed, so that the largest numbers do not overflow.
-            mean += shortest[p] / filled
-        means[i] = mean
+        means[i] = 0.0
+        if filled > 0:
+            # Relative to the longest, so that the sum of huge lengths does not overflow.
+            longest = shortest[filled - 1]
+            total = 0.0
+            for p in range(filled):
+                total += shortest[p] / longest
+            means[i] = longest * (total / filled)
