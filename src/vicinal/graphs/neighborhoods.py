@@ -20,7 +20,7 @@ from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighbor_lists import refuse_mutual_directed
 from vicinal.neighbors import NeighborSearch
-from vicinal.similarity import affinity
+from vicinal.similarity.affinities import affinity, check_scale
 
 ENTRIES_A_TASK = 1 << 20
 REMEDY = "A point has one neighbour less than there are points: ask for fewer, or use complete(X)."
@@ -180,19 +180,10 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) ->
            [5.  , 0.  , 4.24],
            [1.  , 4.24, 0.  ]])
     """
-    points = check_distances(X) if metric == "precomputed" else check_points(X)
-    if sparse.issparse(points):
-        raise TypeError(
-            "X is a sparse matrix, but the complete graph needs the distance of every pair; "
-            "Graph.from_scipy(X) takes the stored ones."
-        )
+    direct = metric in ("euclidean", "manhattan", "precomputed")
+    points = _check_all_pairs(X, metric, bytes_a_pair=20 if direct else 80)
     n = len(points)
     n_entries = n * (n - 1)
-    require_memory(
-        20.0 * n_entries,
-        f"The complete graph of {n:,} points",
-        "Use knn(X), which keeps the near pairs only.",
-    )
     rows_at = _distances_between(points, metric, n_jobs)
     indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
     lengths = np.empty(n_entries)
@@ -238,9 +229,26 @@ def gaussian(
            [0.607, 0.   , 0.607],
            [0.135, 0.607, 0.   ]])
     """
-    graph = complete(X, metric=metric, n_jobs=n_jobs)
+    check_scale(scale)
+    points = _check_all_pairs(X, metric, bytes_a_pair=40)
+    graph = complete(points, metric=metric, n_jobs=n_jobs)
     entries = graph._csr._replace(strengths=affinity(graph, scale).data)
     return Graph._trusted(entries, False, graph.points, metric)
+
+
+def _check_all_pairs(X: Any, metric: str, bytes_a_pair: int) -> np.ndarray:
+    points = check_distances(X) if metric == "precomputed" else check_points(X)
+    if sparse.issparse(points):
+        raise TypeError(
+            "X is a sparse matrix, but the complete graph needs the distance of every pair; "
+            "Graph.from_scipy(X) takes the stored ones."
+        )
+    require_memory(
+        float(bytes_a_pair) * len(points) ** 2,
+        f"The complete graph of {len(points):,} points",
+        "Use knn(X), which keeps the near pairs only.",
+    )
+    return points
 
 
 def _distances_between(

@@ -91,20 +91,27 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     >>> edge_scale(graph, "local")
     array([1., 1., 5., 9.])
     """
-    if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
-        if not float(scale) > 0:
-            raise ValueError(
-                f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
-            )
-        return float(scale)
-    if not isinstance(scale, str) or scale not in ("auto", "local"):
-        kind = ValueError if isinstance(scale, str) else TypeError
-        raise kind(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
-
+    scale = check_scale(scale)
+    if isinstance(scale, float):
+        return scale
     scales = _node_scales(graph)
     known = scales > 0
     typical = float(np.median(scales[known])) if known.any() else 1.0
     return typical if scale == "auto" else np.where(known, scales, typical)
+
+
+def check_scale(scale: Any) -> float | str:
+    """`scale` as a float > 0, or "auto", or "local"."""
+    if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
+        if float(scale) > 0:
+            return float(scale)
+        raise ValueError(
+            f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
+        )
+    if isinstance(scale, str) and scale in ("auto", "local"):
+        return scale
+    error = ValueError if isinstance(scale, str) else TypeError
+    raise error(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
 
 
 def _kernel(graph: Graph, scales: float | np.ndarray, kernel: str) -> np.ndarray:
