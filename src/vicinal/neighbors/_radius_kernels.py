@@ -90,7 +90,9 @@ def count_below(products, halves, wanted):
 
 
 @njit(cache=True, nogil=True)
-def measure_below(products, halves, wanted, Q, X, radius, first_row, first, own, rows, ids, distances):
+def measure_below(
+    products, halves, wanted, Q, X, radius, first_row, first, own, rows, ids, distances
+):
     """Measure the entries that `count_below` counted; keep those truly within the radius."""
     kept = 0
     for r in range(len(products)):

@@ -45,7 +45,7 @@ class ClusteredPoints(Points):
             self.X, self.X, groups.placed, groups.labels, k, n_groups,
             own=True, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
-        return found[0], self._in_metric(found[1])
+        return found[0], self.in_metric(found[1])
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
@@ -62,7 +62,7 @@ class ClusteredPoints(Points):
             asked, X, placed, labels, k, n_groups,
             own=False, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
-        return found[0], self._in_metric(found[1])
+        return found[0], self.in_metric(found[1])
 
     @property
     def groups(self) -> Groups:

@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
     def place(self, X: np.ndarray, dtype: type) -> np.ndarray:
         """X in this frame."""
-        placed = np.empty(X.shape, dtype)
+        placed: np.ndarray = np.empty(X.shape, dtype)
         for a, b in blocks(len(X), 4096):
             placed[a:b] = (X[a:b] - self.centre) * self.scale
         return placed

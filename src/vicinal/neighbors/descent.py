@@ -57,7 +57,7 @@ class DescentPoints:
                 random_state=int(self.random.integers(2**31)),
                 n_jobs=n_threads(self.n_jobs),
             )
-            indices, distances = _without_self(*index.neighbor_graph, k)
+            indices, distances = _without_self(index.neighbor_graph, k)
             # Compared by distance, so that another one of several tied neighbours counts as found.
             found = np.sort(np.column_stack([np.zeros(len(rows)), distances[rows]]))[:, :k]
             self.recall = float((found <= true[:, -1:] * (1 + 1e-5)).mean())
@@ -85,10 +85,9 @@ class DescentPoints:
         return lists
 
 
-def _without_self(
-    indices: np.ndarray, distances: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _without_self(lists: tuple[np.ndarray, np.ndarray], k: int) -> tuple[np.ndarray, np.ndarray]:
     """The first k others of each row by (distance, index)."""
+    indices, distances = lists
     distances = np.where(indices == np.arange(len(indices))[:, None], np.inf, distances)
     order = np.lexsort((indices, distances), axis=1)[:, :k]
     return (

@@ -31,9 +31,7 @@ class SparseDistances:
         """The k points nearest to each query, a row of distances to the points."""
         return _head(*_entries(queries, own=False), queries.shape[0], k)
 
-    def within(
-        self, radius: float, queries: sparse.csr_array | None, progress: str | None
-    ) -> Rows:
+    def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         asked = self.matrix if queries is None else queries
         rows, ids, distances = _entries(asked, own=queries is None)

@@ -37,20 +37,20 @@ class Points:
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest others of every point."""
-        if self._tree_pays(k):
+        if self.tree_pays(k):
             found = kdtree.nearest_others(self.tree, k, p=self.p, n_jobs=self.n_jobs)
         elif self.p == 1:
             found = self._table(self.X).nearest(k, own=True, progress=progress)
         else:
             found = brute.nearest_others(self.X, k, n_jobs=self.n_jobs, progress=progress)
-        return found[0], self._in_metric(found[1])
+        return found[0], self.in_metric(found[1])
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
         queries = self._prepare(queries, "queries")
-        if self._tree_pays(k):
+        if self.tree_pays(k):
             queries = queries.astype(np.float64, copy=False)
             found = kdtree.nearest_to(self.tree, queries, k, p=self.p, n_jobs=self.n_jobs)
         elif self.p == 1:
@@ -58,7 +58,7 @@ class Points:
         else:
             X, queries = self._alike(queries)
             found = brute.nearest_to(X, queries, k, n_jobs=self.n_jobs, progress=progress)
-        return found[0], self._in_metric(found[1])
+        return found[0], self.in_metric(found[1])
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
@@ -67,17 +67,15 @@ class Points:
         cosine = self.metric == "cosine"
         # A little wider, because the border is decided below, by the cosine distance itself.
         reach = np.sqrt(2 * radius) * (1 + 2.0**-50) if cosine else radius * self.unit
-        if self._tree_pays(radius=reach):
+        if self.tree_pays(radius=reach):
             asked = asked.astype(np.float64, copy=False)
             lists = within_tree(self.tree, asked, reach, p=self.p, own=own, n_jobs=self.n_jobs)
         elif self.p == 1:
             lists = self._table(asked).within(reach, own=own, progress=progress)
         else:
             X, asked = self._alike(asked)
-            lists = within_products(
-                X, asked, reach, own=own, n_jobs=self.n_jobs, progress=progress
-            )
-        indptr, indices, distances = lists[0], lists[1], self._in_metric(lists[2])
+            lists = within_products(X, asked, reach, own=own, n_jobs=self.n_jobs, progress=progress)
+        indptr, indices, distances = lists[0], lists[1], self.in_metric(lists[2])
         if cosine:
             near = distances <= radius
             indptr = np.concatenate([[0], np.cumsum(near)])[indptr]
@@ -111,12 +109,14 @@ class Points:
 
         return Table(rows, len(queries), X.shape[1], self.n_jobs)
 
-    def _in_metric(self, distances: np.ndarray) -> np.ndarray:
+    def in_metric(self, distances: np.ndarray) -> np.ndarray:
+        """Distances between the prepared points as distances of the metric between the given ones."""
         if self.metric == "cosine":
             return distances**2 / 2
         return distances if self.unit == 1.0 else distances / self.unit
 
-    def _tree_pays(self, k: int | None = None, radius: float | None = None) -> bool:
+    def tree_pays(self, k: int | None = None, radius: float | None = None) -> bool:
+        """Whether the tree is the faster road to k neighbours, or to those within a radius."""
         pays = self.X.shape[1] <= ALWAYS_TREE or self._tree_is_cheaper(k, radius)
         every_pair = "direct" if self.p == 1 else "blocked"
         self.method = "kdtree" if pays else every_pair

@@ -14,7 +14,6 @@ from vicinal.neighbors.brute import (
     STRIP_COLUMNS,
     STRIP_ROWS,
     find_frame,
-    half_squares,
     place,
 )
 from vicinal.neighbors.kdtree import KDTree, kernel_kind

@@ -95,7 +95,7 @@ class OtherMetric:
         elif metric == "mahalanobis":
             self.params["VI"] = np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
         try:
-            self._distances(self.X[:1])
+            self.distances(self.X[:1])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"metric={metric!r} could not be evaluated on X ({error}); use 'euclidean', "
@@ -128,10 +128,10 @@ class OtherMetric:
 
     def _table(self, queries: np.ndarray) -> Table:
         return Table(
-            lambda a, b: self._distances(queries[a:b]), len(queries), len(self.X), self.n_jobs
+            lambda a, b: self.distances(queries[a:b]), len(queries), len(self.X), self.n_jobs
         )
 
-    def _distances(self, queries: np.ndarray) -> np.ndarray:
+    def distances(self, queries: np.ndarray) -> np.ndarray:
         from sklearn.metrics import pairwise_distances
 
         with warnings.catch_warnings():

@@ -1,0 +1,97 @@
+"""Approximate search finds the share of neighbours it states."""
+
+import numpy as np
+import pytest
+
+from vicinal.neighbors import NeighborSearch
+
+
+def mixture(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = 3.0 * rng.normal(size=(60, d))
+    return (centres[rng.integers(0, 60, n)] + rng.normal(size=(n, d))).astype(np.float32)
+
+
+def share_found(found, true):
+    return np.mean([len(np.intersect1d(a, b)) / len(b) for a, b in zip(found, true, strict=True)])
+
+
+@pytest.fixture(scope="module")
+def X():
+    return mixture(15_000, 32)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("recall", [0.9, 0.99])
+def test_the_stated_recall_is_reached(X, metric, recall):
+    search = NeighborSearch(X, metric=metric, method="approximate", recall=recall, random_state=0)
+    indices, distances = search.nearest(10)
+    assert search.method_ == "ivf"
+    assert recall <= search.recall_ <= 1.0
+    true = NeighborSearch(X, metric=metric).nearest(10)
+    assert share_found(indices[:, 1:], true[0][:, 1:]) >= recall - 0.005
+    np.testing.assert_array_equal(indices[:, 0], np.arange(len(X)))
+    assert (indices[:, 1:] != np.arange(len(X))[:, None]).all()
+    assert (np.diff(distances, axis=1) >= 0).all()
+    # What was found has its exact distance.
+    same = indices == true[0]
+    np.testing.assert_array_equal(distances[same], true[1][same])
+
+
+def test_new_points_are_found_with_the_stated_recall(X):
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    queries = mixture(500, 32) + 0.1
+    found = search.nearest(10, queries)[0]
+    true = NeighborSearch(X).nearest(10, queries)[0]
+    assert search.method_ == "ivf"
+    assert share_found(found, true) >= 0.98
+
+
+def test_a_seed_gives_the_same_bits_for_any_number_of_threads(X):
+    one, two = (
+        NeighborSearch(X, method="approximate", random_state=7, n_jobs=jobs).nearest(5)
+        for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one[0], two[0])
+    np.testing.assert_array_equal(one[1], two[1])
+
+
+@pytest.mark.parametrize("n", [500, 12_000])
+def test_exact_search_takes_over_where_groups_do_not_pay(n):
+    X = np.random.default_rng(0).normal(size=(n, 60))
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    found = search.nearest(5)
+    assert search.method_ == "blocked"
+    assert search.recall_ == 1.0
+    np.testing.assert_array_equal(found[0], NeighborSearch(X).nearest(5)[0])
+
+
+def test_one_point_repeated_many_times_is_no_trouble():
+    X = np.vstack([np.zeros((11_000, 20)), mixture(1000, 20)])
+    indices, distances = NeighborSearch(X, method="approximate", random_state=0).nearest(5)
+    assert not distances[:11_000].any()
+    assert (indices[:, 1:] != np.arange(12_000)[:, None]).all()
+
+
+def test_other_metrics_need_pynndescent(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"vicinal\[ann\]"):
+        NeighborSearch(np.eye(3), metric="manhattan", method="approximate")
+
+
+def test_radius_search_stays_exact(X):
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    for a, b in zip(search.within(5.0), NeighborSearch(X).within(5.0), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.slow
+def test_descent_finds_neighbours_under_other_metrics():
+    X = mixture(3000, 8)
+    search = NeighborSearch(X, metric="chebyshev", method="approximate", random_state=0)
+    indices, _ = search.nearest(10)
+    assert search.method_ == "pynndescent"
+    true = NeighborSearch(X, metric="chebyshev").nearest(10)[0]
+    assert share_found(indices[:, 1:], true[:, 1:]) >= 0.98

@@ -1,0 +1,75 @@
+"""The k-d tree's own laws; its answers are checked with those of the other roads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vicinal.neighbors.kdtree import build_kdtree, nearest_others, nearest_to, tree_offsets
+
+
+def literal_nearest(X, Q, k, p, own):
+    gaps = [np.abs(q[:, None] - x) ** p for q, x in zip(Q.T, X.T, strict=True)]
+    costs = sum(gaps[1:], start=gaps[0])
+    if own:
+        np.fill_diagonal(costs, np.inf)
+    order = np.lexsort((np.broadcast_to(np.arange(len(X)), costs.shape), costs))[:, :k]
+    found = np.take_along_axis(costs, order, axis=1)
+    return order, found if p == 1 else np.sqrt(found)
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 1000])
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_nodes_partition_the_points_and_their_boxes_are_tight(n, jobs):
+    X = np.random.default_rng(n).standard_normal((n, 3))
+    tree = build_kdtree(X, n_jobs=jobs)
+    np.testing.assert_array_equal(tree.points, X[tree.order])
+    assert sorted(tree.order) == list(range(n))
+    for node, (a, b) in enumerate(tree.bounds):
+        assert a < b
+        np.testing.assert_array_equal(tree.lower[node], tree.points[a:b].min(axis=0))
+        np.testing.assert_array_equal(tree.upper[node], tree.points[a:b].max(axis=0))
+        assert tree.first[node] == tree.order[a:b].min()
+        if 2 * node + 2 < len(tree.bounds):
+            left, right = tree.bounds[2 * node + 1], tree.bounds[2 * node + 2]
+            assert (left[0], left[1], right[1]) == (a, right[0], b)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 120),
+    st.sampled_from([1, 2, 3, 5, 9]),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
+def test_neighbours_are_those_of_a_full_sort(n, d, p, tied, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, d)).astype(float) if tied else rng.standard_normal((n, d))
+    Q = rng.integers(0, 3, (10, d)).astype(float) if tied else rng.standard_normal((10, d))
+    k = min(7, n - 1)
+    tree = build_kdtree(X)
+    for found, expected in (
+        (nearest_others(tree, k, p=p), literal_nearest(X, X, k, p, own=True)),
+        (nearest_to(tree, Q, k, p=p), literal_nearest(X, Q, k, p, own=False)),
+    ):
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_many_duplicates_do_not_make_the_search_quadratic():
+    X = np.ones((30_000, 2))
+    indices, distances = nearest_others(build_kdtree(X), 3)
+    assert indices[:4].tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert (indices[4:] == [0, 1, 2]).all()
+    assert not distances.any()
+
+
+def test_node_offsets_are_the_least_of_their_points():
+    X = np.random.default_rng(0).standard_normal((333, 2))
+    b = np.random.default_rng(1).standard_normal(333)
+    tree = build_kdtree(X)
+    offsets = tree_offsets(tree, 2.0, b)
+    np.testing.assert_array_equal(offsets.points, b[tree.order])
+    for node, (start, stop) in enumerate(tree.bounds):
+        assert offsets.nodes[node] == b[tree.order[start:stop]].min()
