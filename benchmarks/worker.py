@@ -45,6 +45,7 @@ def measure(
         if cold:
             break
     return {
+        "contender": contender,
         "first_call": first,
         "seconds": first if cold else min(seconds, default=first),
         "peak_bytes": peak,
