@@ -1,0 +1,370 @@
+"""Spanning trees against Kruskal's method on the full edge list, and the laws they must keep."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vicinal import graphs
+from vicinal.graphs import disjoint_mst, mst, perturbed_mst
+
+DIMENSIONS = [1, 2, 3, 5, 20]
+LAYOUTS = ["random", "grid", "duplicates", "collinear", "clustered"]
+
+
+def make_points(layout, n, d, seed):
+    rng = np.random.default_rng(seed)
+    if layout == "grid":
+        return rng.integers(0, 4, (n, d)).astype(float)
+    if layout == "duplicates":
+        return rng.standard_normal((max(1, n // 3), d))[rng.integers(0, max(1, n // 3), n)]
+    if layout == "collinear":
+        return np.outer(rng.integers(-50, 50, n), np.arange(1, d + 1)).astype(float)
+    if layout == "clustered":
+        centres = 100 * rng.standard_normal((3, d))
+        return centres[rng.integers(0, 3, n)] + rng.standard_normal((n, d))
+    return rng.standard_normal((n, d))
+
+
+def squares_between(X):
+    """Squared distances as plain sums in the order of the features."""
+    total = np.zeros((len(X), len(X)))
+    for column in X.T:
+        total += (column[:, None] - column) ** 2
+    return total
+
+
+def kruskal(costs, n_trees=1):
+    """Disjoint trees: sort all edges by (cost, i, j), run Kruskal's method without replacement."""
+    n = len(costs)
+    i, j = np.triu_indices(n, 1)
+    edges = [(int(i[e]), int(j[e])) for e in np.lexsort((j, i, costs[i, j]))]
+    trees = []
+    for _ in range(n_trees):
+        parent = list(range(n))
+
+        def root(a, parent=parent):
+            while parent[a] != a:
+                a = parent[a]
+            return a
+
+        tree = []
+        for a, b in edges:
+            if root(a) != root(b):
+                parent[root(a)] = root(b)
+                tree.append((a, b))
+        edges = [edge for edge in edges if edge not in set(tree)]
+        trees.append(tree)
+    return trees
+
+
+def edge_set(graph):
+    return {tuple(edge) for edge in graph.edges().tolist()}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_mst_is_the_tree_of_kruskal(layout, d):
+    for n, seed in ((2, 0), (3, 1), (17, 2), (90, 3), (150, 4)):
+        X = make_points(layout, n, d, seed)
+        (tree,) = kruskal(squares_between(X))
+        graph = mst(X)
+        assert edge_set(graph) == set(tree)
+        i, j = graph.edges().T
+        np.testing.assert_array_equal(
+            np.asarray(graph.to_scipy("lengths")[i, j]).ravel(), np.sqrt(squares_between(X)[i, j])
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 60), st.sampled_from(DIMENSIONS), st.sampled_from(LAYOUTS), st.integers(0, 10**6)
+)
+def test_mst_is_the_tree_of_kruskal_on_any_points(n, d, layout, seed):
+    X = make_points(layout, n, d, seed)
+    assert edge_set(mst(X)) == set(kruskal(squares_between(X))[0])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(8, 50),
+    st.integers(1, 4),
+    st.sampled_from(DIMENSIONS),
+    st.sampled_from(["random", "grid", "clustered"]),
+    st.integers(0, 10**6),
+)
+def test_disjoint_trees_are_kruskal_without_replacement(n, n_trees, d, layout, seed):
+    X = make_points(layout, n, d, seed)
+    trees = kruskal(squares_between(X), n_trees)
+    complete = [tree for tree in trees if len(tree) == n - 1]
+    if len(complete) == n_trees:
+        assert edge_set(disjoint_mst(X, n_trees)) == {edge for tree in trees for edge in tree}
+    else:
+        found = next(t for t, tree in enumerate(trees) if len(tree) < n - 1)
+        with pytest.raises(ValueError, match=f"only {found} trees|at most"):
+            disjoint_mst(X, n_trees)
+
+
+@pytest.mark.parametrize("d", [2, 30])
+@pytest.mark.parametrize("n_trees", [1, 2, 4])
+def test_both_searches_find_the_same_disjoint_trees(d, n_trees):
+    from vicinal.graphs.boruvka import spanning_edges
+    from vicinal.graphs.outside import OutsideByProducts, OutsideInRows, OutsideInTree
+    from vicinal.neighbors.kdtree import build_kdtree
+
+    X = make_points("clustered", 700, d, 5)
+    costs = squares_between(X)
+    searches = [
+        OutsideInTree(build_kdtree(X), 3),
+        OutsideByProducts(X, 3),
+        OutsideInRows(costs.__getitem__, len(X), 3),
+        OutsideInTree(build_kdtree(X), 0),
+        OutsideByProducts(X, 0),
+        OutsideInRows(costs.__getitem__, len(X), 0),
+    ]
+    trees = [{tuple(edge) for edge in spanning_edges(s).edges.tolist()} for s in searches]
+    assert all(tree == trees[0] for tree in trees)
+    assert edge_set(mst(X)) == trees[0]
+    assert edge_set(disjoint_mst(X, n_trees)) == edge_set(
+        disjoint_mst(np.sqrt(costs), n_trees, metric="precomputed")
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("d", [2, 3, 20])
+def test_offsets_minimise_the_weighted_cost(layout, d):
+    X = make_points(layout, 120, d, 7)
+    b = np.random.default_rng(8).normal(scale=3.0, size=120)
+    costs = 0.5 * squares_between(X) + (b[:, None] + b)
+    i, j = np.array(kruskal(costs)[0]).T
+    graph = mst(X, offsets=b, offset_scale=0.5)
+    u, v = graph.edges().T
+    assert np.isclose(costs[u, v].sum(), costs[i, j].sum(), rtol=1e-12)
+    assert graph.n_edges == 119
+    assert graph.n_components == 1
+    D = np.sqrt(squares_between(X))
+    given_distances = mst(D, metric="precomputed", offsets=b, offset_scale=0.5)
+    u, v = given_distances.edges().T
+    assert np.isclose(costs[u, v].sum(), costs[i, j].sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("search", ["tree", "products"])
+def test_offset_searches_agree_with_kruskal(search):
+    from vicinal.graphs.boruvka import spanning_edges
+    from vicinal.graphs.outside import OutsideByProducts, OutsideInTree
+    from vicinal.neighbors.kdtree import Offsets, build_kdtree, tree_offsets
+
+    X = make_points("clustered", 300, 4, 9)
+    b = np.random.default_rng(1).exponential(5.0, 300)
+    costs = 2.0 * squares_between(X) + (b[:, None] + b)
+    if search == "tree":
+        tree = build_kdtree(X)
+        found = OutsideInTree(tree, 4, offsets=tree_offsets(tree, 2.0, b))
+    else:
+        found = OutsideByProducts(X, 4, offsets=Offsets(2.0, b, np.array([b.min()])))
+    edges = {tuple(edge) for edge in spanning_edges(found).edges.tolist()}
+    assert edges == set(kruskal(costs)[0])
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "cosine", "chebyshev"])
+@pytest.mark.parametrize("d", [2, 12])
+def test_other_metrics_give_the_tree_of_their_distances(metric, d):
+    from sklearn.metrics import pairwise_distances
+
+    X = np.random.default_rng(3).standard_normal((80, d))
+    D = pairwise_distances(X, metric=metric)
+    i, j = np.array(kruskal(D)[0]).T
+    graph = mst(X, metric=metric)
+    assert np.isclose(graph.lengths.sum() / 2, D[i, j].sum(), rtol=1e-9)
+
+
+def test_mst_weight_equals_scipy():
+    from scipy.sparse.csgraph import minimum_spanning_tree
+    from scipy.spatial.distance import pdist, squareform
+
+    for d in (2, 16):
+        X = np.random.default_rng(d).standard_normal((500, d))
+        peer = minimum_spanning_tree(squareform(pdist(X))).sum()
+        assert np.isclose(mst(X).lengths.sum() / 2, peer, rtol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from([2, 3, 5, 20]), st.integers(0, 10**6))
+def test_trees_do_not_depend_on_the_order_of_points(d, seed):
+    X = make_points("random", 60, d, seed)
+    order = np.random.default_rng(seed).permutation(60)
+    for build in (mst, lambda X: disjoint_mst(X, 3)):
+        moved = {tuple(sorted(order[list(edge)].tolist())) for edge in edge_set(build(X[order]))}
+        assert moved == edge_set(build(X))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from([1, 2, 3, 5, 20]),
+    st.sampled_from([1e-9, 1e9, 1e200, 1e-200]),
+    st.integers(0, 99),
+)
+def test_trees_follow_scale_rotation_and_translation(d, scale, seed):
+    X = make_points("random", 70, d, seed)
+    rotation = np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
+    for build in (mst, lambda X: disjoint_mst(X, 3)):
+        edges = edge_set(build(X))
+        assert edge_set(build(X * scale)) == edges
+        assert edge_set(build(X @ rotation)) == edges
+        assert edge_set(build(X + 1e6)) == edges
+    np.testing.assert_allclose(mst(X * scale).lengths / scale, mst(X).lengths, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d"), [(20_000, 2), (3_000, 3), (1_500, 20)])
+def test_trees_have_the_same_bits_for_any_number_of_threads(n, d):
+    X = make_points("random", n, d, 1)
+    X[: n // 10] = np.round(X[: n // 10], 1)
+    builders = [
+        lambda jobs: mst(X, n_jobs=jobs),
+        lambda jobs: disjoint_mst(X, 3, n_jobs=jobs),
+        lambda jobs: perturbed_mst(X, 4, random_state=0, n_jobs=jobs),
+    ]
+    for build in builders:
+        one, two = build(1), build(2)
+        for name in ("indptr", "indices", "lengths", "strengths"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_mst_is_inside_the_disjoint_trees_and_the_relative_neighbourhood_graph():
+    X = make_points("random", 300, 3, 0)
+    tree = mst(X)
+    assert tree <= disjoint_mst(X, 2) <= disjoint_mst(X, 4)
+    assert tree <= graphs.relative_neighborhood(X) <= graphs.gabriel(X) <= graphs.delaunay(X)
+    assert disjoint_mst(X, 4).n_edges == 4 * 299
+
+
+def test_duplicates_are_joined_by_edges_of_length_zero():
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0]], 40, axis=0)
+    tree = mst(X)
+    assert tree.n_edges == 119
+    assert tree.n_components == 1
+    assert np.count_nonzero(tree.lengths == 0) == 2 * 117
+    all_alike = mst(np.ones((500, 4)))
+    assert (all_alike.n_edges, all_alike.n_components, all_alike.lengths.max()) == (499, 1, 0.0)
+
+
+def test_one_and_two_points_have_their_trees():
+    assert mst([[3.0, 1.0]]).n_edges == 0
+    assert disjoint_mst([[3.0]], 4).n_edges == 0
+    assert perturbed_mst([[3.0]]).n_edges == 0
+    two = mst([[0.0], [2.0]])
+    assert two.edges().tolist() == [[0, 1]]
+    assert two.lengths.tolist() == [2.0, 2.0]
+    assert perturbed_mst([[0.0], [2.0]], random_state=0).strengths.tolist() == [1.0, 1.0]
+
+
+def test_perturbed_trees_count_how_often_an_edge_is_in_a_tree():
+    X = make_points("random", 100, 2, 0)
+    graph = perturbed_mst(X, n_trees=8, noise=0.3, random_state=1)
+    counts = graph.strengths * 8
+    np.testing.assert_array_equal(counts, np.rint(counts))
+    assert counts.sum() / 2 == pytest.approx(8 * 99)
+    i, j = graph.edges().T
+    np.testing.assert_array_equal(
+        np.asarray(graph.to_scipy("lengths")[i, j]).ravel(), np.sqrt(squares_between(X)[i, j])
+    )
+
+
+def test_perturbed_trees_are_the_trees_of_the_jittered_copies():
+    from vicinal.graphs.jitter import jittered_copies
+
+    X = make_points("clustered", 60, 3, 2)
+    copies = jittered_copies(X, "euclidean", 5, 0.4, 5, 3)
+    counted = {}
+    for copy in range(5):
+        for edge in kruskal(squares_between(copies.make(copy)))[0]:
+            counted[edge] = counted.get(edge, 0) + 1
+    graph = perturbed_mst(X, n_trees=5, noise=0.4, k=5, random_state=3)
+    assert edge_set(graph) == set(counted)
+    i, j = graph.edges().T
+    strengths = np.asarray(graph.to_scipy("strengths")[i, j]).ravel()
+    assert np.allclose(strengths, [counted[a, b] / 5 for a, b in zip(i, j, strict=True)])
+
+
+def test_no_noise_gives_the_tree_itself_at_full_strength():
+    X = make_points("random", 50, 3, 0)
+    graph = perturbed_mst(X, n_trees=3, noise=0.0)
+    assert edge_set(graph) == edge_set(mst(X))
+    assert (graph.strengths == 1).all()
+
+
+@pytest.mark.parametrize("metric", ["precomputed", "cosine"])
+def test_without_points_to_move_the_distances_are_jittered(metric):
+    X = make_points("random", 60, 4, 0)
+    X = np.sqrt(squares_between(X)) if metric == "precomputed" else X
+    graph = perturbed_mst(X, n_trees=6, metric=metric, random_state=0)
+    again = perturbed_mst(X, n_trees=6, metric=metric, random_state=0, n_jobs=1)
+    assert graph.strengths.sum() / 2 == pytest.approx(59)
+    assert graph == again
+    assert edge_set(perturbed_mst(X, 2, 0.0, metric=metric)) == edge_set(mst(X, metric=metric))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_noise_is_uniform_in_a_ball_with_the_stated_deviation(d):
+    from vicinal.graphs.jitter import jittered_copies
+
+    X = np.arange(20_000.0)[:, None] * np.ones(d)
+    spacing = np.sqrt(d) * 1.5  # mean distance to 2 neighbours on either side, in the middle
+    copies = jittered_copies(X, "euclidean", 1, 0.5, 4, 0)
+    steps = (copies.make(0) - X)[2:-2] / (0.5 * spacing)
+    np.testing.assert_allclose(steps.std(axis=0), 1.0, rtol=0.03)
+    np.testing.assert_allclose(steps.mean(axis=0), 0.0, atol=0.03)
+    radius = np.linalg.norm(steps, axis=1)
+    assert radius.max() <= np.sqrt(d + 2) * (1 + 1e-9)
+    # Uniform density: the share within half the radius is 2^-D.
+    assert np.mean(radius < np.sqrt(d + 2) / 2) == pytest.approx(2.0**-d, abs=0.02)
+
+
+def test_seeds_decide_the_noise():
+    X = make_points("random", 80, 2, 0)
+    first = perturbed_mst(X, 5, random_state=1)
+    assert first == perturbed_mst(X, 5, random_state=1)
+    assert first != perturbed_mst(X, 5, random_state=2)
+    rng = np.random.default_rng(0)
+    assert perturbed_mst(X, 5, random_state=rng) != perturbed_mst(X, 5, random_state=rng)
+    legacy = np.random.RandomState(4)
+    assert perturbed_mst(X, 5, random_state=legacy) != perturbed_mst(X, 5, random_state=legacy)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X: disjoint_mst(X, 0), "n_trees=0"),
+        (lambda X: disjoint_mst(X, 11), "at most 10"),
+        (lambda X: perturbed_mst(X, 0), "n_trees=0"),
+        (lambda X: perturbed_mst(X, noise=1.5), "noise=1.5"),
+        (lambda X: perturbed_mst(X, noise=-0.1), "noise=-0.1"),
+        (lambda X: perturbed_mst(X, k=0), "k=0"),
+        (lambda X: mst(X, offsets=[1.0, 2.0]), "offsets has 2 values"),
+        (lambda X: mst(X, offsets=np.full(20, np.nan)), "offsets holds 20"),
+        (lambda X: mst(X, offsets=np.ones(20), offset_scale=0.0), "offset_scale=0.0"),
+        (lambda X: mst(X, offsets=np.ones(20), metric="manhattan"), "metric='precomputed'"),
+        (lambda X: mst(X, metric="precomputed"), "square"),
+        (lambda X: mst(-squares_between(X), metric="precomputed"), "negative"),
+        (lambda X: mst(np.triu(squares_between(X)), metric="precomputed"), "not symmetric"),
+        (lambda X: mst(X, n_jobs=0), "n_jobs=0"),
+        (lambda X: mst(X, metric="no such metric"), "no such metric"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    X = make_points("random", 20, 3, 0)
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(X)
+
+
+def test_sparse_distances_are_refused_with_a_remedy():
+    from scipy import sparse
+
+    with pytest.raises(TypeError, match="dense"):
+        mst(sparse.csr_array(np.ones((4, 4)) - np.eye(4)), metric="precomputed")
+
+
+def test_disjoint_trees_that_do_not_exist_are_counted():
+    # A star of duplicates: the first tree takes every edge of the first point.
+    with pytest.raises(ValueError, match="only 1 trees"):
+        disjoint_mst(np.zeros((6, 2)), 2)
