@@ -48,7 +48,7 @@ KINDS = {
         "trees of jittered copies; strength is frequency",
         ("n_trees", "noise", "k", "seed", "metric"),
     ),
-    "delaunay": Kind("delaunay", "Delaunay triangulation"),
+    "delaunay": Kind("delaunay", "Delaunay triangulation", ("coplanar",)),
     "gabriel": Kind("gabriel", "empty ball over each edge", ("metric",)),
     "rng": Kind("relative_neighborhood", "empty lune over each edge", ("metric",)),
     "beta": Kind("beta_skeleton", "from gabriel (1) to rng (2)", ("metric",), ("beta",)),
@@ -105,6 +105,7 @@ def add_to(commands: Any) -> None:
     group.add_argument("--noise", type=float, help="jitter in mean neighbour distances")
     group.add_argument("--seed", type=int, help="seed of the jitter")
     group.add_argument("--beta", type=float, help="size of the empty region")
+    group.add_argument("--coplanar", help="points on a flat: raise (explain) or joggle")
     group.add_argument("--scale", type=_scale, help="auto, local or a number")
     group.add_argument("--metric", help="euclidean, ..., or precomputed for a distance matrix")
 
