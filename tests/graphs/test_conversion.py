@@ -283,6 +283,24 @@ def test_neighbour_lists_become_what_their_definition_says(how, seed):
     assert list(as_dict(graph)) == sorted(expected)
 
 
+def test_a_neighbour_that_is_listed_twice_has_its_shorter_distance():
+    graph = Graph.from_kneighbors([[1, 1], [0, -1]], [[3.0, 2.0], [4.0, 0.0]], directed=True)
+    assert as_dict(graph) == {(0, 1): (2.0, 1.0), (1, 0): (4.0, 1.0)}
+
+
+def test_long_lists_are_sorted():
+    rng = np.random.default_rng(3)
+    n = 2500
+    indices = np.array([rng.permutation(n) for _ in range(3)] + [np.full(n, -1)] * (n - 3))
+    distances = rng.random((n, n))
+    graph = Graph.from_kneighbors(indices, distances, directed=True)
+    for i in range(3):
+        row = slice(graph.indptr[i], graph.indptr[i + 1])
+        assert graph.indices[row].tolist() == [j for j in range(n) if j != i]
+        place = np.argsort(indices[i])
+        assert graph.lengths[row].tolist() == np.delete(distances[i][place], i).tolist()
+
+
 def test_only_the_first_k_others_are_used_wherever_the_node_itself_stands():
     indices = [[1, 0, 2], [1, 2, 0], [0, 1, 2]]
     distances = [[0.0, 0.0, 2.0], [0.0, 1.0, 1.5], [1.0, 2.0, 3.0]]

@@ -245,6 +245,12 @@ def test_a_pickled_graph_is_the_same_and_as_immutable(graph):
     assert not twin.lengths.flags.writeable
 
 
+def test_equal_graphs_have_equal_hashes_at_any_length():
+    a, b = (Graph.from_edges(3, [[0, 1], [1, 2]], [1e308, 1e308]) for _ in range(2))
+    assert hash(a) == hash(b)
+    assert len({a, b, path()}) == 2
+
+
 def test_copies_cost_nothing():
     graph = path()
     assert copy.copy(graph) is graph

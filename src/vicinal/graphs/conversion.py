@@ -156,7 +156,7 @@ def to_anndata(graph: Graph, adata: Any, key: str = "vicinal") -> None:
     # scanpy and older versions of anndata do not know sparse arrays.
     adata.obsp[names["distances_key"]] = sparse.csr_matrix(to_scipy(graph, "lengths"))
     adata.obsp[names["connectivities_key"]] = sparse.csr_matrix(to_scipy(graph, "strengths"))
-    params = {"method": "vicinal", "metric": graph.metric, "directed": graph.directed}
+    params = {"method": "vicinal", "metric": str(graph.metric), "directed": graph.directed}
     adata.uns[key] = {**names, "params": params}
 
 

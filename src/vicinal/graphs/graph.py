@@ -295,7 +295,8 @@ class Graph:
         return self.directed == other.directed and all(map(np.array_equal, self._csr, other._csr))
 
     def __hash__(self) -> int:
-        return hash((self.n_nodes, self.directed, len(self.indices), float(self.lengths.sum())))
+        longest = float(self.lengths.max(initial=0.0))
+        return hash((self.n_nodes, self.directed, len(self.indices), longest))
 
 
 def _count(number: int, what: str) -> str:
