@@ -49,8 +49,9 @@ def _run_worker(
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=limit, env={**os.environ, **cache}
             )
-        except subprocess.TimeoutExpired:
-            return {"limit": limit}
+        except subprocess.TimeoutExpired as stopped:
+            finished = (stopped.stdout or b"").splitlines()
+            return json.loads(finished[-1]) if finished else {"limit": limit}
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         return {"failed": lines[-1] if lines else f"exit code {done.returncode}"}

@@ -1,7 +1,8 @@
 """One contender on one case, alone in this process; the measurement is printed as JSON.
 
 The first call counts imports and compilation. Later calls are timed for the best of three, the
-first of them with its peak of memory above the state before it.
+first of them with its peak of memory above the state before it. A line is printed after each call,
+so that a contender stopped at its limit is still measured by what it finished.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.cases import make_points
 from benchmarks.contenders import CONTENDERS
 
 REPEATS = 3
-# Slow contenders are not called four times: what they took once is precise enough.
-ENOUGH_SECONDS = 60.0
+# A slow contender is not called four times: one call after the first is precise enough.
+ENOUGH_SECONDS = 30.0
 
 
 def measure(
     task: str, contender: str, setting: dict[str, Any], n: int, d: int, points: str, cold: bool
-) -> dict[str, Any]:
-    """Times, memory and facts of one contender."""
+) -> Iterator[dict[str, Any]]:
+    """Times, memory and facts of one contender, better known with each call."""
     X = make_points(points, n, d)
     chosen = CONTENDERS[task][contender]
 
@@ -33,25 +34,26 @@ def measure(
         return chosen.run(X, **setting)
 
     first, answer = _timed(call)
-    seconds, spent, peak = [first] if cold else [], first, None
-    while len(seconds) < REPEATS and spent < ENOUGH_SECONDS:
-        del answer
-        before = _start_of_peak() if peak is None else None
-        took, answer = _timed(call)
-        if before is not None:
-            peak = max(0, _status("VmHWM") - before)
-        seconds.append(took)
-        spent += took
-        if cold:
-            break
-    return {
+    record = {
         "contender": contender,
-        "first_call": first,
-        "seconds": first if cold else min(seconds, default=first),
-        "peak_bytes": peak,
         "setting": setting,
+        "first_call": first,
+        "seconds": first,
+        "peak_bytes": None,
         **chosen.facts(answer, X),
     }
+    yield record
+    del answer
+    later: list[float] = []
+    while len(later) < (1 if cold else REPEATS) and (not later or sum(later) < ENOUGH_SECONDS):
+        before = None if later else _start_of_peak()
+        took, _ = _timed(call)
+        if before is not None:
+            record["peak_bytes"] = max(0, _status("VmHWM") - before)
+        later.append(took)
+        if not cold:
+            record["seconds"] = min(later)
+        yield record
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -82,4 +84,5 @@ def _status(field: str) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(**json.loads(sys.argv[1]))))
+    for state in measure(**json.loads(sys.argv[1])):
+        print(json.dumps(state), flush=True)
