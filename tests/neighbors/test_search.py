@@ -92,6 +92,20 @@ def test_scale_does_not_matter(d, factor):
 
 
 @pytest.mark.parametrize("d", [2, 40])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_a_huge_radius_reaches_every_point(d, scale):
+    X = RNG.normal(size=(30, d)) * scale
+    indptr, indices, _ = NeighborSearch(X).within(1e250)
+    np.testing.assert_array_equal(np.diff(indptr), 29)
+    np.testing.assert_array_equal(indices[:29], np.arange(1, 30))
+
+
+def test_queries_beyond_all_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"queries holds values up to 1e\+200"):
+        NeighborSearch(np.eye(3)).nearest(1, [[1e200, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("d", [2, 40])
 def test_translation_does_not_matter(d):
     X = np.round(RNG.normal(size=(200, d)), 3)
     plain, moved = NeighborSearch(X).nearest(5), NeighborSearch(X + 1e6).nearest(5)

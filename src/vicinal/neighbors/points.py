@@ -31,6 +31,7 @@ class Points:
         self.X = self._prepare(X, "X")
         self.method: str | None = None
         self._tree: KDTree | None = None
+        self._decided: dict[tuple[int | None, float | None], bool] = {}
 
     def __len__(self) -> int:
         return len(self.X)
@@ -92,6 +93,11 @@ class Points:
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         if self.metric == "cosine":
             return _unit_vectors(X, name)
+        if max(X.max(), -X.min()) * self.unit > SAFE[1]:
+            raise ValueError(
+                f"{name} holds values up to {max(X.max(), -X.min()):g}, so far from X that squared "
+                "distances are no longer numbers; bring both to a common scale."
+            )
         return X if self.unit == 1.0 else np.multiply(X, self.unit, dtype=np.float64)
 
     def _alike(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +123,12 @@ class Points:
 
     def tree_pays(self, k: int | None = None, radius: float | None = None) -> bool:
         """Whether the tree is the faster road to k neighbours, or to those within a radius."""
-        pays = self.X.shape[1] <= ALWAYS_TREE or self._tree_is_cheaper(k, radius)
+        if (k, radius) not in self._decided:
+            low = self.X.shape[1] <= ALWAYS_TREE
+            self._decided[k, radius] = low or self._tree_is_cheaper(k, radius)
+            if not self._decided[k, radius]:
+                self._tree = None  # it is as large as the points
+        pays = self._decided[k, radius]
         every_pair = "direct" if self.p == 1 else "blocked"
         self.method = "kdtree" if pays else every_pair
         return pays
@@ -137,7 +148,9 @@ class Points:
             X, asked = self._alike(self.X[rows])
             reach = brute.nearest_to(X, asked, min((k or 1) + 1, n), n_jobs=1)[1][:, -1]
         kind = kdtree.kernel_kind(self.tree, self.p)
-        visited = points_to_visit(self.tree, kind, sample, reach**self.p) / len(rows)
+        visited = points_to_visit(
+            self.tree, kind, sample, np.minimum(reach, 1e150) ** self.p
+        ) / len(rows)
         # Nanoseconds a point, as measured: pairs of leaves against pairs of blocks and their lists.
         tree_cost = visited * (20.0 + 4.0 * d)
         pair_cost = 0.1 + 0.15 * d if self.p == 1 else 0.5 + 0.012 * d
@@ -146,7 +159,7 @@ class Points:
 
 def _safe_unit(X: np.ndarray) -> float:
     """A power of two that brings extreme coordinates to where their squares are numbers."""
-    size = float(max(np.abs(X.max()), np.abs(X.min())))
+    size = float(max(X.max(), -X.min()))
     if size == 0.0 or SAFE[0] < size < SAFE[1]:
         return 1.0
     return float(2.0 ** -float(np.clip(np.frexp(size)[1], -1000, 1000)))

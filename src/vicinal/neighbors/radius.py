@@ -65,7 +65,8 @@ def within_products(
     points = place(X, frame)
     asked = points if own else place(queries, frame)
     exact, n_features = np.float32 in frame.exact, X.shape[1]
-    reach = (radius * (1 + 2.0**-50)) ** 2 * frame.scale**2
+    # Far beyond all points a radius may be of any size, but its square must stay a number.
+    reach = min(radius * (1 + 2.0**-50) * frame.scale, 1e150) ** 2
     wanted = wanted_keys(reach, asked.half, n_features, 2.0**-24, exact)
 
     def search(span: tuple[int, int]) -> Rows:
