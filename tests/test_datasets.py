@@ -5,7 +5,7 @@ from vicinal.datasets import load_noisy_spiral, make_spirals, make_two_moons
 
 
 def test_shipped_spiral_is_what_its_generator_makes():
-    X, _ = make_spirals(200, n_arms=1, turns=2, noise=0.05, random_state=2)
+    X, _ = make_spirals(300, n_arms=1, turns=2, noise=0.05, random_state=2)
     np.testing.assert_allclose(load_noisy_spiral(), X, atol=1e-6)
 
 

@@ -82,4 +82,4 @@ def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> Non
         plot.graph(graph, points, ax=ax, point_size=5, edge_width=0.6)
         ax.set_title(name, fontsize=9)
     with whole_file(path) as unfinished:
-        figure.savefig(unfinished, dpi=110)
+        figure.savefig(unfinished, dpi=80)

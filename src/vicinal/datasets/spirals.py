@@ -67,21 +67,21 @@ def make_spirals(
 
 
 def load_noisy_spiral() -> np.ndarray:
-    """One noisy spiral of 200 points that ships with the package.
+    """One noisy spiral of 300 points that ships with the package.
 
-    It is the output of ``make_spirals(200, n_arms=1, turns=2, noise=0.05, random_state=2)``,
+    It is the output of ``make_spirals(300, n_arms=1, turns=2, noise=0.05, random_state=2)``,
     rounded to six decimals and kept in a file, so that a picture made today can be made again
     with any version of numpy.
 
     Returns
     -------
-    ndarray of shape (200, 2)
+    ndarray of shape (300, 2)
 
     Examples
     --------
     >>> from vicinal.datasets import load_noisy_spiral
     >>> load_noisy_spiral().shape
-    (200, 2)
+    (300, 2)
     """
     with (files("vicinal.datasets") / "noisy_spiral.csv").open() as lines:
         return np.loadtxt(lines, delimiter=",", skiprows=1)
