@@ -93,9 +93,9 @@ class Points:
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         if self.metric == "cosine":
             return _unit_vectors(X, name)
-        if max(X.max(), -X.min()) * self.unit > SAFE[1]:
+        if _size(X) * self.unit > SAFE[1]:
             raise ValueError(
-                f"{name} holds values up to {max(X.max(), -X.min()):g}, so far from X that squared "
+                f"{name} holds values up to {_size(X):g}, so far from X that squared "
                 "distances are no longer numbers; bring both to a common scale."
             )
         return X if self.unit == 1.0 else np.multiply(X, self.unit, dtype=np.float64)
@@ -157,9 +157,13 @@ class Points:
         return tree_cost < n * pair_cost + 2000.0 * (k or 1)
 
 
+def _size(X: np.ndarray) -> float:
+    return max(float(X.max()), -float(X.min()))
+
+
 def _safe_unit(X: np.ndarray) -> float:
     """A power of two that brings extreme coordinates to where their squares are numbers."""
-    size = float(max(X.max(), -X.min()))
+    size = _size(X)
     if size == 0.0 or SAFE[0] < size < SAFE[1]:
         return 1.0
     return float(2.0 ** -float(np.clip(np.frexp(size)[1], -1000, 1000)))
