@@ -1,8 +1,11 @@
 """Compiled search for the edges of empty-region graphs in a distance matrix.
 
-The law of cosines gives p.q of `inside` from the three distances. Whole rows of the matrix are read in
-order, so that the compiler can use vector instructions.
+The law of cosines gives p.q of `inside` from the three distances. Whole rows of the matrix are
+read in order, so that the compiler can use vector instructions.
 """
+
+# Kernels are typed by numba at their first call.
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ CHUNK = 512
 
 @njit(cache=True, nogil=True, inline="always")
 def blocks_sides(side_i, side_j, side, beta):
-    """Whether the third corner of a triangle with these sides lies in the region of the last one."""
+    """Whether the corner opposite the last side of a triangle lies in the region of that side."""
     a, b, d2 = side_i * side_i, side_j * side_j, side * side
     # In this order nothing farther than d from an end can seem to block by rounding (beta <= 2).
     dot = 0.5 * ((max(a, b) - d2) + min(a, b))
@@ -41,8 +44,8 @@ def row_blocks(row_i, row_j, side, unit, beta):
 def edges_of_rows(distances, unit, near, start, stop, beta):
     """Edges (i, j), i < j, of rows start ... stop - 1 and their lengths.
 
-    ``near`` holds some neighbours of every row, which rule out most pairs; ``unit`` is a factor that
-    makes squares of distances safe.
+    ``near`` holds some neighbours of every row, which rule out most pairs; ``unit`` is a factor
+    that makes squares of distances safe.
     """
     n = len(distances)
     kept = np.empty(n, np.int64)

@@ -1,13 +1,13 @@
 """Compiled search for the edges of empty-region graphs among points.
 
-A pair (i, j) is an edge when no third point w lies in its open region. With p = w - i and q = w - j every
-region of the family is a condition on p.q, |p|^2 and |q|^2 (`inside`). The search goes from each point i
-down the k-d tree. A box is left out when one witness w lies in the regions of i and of every place in the
-box; a point that gets through is tried against the neighbours of both ends and last against the whole
-tree. The first two steps only save work: the last one, and the condition itself, decide.
+A pair (i, j) is an edge when no third point w lies in its open region. With p = w - i and q = w - j
+every region of the family is a condition on p.q, |p|^2 and |q|^2 (`inside`). The search goes from
+each point i down the k-d tree. A box is left out when one witness w lies in the regions of i and of
+every place in the box; a point that gets through is tried against the neighbours of both ends and
+last against the whole tree. The first two steps only save work: the last one decides.
 
-Differences of coordinates are the only numbers used, so rounding is relative to the distances and not to
-the position of the data. Bounds of boxes keep a margin for it.
+Differences of coordinates are the only numbers used, so rounding is relative to the distances and
+not to the position of the data. Bounds of boxes keep a margin for it.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def box_distances(tree, dims, i, node):
 def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
     """Whether w lies in the regions of i and of every place in the box (no is always safe).
 
-    With u the place and w' = w, both seen from i, and m the least w'.u: for 1 <= beta <= 2 the two balls
-    of the lune ask for beta m > a and (beta - 1) |u|^2 + (2 - beta) m > a. Regions grow with beta, so 2
-    stands for all larger values. Below 1 the blocked places form a cone behind w.
+    Let u be a place of the box and m the least w.u, all seen from i. For 1 <= beta <= 2 the two balls
+    of the lune ask for beta m > a and (beta - 1) |u|^2 + (2 - beta) m > a. Regions grow with beta, so
+    2 stands for all larger values. Below 1 the blocked places form a cone behind w.
     """
     points, lower, upper = tree.points, tree.lower, tree.upper
     slack = rounding * (a + far)
@@ -102,8 +102,8 @@ def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
 def box_depth(tree, dims, i, j, node, beta):
     """How deep a box can reach into the region of (i, j): negative where it can hold a blocker.
 
-    The region is where |p|^2 < beta p.v holds from both ends (v leads to the other end). The least of
-    |p|^2 - beta p.v over a box is a sum of one term a coordinate.
+    The region is where |p|^2 < beta p.v holds from both ends (v leads to the other end). The least
+    of |p|^2 - beta p.v over a box is a sum of one term a coordinate.
     """
     points, lower, upper = tree.points, tree.lower, tree.upper
     stretch = max(beta, 1.0)
@@ -193,10 +193,11 @@ def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, roun
 
 @njit(cache=True, nogil=True)
 def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scratch, kept):
-    """Write to ``kept`` which of the m points at ``first`` and after no witness blocks; their number.
+    """Mark in ``kept`` which of the m points from ``first`` on no witness blocks; whether any is left.
 
-    One witness is tried on all points at once, coordinate by coordinate, which the compiler turns into
-    vector instructions; each point's sums are still taken in the order of the coordinates.
+    One witness is tried on all points at once, coordinate by coordinate, which the compiler turns
+    into vector instructions; each point's sums are still taken in the order of the coordinates.
+    Squared distances from i are left in ``scratch[0]``.
     """
     d2, away, dot = scratch[0], scratch[1], scratch[2]
     d2[:m] = 0.0
@@ -231,7 +232,7 @@ def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scrat
 
 @njit(cache=True, nogil=True)
 def any_blocks(points, dims, i, j, candidates, d2, beta):
-    for c in range(len(candidates)):
+    for c in range(len(candidates)):  # noqa: SIM110 (numba has no any() of a generator)
         if blocks_edge(points, dims, i, j, candidates[c], d2, beta):
             return True
     return False
@@ -239,9 +240,10 @@ def any_blocks(points, dims, i, j, candidates, d2, beta):
 
 @njit(cache=True, nogil=True)
 def edges_from(tree, columns, dims, near, start, stop, beta):
-    """Edges (i, j), i < j, of the points at tree positions start ... stop - 1, and their squared lengths.
+    """Edges (i, j), i < j, of tree positions start ... stop - 1, and their squared lengths.
 
-    ``near`` holds the tree positions of some neighbours of every point, nearest first.
+    ``near`` holds the positions of some neighbours of every point, nearest first; ``columns`` is the
+    transpose of the tree's points.
     """
     points, bounds = tree.points, tree.bounds
     n_nodes, k = len(bounds), near.shape[1]

@@ -1,12 +1,13 @@
 """Graphs of empty regions: `gabriel`, `relative_neighborhood` and `beta_skeleton`.
 
-Two points are connected if no third point lies in the open region that they span. The regions grow with
-beta, so the edges become fewer: beta = 1 is the Gabriel graph, beta = 2 the relative neighbourhood graph.
-There is no scale to choose, and from beta = 0 to 2 every graph holds a minimum spanning tree.
+Two points are connected if no third point lies in the open region that they span. The regions grow
+with beta, so the edges become fewer: beta = 1 is the Gabriel graph, beta = 2 the relative
+neighbourhood graph. There is no scale to choose, and up to beta = 2 every graph holds a minimum
+spanning tree.
 
-Duplicates follow the definition to the letter. A copy of an end lies on the border of the region and never
-blocks. So copies of one point are connected among themselves by edges of length 0, and whoever is
-connected to one of them is connected to all.
+Duplicates follow the definition to the letter. A copy of an end lies on the border of the region and
+never blocks. So copies of one point are connected among themselves by edges of length 0, and whoever
+is connected to one of them is connected to all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from vicinal._parallel import blocks, map_threads
 from vicinal._validation import check_distances, check_points, check_real, require_memory
 from vicinal.graphs.graph import Graph
 
-# Above this dimension boxes rule out little: leaves are large, and neighbours come from matrix products.
+# Above this dimension boxes rule out little; leaves are large, neighbours come by matrix products.
 TREE_DIMENSION = 8
 N_WITNESSES = 32
 LARGEST_BETA = 1e9
@@ -105,10 +106,11 @@ def beta_skeleton(
     X : array of shape (n, n_features)
         Points, or distances of all pairs with ``metric="precomputed"``.
     beta : float
-        For beta >= 1 the region is the lune between two balls of radius beta d / 2, centred on the
-        line through i and j, each of them touching one end. For 0 < beta < 1 it is the part common to
-        all balls of radius d / (2 beta) through both ends: the places that see i and j at an angle
-        above pi - arcsin(beta). The larger beta, the fewer edges; near 0 almost all pairs are edges.
+        For beta >= 1 the region is the lune common to two balls of radius beta d / 2, centred on
+        the line through i and j, each of them touching one end. For 0 < beta < 1 it is the part
+        common to all balls of radius d / (2 beta) through both ends: the places that see i and j at
+        an angle above pi - arcsin(beta). The larger beta, the fewer edges; near 0 almost all pairs
+        are edges.
     metric, n_jobs, verbose :
         As for `gabriel`.
 
@@ -159,7 +161,7 @@ def point_edges(
     tree = build_kdtree(prepared.X, leaf_size, n_jobs)
     near, nearest = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1), n_jobs)
     if not nearest.all():
-        first, group = _distinct(prepared.X)
+        first, group = distinct(prepared.X)
         if len(first) < n:
             edges, lengths = point_edges(points[first], beta, n_jobs, progress)
             return _copy_to_duplicates(edges, lengths, group)
@@ -219,7 +221,7 @@ def _all_distances(points: np.ndarray, metric: str, n_jobs: int | None) -> np.nd
 def _neighbors(
     tree: Any, X: np.ndarray, k: int, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tree positions of the k nearest others of every tree position, and how near the nearest is."""
+    """The k nearest others of every point, as tree positions, and how near the nearest is."""
     from vicinal.neighbors import brute
     from vicinal.neighbors.kdtree import nearest_in_tree_order
 
@@ -236,7 +238,7 @@ def _neighbors(
     return position[rows[tree.order]], distances[:, 0]
 
 
-def _distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First row of every distinct point, and the number of the distinct point of every row."""
     order = np.lexsort(X.T)
     new = np.ones(len(X), dtype=bool)
@@ -257,7 +259,7 @@ def _copy_to_duplicates(edges: np.ndarray, lengths: np.ndarray, group: np.ndarra
     count = size[source] * size[target]
     require_memory(
         80.0 * count.sum(),
-        f"The graph of {len(group):,} points, many of them equal (a point has up to {size.max():,} copies),",
+        f"The graph of {len(group):,} points, up to {size.max():,} of them equal,",
         "Equal points are connected to all their copies: drop duplicates first.",
     )
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)

@@ -1,0 +1,137 @@
+"""The Delaunay graph against empty spheres, and where there is no triangulation."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vicinal.graphs import delaunay, gabriel
+
+
+def edge_set(graph):
+    return {(int(i), int(j)) for i, j in graph.edges()}
+
+
+def edges_of_empty_spheres(X):
+    """Every D + 1 points, tried with all others: literal, for general position only."""
+    n, d = X.shape
+    found = set()
+    for corners in combinations(range(n), d + 1):
+        base, rest = X[corners[0]], X[list(corners[1:])]
+        centre = np.linalg.solve(2 * (rest - base), (rest**2).sum(axis=1) - (base**2).sum())
+        squares = ((X - centre) ** 2).sum(axis=1)
+        others = np.delete(squares, corners)
+        if (others > ((base - centre) ** 2).sum()).all():
+            found.update(combinations(corners, 2))
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(1, 12), d=st.sampled_from([2, 3, 5]), seed=st.integers(0, 10**6))
+def test_edges_are_those_of_empty_spheres(n, d, seed):
+    X = np.random.default_rng(seed).random((n, d))
+    if n <= d + 1:
+        assert delaunay(X).n_edges == n * (n - 1) // 2
+    else:
+        assert edge_set(delaunay(X)) == edges_of_empty_spheres(X)
+
+
+def test_points_on_a_line_form_a_chain():
+    x = np.random.default_rng(0).permutation(30.0 * np.arange(20))
+    graph = delaunay(x[:, None])
+    assert graph.n_edges == 19
+    np.testing.assert_array_equal(graph.lengths, np.full(38, 30.0))
+
+
+def test_no_point_vanishes_among_copies():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2))
+    twice = np.concatenate([X, X[:20], X[:5]])
+    expected = edge_set(delaunay(X)) | {(i % 20, 60 + i) for i in range(20)}
+    expected |= {(i, 80 + i) for i in range(5)}
+    graph = delaunay(twice)
+    assert edge_set(graph) == expected
+    assert graph.n_isolates == 0
+    assert (graph.lengths == 0).sum() == 50
+
+
+def test_equal_points_form_a_star_of_length_zero():
+    graph = delaunay(np.ones((4, 3)))
+    assert edge_set(graph) == {(0, 1), (0, 2), (0, 3)}
+    assert not graph.lengths.any()
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_cospherical_points_get_one_of_their_triangulations(d):
+    grid = np.stack(np.meshgrid(*[np.arange(4.0)] * d), axis=-1).reshape(-1, d)
+    graph = delaunay(grid)
+    assert graph.n_components == 1
+    sides = np.argwhere(np.abs(grid[:, None] - grid[None]).sum(axis=2) == 1)
+    assert {(int(i), int(j)) for i, j in sides if i < j} <= edge_set(graph)
+
+
+@pytest.mark.parametrize("n", [3, 30])
+def test_flat_points_are_explained_and_can_be_joggled(n):
+    X = np.outer(np.arange(n), [1.0, 2.0])
+    with pytest.raises(ValueError, match="coplanar='joggle'"):
+        delaunay(X)
+    graph = delaunay(X, coplanar="joggle")
+    assert graph.n_components == 1
+    assert {(i, i + 1) for i in range(n - 1)} <= edge_set(graph)
+    assert graph.lengths.min() == np.sqrt(5.0)
+    assert edge_set(delaunay(X, coplanar="joggle")) == edge_set(graph)
+
+
+def test_near_copies_are_explained_instead_of_lost():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([1e-12 * rng.random((30, 2)), [[1.0, 0.0], [0.0, 1.0]]])
+    with pytest.raises(ValueError, match="near-duplicates"):
+        delaunay(X)
+    assert delaunay(X, coplanar="joggle").n_isolates == 0
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_rigid_motions_and_scales_do_not_matter(d):
+    rng = np.random.default_rng(d)
+    X = rng.random((200, d))
+    graph = delaunay(X)
+    rotation = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    for moved in (X @ rotation, X + 1e6, X * 1e-9, X * 1e9, X * 1e200, X * 1e-200):
+        assert edge_set(delaunay(moved)) == edge_set(graph)
+    np.testing.assert_allclose(delaunay(X * 1e200).lengths, graph.lengths * 1e200, rtol=1e-12)
+
+
+def test_lengths_are_those_of_the_gabriel_graph():
+    X = np.random.default_rng(0).random((200, 3))
+    inner, outer = gabriel(X), delaunay(X)
+    i, j = inner.edges().T
+    np.testing.assert_array_equal(
+        inner.to_scipy("lengths").toarray()[i, j], outer.to_scipy("lengths").toarray()[i, j]
+    )
+
+
+def test_too_many_dimensions_are_refused_before_the_work():
+    X = np.random.default_rng(0).random((20_000, 12))
+    with pytest.raises(MemoryError, match="12 dimensions"):
+        delaunay(X)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match=r"X holds .* NaN"):
+        delaunay([[0.0, np.nan]])
+    with pytest.raises(ValueError, match="coplanar='jitter'"):
+        delaunay([[0.0, 1.0]], coplanar="jitter")
+    with pytest.raises(TypeError, match="metric"):
+        delaunay([[0.0, 1.0]], metric="precomputed")
+
+
+def test_input_is_not_changed():
+    X = np.random.default_rng(0).random((50, 2))
+    before = X.copy()
+    X.flags.writeable = False
+    delaunay(X)
+    np.testing.assert_array_equal(X, before)
