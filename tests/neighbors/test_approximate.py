@@ -95,3 +95,13 @@ def test_descent_finds_neighbours_under_other_metrics():
     assert search.method_ == "pynndescent"
     true = NeighborSearch(X, metric="chebyshev").nearest(10)[0]
     assert share_found(indices[:, 1:], true[:, 1:]) >= 0.98
+
+
+def test_groups_smaller_than_the_lists_still_fill_them(X):
+    search = NeighborSearch(X, method="approximate", recall=0.05, random_state=0)
+    indices, distances = search.nearest(80)
+    assert search.method_ == "ivf"
+    assert min(search._road.groups.sizes) < 80
+    assert (indices >= 0).all()
+    assert (indices[:, 1:] != np.arange(len(X))[:, None]).all()
+    assert np.isfinite(distances).all()

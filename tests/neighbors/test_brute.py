@@ -66,7 +66,7 @@ def test_rounds_hold_every_pair_of_blocks_once(n_blocks):
 def test_the_filter_settles_ordinary_data_alone(monkeypatch):
     # The complete search is a safety net: if it did the work, the answer would be right but slow.
     unsettled = []
-    monkeypatch.setattr(brute, "_search_completely", lambda *args: unsettled.extend(args[4]))
+    monkeypatch.setattr(brute, "search_completely", lambda *args: unsettled.extend(args[4]))
     brute.nearest_others(np.random.default_rng(0).normal(size=(2000, 64)), 15)
     assert not unsettled
 

@@ -61,19 +61,20 @@ def squared_distance(A, i, B, j):
 
 
 @njit(cache=True, nogil=True)
-def scan(products, rows, columns):
+def scan(products, positions, rows, columns):
     """Offer each pair of a block of products to the list of its row and to that of its column.
 
     ``rows`` and ``columns`` are (half, reach, keys, ids, names): half squared norms, the key below
     which a candidate is wanted, the lists, and the names by which others list them. The key of y for
-    x is (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. A side whose reach is -inf collects nothing.
+    x is (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. Row i of the products belongs to entry
+    ``positions[i]`` of ``rows``. A side whose reach is -inf collects nothing.
     """
     row_half, row_reach, row_keys, row_ids, row_names = rows
     col_half, col_reach, col_keys, col_ids, col_names = columns
     n_rows, n_cols = products.shape
     for i in range(n_rows):
-        half = row_half[i]
-        reach = row_reach[i]
+        row = positions[i]
+        half, reach = row_half[row], row_reach[row]
         for start in range(0, n_cols, CHUNK):
             stop = min(start + CHUNK, n_cols)
             chunk = products[i, start:stop]
@@ -85,15 +86,15 @@ def scan(products, rows, columns):
                 continue
             for j in range(start, stop):
                 product = products[i, j]
-                if row_names[i] == col_names[j]:
+                if row_names[row] == col_names[j]:
                     continue
                 if col_half[j] - product < reach:
-                    _replace_worst(row_keys, row_ids, i, col_half[j] - product, col_names[j])
-                    reach = row_keys[i, 0]
+                    _replace_worst(row_keys, row_ids, row, col_half[j] - product, col_names[j])
+                    reach = row_keys[row, 0]
                 if half - product < col_reach[j]:
-                    _replace_worst(col_keys, col_ids, j, half - product, row_names[i])
+                    _replace_worst(col_keys, col_ids, j, half - product, row_names[row])
                     col_reach[j] = col_keys[j, 0]
-        row_reach[i] = reach
+        row_reach[row] = reach
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -1,8 +1,9 @@
 """Approximate neighbours whose recall is measured before the work is done.
 
-Points are grouped by k-means, and all points of a group are compared at once, by one matrix product,
-with the groups around theirs. How many groups that takes is read off a sample: the exact neighbours of
-some points tell in which group each of them lies, and so which share is found for any number of groups.
+Points are grouped by k-means, and each point is compared with the groups whose centres are nearest to it:
+group after group, by one matrix product with all points of a block that ask for the group. How many groups
+that takes is read off a sample: the exact neighbours of some points tell in which groups they lie, and so
+which share of them is found for any number of groups.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors import brute
-from vicinal.neighbors._brute_kernels import refine
+from vicinal.neighbors._brute_kernels import refine, scan
 from vicinal.neighbors.brute import Frame, Placed
 from vicinal.neighbors.points import Points
 
@@ -21,7 +22,9 @@ from vicinal.neighbors.points import Points
 WORTH_IT = 10_000
 N_SAMPLES, N_ITERATIONS, SAMPLES_A_GROUP = 500, 6, 32
 # A pair inside groups costs this many times a pair of the exact search, which shares each product.
-COST_OF_PAIR = 3.0
+COST_OF_PAIR = 2.2
+# Queries that a task works on; enough of them ask for the same group to make products pay.
+QUERIES, COLUMNS = 8192, 4096
 
 
 class ClusteredPoints(Points):
@@ -42,7 +45,7 @@ class ClusteredPoints(Points):
             return super().nearest_others(k, progress)
         groups = self.groups
         found = groups.join(
-            self.X, self.X, groups.placed, groups.labels, k, n_groups,
+            self.X, self.X, groups.placed, groups.order, k, n_groups,
             own=True, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
         return found[0], self.in_metric(found[1])
@@ -59,7 +62,7 @@ class ClusteredPoints(Points):
         placed = brute.place(asked, groups.frame)
         labels = nearest_centre(placed.points, groups.centres, self.n_jobs)
         found = groups.join(
-            asked, X, placed, labels, k, n_groups,
+            asked, X, placed, np.argsort(labels, kind="stable"), k, n_groups,
             own=False, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
         return found[0], self.in_metric(found[1])
@@ -79,16 +82,18 @@ class ClusteredPoints(Points):
         groups = self.groups
         rows = np.sort(self.random.choice(n, min(n, N_SAMPLES), replace=False))
         true = brute.nearest_to(self.X, self.X[rows], k + 1, n_jobs=self.n_jobs)[0]
-        # Rank of each true neighbour's group around the group of its point; the point is no neighbour.
-        ranks = groups.ranks[groups.labels[rows][:, None], groups.labels[true]]
+        # Rank of each true neighbour's group among those of its point; the point is no neighbour.
+        around = groups.nearest(groups.placed.points[rows], len(groups.centres))
+        ranks = np.argsort(around, axis=1)
+        ranks = np.take_along_axis(ranks, groups.labels[true], axis=1)
         ranks = np.sort(ranks[true != rows[:, None]])
         share = np.arange(1, len(ranks) + 1) / len(ranks)
         # Neighbours of one point are found or missed together: allow for the sample's own error.
-        error = 2 * np.sqrt(self.wanted * (1 - self.wanted) / len(rows))
-        at = min(np.searchsorted(share, min(self.wanted + error / 2, 1.0)), len(ranks) - 1)
+        error = np.sqrt(self.wanted * (1 - self.wanted) / len(rows))
+        at = min(np.searchsorted(share, min(self.wanted + error, 1.0)), len(ranks) - 1)
         n_groups = int(ranks[at]) + 1
-        compared = float(np.dot(groups.sizes, groups.points_in_reach(n_groups)))
-        if compared * COST_OF_PAIR > float(n) * n:
+        compared = groups.sizes[around[:, :n_groups]].sum(axis=1).mean()
+        if compared * COST_OF_PAIR > n:
             return 0
         self.method = "ivf"
         self.recall = float(np.searchsorted(ranks, n_groups) / len(ranks))
@@ -96,7 +101,7 @@ class ClusteredPoints(Points):
 
 
 class Groups:
-    """Points grouped by k-means, and the other groups of each group in order of distance."""
+    """Points grouped by k-means."""
 
     def __init__(self, X: np.ndarray, random: np.random.Generator, n_jobs: int | None) -> None:
         self.frame: Frame = brute.find_frame(X)
@@ -106,33 +111,21 @@ class Groups:
         self.labels = nearest_centre(self.placed.points, self.centres, n_jobs)
         self.order = np.argsort(self.labels, kind="stable")
         self.sizes = np.bincount(self.labels, minlength=n_groups)
-        self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
-        half = brute.half_squares(self.centres)
-        distances = half[:, None] + half - self.centres @ self.centres.T
-        np.fill_diagonal(distances, -1.0)
-        self.around = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
-        self.ranks = np.empty_like(self.around)
-        np.put_along_axis(
-            self.ranks, self.around, np.arange(n_groups, dtype=np.int32)[None, :], axis=1
-        )
+        self.ends = np.cumsum(self.sizes)
 
-    def points_in_reach(self, n_groups: int) -> np.ndarray:
-        """Number of points in the ``n_groups`` groups around each group."""
-        return np.asarray(self.sizes[self.around[:, :n_groups]].sum(axis=1))
-
-    def members(self, group: int, n_groups: int, at_least: int) -> np.ndarray:
-        """Points of the groups around ``group``, of more groups if they hold too few."""
-        held = np.cumsum(self.sizes[self.around[group]])
-        n_groups = max(n_groups, int(np.searchsorted(held, at_least)) + 1)
-        around = self.around[group, :n_groups]
-        return np.concatenate([self.order[self.starts[g] : self.starts[g + 1]] for g in around])
+    def nearest(self, points: np.ndarray, n_groups: int) -> np.ndarray:
+        """The ``n_groups`` groups whose centres are nearest to each point, nearest first."""
+        keys = brute.half_squares(self.centres).astype(np.float32) - points @ self.centres.T
+        if n_groups == len(self.centres):
+            return np.argsort(keys, axis=1, kind="stable")
+        return np.argpartition(keys, n_groups - 1, axis=1)[:, :n_groups]
 
     def join(
         self,
         queries: np.ndarray,
         X: np.ndarray,
         asked: Placed,
-        labels: np.ndarray,
+        order: np.ndarray,
         k: int,
         n_groups: int,
         *,
@@ -140,46 +133,47 @@ class Groups:
         n_jobs: int | None,
         progress: str | None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours of the queries, all queries of a group together."""
-        indices, squares = np.empty((len(queries), k), np.int64), np.empty((len(queries), k))
-        by_group = np.argsort(labels, kind="stable")
-        ends = np.cumsum(np.bincount(labels, minlength=len(self.sizes)))
+        """Neighbours of the queries, worked off in an ``order`` that keeps near ones together."""
+        n = len(queries)
+        indices, squares = np.empty((n, k), np.int64), np.empty((n, k))
 
-        def search(group: int) -> None:
-            rows = by_group[ends[group - 1] if group else 0 : ends[group]]
-            if len(rows):
-                near = self.members(group, n_groups, k + 1)
-                indices[rows], squares[rows] = self._compare(queries, X, asked, rows, near, k, own)
+        def search(span: tuple[int, int]) -> None:
+            rows = order[span[0] : span[1]]
+            names = rows if own else np.full(len(rows), -1)
+            lists = brute.new_lists(len(rows), k, asked.half[rows], names.astype(np.int32))
+            self._offer_groups(asked.points[rows], n_groups, lists)
+            found, costs = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
+            certain = np.empty(len(rows), np.bool_)
+            refine(
+                queries[rows], X, asked.half[rows], self.frame.scale, 2.0**-24, False,
+                lists[2], lists[3], 0, found, costs, certain,
+            )  # fmt: skip
+            indices[rows], squares[rows] = found, costs
+            short = rows[found[:, -1] < 0]
+            brute.search_completely(
+                queries, X, self.frame, self.placed, short, indices, squares, own
+            )
 
         with one_blas_thread():
-            map_threads(search, range(len(self.sizes)), n_jobs, progress=progress)
+            spans = blocks(n, min(QUERIES, max(1024, n // 16)))
+            map_threads(search, spans, n_jobs, progress=progress)
         return indices, np.sqrt(squares, out=squares)
 
-    def _compare(
-        self,
-        queries: np.ndarray,
-        X: np.ndarray,
-        asked: Placed,
-        rows: np.ndarray,
-        near: np.ndarray,
-        k: int,
-        own: bool,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        names = rows if own else np.full(len(rows), -1)
-        row_half = asked.half[rows]
-        lists = brute.new_lists(len(rows), k, row_half, names.astype(np.int32))
-        columns = brute.silent_lists(self.placed.half[near], near.astype(np.int32))
-        brute.multiply(
-            asked.points[rows], (0, len(rows)), (0, len(near)), lists, columns,
-            both=False, other=self.placed.points[near],
-        )  # fmt: skip
-        indices, squares = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
-        certain = np.empty(len(rows), np.bool_)
-        refine(
-            queries[rows], X, row_half, self.frame.scale, 2.0**-24, False, lists[2], lists[3], 0,
-            indices, squares, certain,
-        )  # fmt: skip
-        return indices, squares
+    def _offer_groups(self, points: np.ndarray, n_groups: int, lists: brute.Lists) -> None:
+        """Offer to each point's list the members of the groups nearest to it."""
+        # Two bytes a number: numpy sorts these by radix.
+        wanted = self.nearest(points, n_groups).astype(np.uint16).ravel()
+        asking = np.argsort(wanted, kind="stable") // n_groups
+        ends = np.cumsum(np.bincount(wanted, minlength=len(self.sizes)))
+        for group in np.unique(wanted):
+            at = asking[ends[group - 1] if group else 0 : ends[group]]
+            first, last = self.ends[group] - self.sizes[group], self.ends[group]
+            for c in range(first, last, COLUMNS):
+                near = self.order[c : min(c + COLUMNS, last)]
+                members = self.placed.points[near].T
+                side = brute.silent_lists(self.placed.half[near], near.astype(np.int32))
+                for a, b in blocks(len(at), brute.STRIP_ROWS):
+                    scan(points[at[a:b]] @ members, at[a:b], lists, side)
 
 
 def find_centres(

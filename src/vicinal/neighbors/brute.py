@@ -169,7 +169,7 @@ def multiply(
             b = min(a + STRIP_ROWS, rows[1])
             products = buffer[: (b - a) * (d - c)].reshape(b - a, d - c)
             np.matmul(points[a:b], other[c:d].T, out=products)
-            scan(products, tuple(part[a:b] for part in row_lists), side)
+            scan(products, np.arange(a, b), row_lists, side)
 
 
 def rounds(n_blocks: int) -> list[tuple[int, int]]:
@@ -215,13 +215,13 @@ def finish(
 
     def search(span: tuple[int, int]) -> None:
         rows = unsettled[span[0] : span[1]]
-        _search_completely(queries, X, frame, points, rows, indices, squares, own)
+        search_completely(queries, X, frame, points, rows, indices, squares, own)
 
     map_threads(search, blocks(len(unsettled), STRIP_ROWS), n_jobs)
     return indices, np.sqrt(squares, out=squares)
 
 
-def _search_completely(
+def search_completely(
     queries: np.ndarray,
     X: np.ndarray,
     frame: Frame,
