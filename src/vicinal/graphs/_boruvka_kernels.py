@@ -23,25 +23,34 @@ class Forest(NamedTuple):
     near : ndarray (n,)
         Nearest point outside the component, -1 when it is not known.
     floor : ndarray (n,)
-        Cost of ``near``, or a lower bound of it when it is not known. Components only grow, so a bound
-        stays one.
+        Cost of ``near``, or a lower bound of it when it is not known. Components only grow, so a
+        bound stays one.
     cursor : ndarray (n,)
         How much of the neighbour list has been used up.
+    asked : ndarray (n,)
+        Whether the point has searched in this round.
     best : ndarray (n,)
         For each label, the smallest cost known of an edge that leaves the component.
     pick : ndarray (n,)
-        For each label, the point from which the cheapest edge leaves.
+        For each label, the point from which the cheapest edge leaves, -1 when none is known.
+    waits : ndarray (n,)
+        For each label, whether the component sits this round out.
     size : ndarray (n,)
         For each label, the number of points.
+    parent : ndarray (n,)
+        For each label, the one that has taken it over in the last round (often itself).
     """
 
     component: np.ndarray
     near: np.ndarray
     floor: np.ndarray
     cursor: np.ndarray
+    asked: np.ndarray
     best: np.ndarray
     pick: np.ndarray
+    waits: np.ndarray
     size: np.ndarray
+    parent: np.ndarray
 
 
 class Forbidden(NamedTuple):
@@ -62,23 +71,28 @@ def is_forbidden(forbidden, i, j):
 
 @njit(cache=True, nogil=True)
 def advance(forest, lists, costs, forbidden, first, last):
-    """Let the points first ... last - 1 find their nearest outside point in their lists."""
-    k = lists.shape[1]
+    """Relabel the points first ... last - 1 and let them look for outside points in their lists.
+
+    Other points may carry their old label or the new one; ``parent`` leads from both to the new.
+    """
+    component, parent, k = forest.component, forest.parent, lists.shape[1]
     for i in range(first, last):
-        label = forest.component[i]
+        label = parent[component[i]]
+        component[i] = label
         j = forest.near[i]
-        if j >= 0 and forest.component[j] != label:
+        if j >= 0 and parent[component[j]] != label:
             continue
         forest.near[i] = -1
-        c = forest.cursor[i]
+        c = start = forest.cursor[i]
+        if start == k:
+            continue
         while c < k:
             j = lists[i, c]
-            if forest.component[j] != label and not is_forbidden(forbidden, i, j):
+            if parent[component[j]] != label and not is_forbidden(forbidden, i, j):
                 forest.near[i] = j
                 break
             c += 1
-        if k and forest.cursor[i] < k:
-            forest.floor[i] = costs[i, min(c, k - 1)]
+        forest.floor[i] = costs[i, min(c, k - 1)]
         forest.cursor[i] = c
 
 
@@ -91,46 +105,47 @@ def _earlier(order, i, j, u, v):
 
 
 @njit(cache=True, nogil=True)
-def choose(forest, order):
+def choose(forest, order, only_asked):
     """Best edge of every component among the points whose nearest outside point is known."""
-    forest.best[:] = np.inf
-    forest.pick[:] = -1
     for i in range(len(order)):
-        j = forest.near[i]
-        if j < 0:
+        if (only_asked and not forest.asked[i]) or forest.near[i] < 0:
             continue
-        label = forest.component[i]
-        cost = forest.floor[i]
-        if cost < forest.best[label]:
-            forest.best[label], forest.pick[label] = cost, i
-        elif cost == forest.best[label]:
-            u = forest.pick[label]
-            if u < 0 or _earlier(order, i, j, u, forest.near[u]):
-                forest.pick[label] = i
+        label, cost = forest.component[i], forest.floor[i]
+        u = forest.pick[label]
+        if (
+            u < 0
+            or cost < forest.floor[u]
+            or (cost == forest.floor[u] and _earlier(order, i, forest.near[i], u, forest.near[u]))
+        ):
+            forest.pick[label], forest.best[label] = i, cost
 
 
 @njit(cache=True, nogil=True)
-def join(forest, sources, targets, costs, n_edges):
-    """Join every component whose best edge is certain along it; returns the number of edges so far."""
-    n = len(forest.component)
-    for i in range(n):
-        if forest.near[i] < 0 and forest.floor[i] <= forest.best[forest.component[i]]:
-            forest.pick[forest.component[i]] = -1
-    parent = np.arange(n)
-    for label in range(n):
+def join(forest, labels, sources, targets, costs, n_edges):
+    """Join the components, except those that wait, along their best edges.
+
+    Returns the labels that are left and the number of edges so far.
+    """
+    parent = forest.parent
+    for label in labels:
         i = forest.pick[label]
-        if i < 0:
+        if i < 0 or forest.waits[label]:
             continue
         a, b = _root(parent, label), _root(parent, forest.component[forest.near[i]])
         if a != b:
             sources[n_edges], targets[n_edges], costs[n_edges] = i, forest.near[i], forest.floor[i]
             n_edges += 1
-            parent[max(a, b)] = min(a, b)
-    forest.size[:] = 0
-    for i in range(n):
-        forest.component[i] = _root(parent, forest.component[i])
-        forest.size[forest.component[i]] += 1
-    return n_edges
+            kept, gone = min(a, b), max(a, b)
+            parent[gone] = kept
+            forest.size[kept] += forest.size[gone]
+    left = 0
+    for label in labels:
+        parent[label] = _root(parent, label)
+        forest.best[label], forest.pick[label], forest.waits[label] = np.inf, -1, False
+        if parent[label] == label:
+            labels[left] = label
+            left += 1
+    return labels[:left], n_edges
 
 
 @njit(cache=True, nogil=True, inline="always")

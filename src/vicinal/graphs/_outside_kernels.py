@@ -11,12 +11,18 @@ from vicinal.neighbors.kdtree import box_gap, cost_between, lower_bound
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _open(forest, i, limit):
-    """Whether point i may know a better edge of its component than the best so far."""
+def _asks(forest, i, limit):
+    """Whether point i has to search, for it may know a better edge of its component than the best.
+
+    A component of more than ``limit`` points does not search, but waits.
+    """
     label = forest.component[i]
-    return (
-        forest.near[i] < 0 and forest.size[label] <= limit and forest.floor[i] <= forest.best[label]
-    )
+    is_open = forest.near[i] < 0 and forest.floor[i] <= forest.best[label]
+    if is_open and forest.size[label] > limit:
+        forest.waits[label] = True
+        is_open = False
+    forest.asked[i] = is_open
+    return is_open
 
 
 @njit(cache=True, nogil=True)
@@ -38,7 +44,7 @@ def search_leaves(tree, kind, offsets, pure, forest, forbidden, limit, first, la
         count, reach, least = 0, -np.inf, np.inf
         low[:], high[:] = np.inf, -np.inf
         for i in range(a, b):
-            if _open(forest, i, limit):
+            if _asks(forest, i, limit):
                 asking[count] = i
                 bound[count] = forest.best[forest.component[i]]
                 beyond[count] = np.inf
@@ -158,7 +164,7 @@ def open_points(forest, limit):
     rows = np.empty(len(forest.near), np.int64)
     count = 0
     for i in range(len(rows)):
-        if _open(forest, i, limit):
+        if _asks(forest, i, limit):
             rows[count] = i
             count += 1
     return rows[:count]

@@ -55,42 +55,47 @@ def spanning_edges(
     """
     n = len(search.order)
     forest = _new_forest(n, None if labels is None else labels[search.order])
-    n_joins = np.count_nonzero(forest.size) - 1
+    roots = np.flatnonzero(forest.size)
+    n_joins = len(roots) - 1
     sources, targets = np.empty(n_joins, np.int64), np.empty(n_joins, np.int64)
     costs = np.empty(n_joins)
     spans = blocks(n, max(8192, n // 16))
     done, bar = 0, _bar(n_joins, progress)
     while done < n_joins:
         map_threads(
-            lambda span: advance(forest, search.lists, search.costs, forbidden, *span),
-            spans,
-            n_jobs,
+            lambda span: advance(forest, search.lists, search.costs, forbidden, *span), spans, n_jobs
         )
-        choose(forest, search.order)
-        search.find(forest, forbidden, search.patience(forest.size[forest.size > 0]))
-        choose(forest, search.order)
-        before, done = done, join(forest, sources, targets, costs, done)
+        choose(forest, search.order, False)
+        search.find(forest, forbidden, search.patience(forest.size[roots]))
+        choose(forest, search.order, True)
+        before = done
+        roots, done = join(forest, roots, sources, targets, costs, done)
         if done == before:
             break
         bar.update(done - before)
     bar.close()
-    edges = np.sort(search.order[np.stack([sources[:done], targets[:done]], axis=1)], axis=1)
+    sources, targets = search.order[sources[:done]], search.order[targets[:done]]
+    edges = np.stack([np.minimum(sources, targets), np.maximum(sources, targets)], axis=1)
     return SpanningEdges(edges, costs[:done])
 
 
 def _new_forest(n: int, labels: np.ndarray | None) -> Forest:
+    index = np.int32 if n < 2**31 else np.int64
     component = np.arange(n)
     if labels is not None:
         _, first, which = np.unique(labels, return_index=True, return_inverse=True)
         component = first[which]
     return Forest(
-        component=component,
-        near=np.full(n, -1),
+        component=component.astype(index),
+        near=np.full(n, -1, index),
         floor=np.full(n, -np.inf),
-        cursor=np.zeros(n, np.int64),
-        best=np.empty(n),
-        pick=np.empty(n, np.int64),
+        cursor=np.zeros(n, index),
+        asked=np.zeros(n, np.bool_),
+        best=np.full(n, np.inf),
+        pick=np.full(n, -1, index),
+        waits=np.zeros(n, np.bool_),
         size=np.bincount(component, minlength=n),
+        parent=np.arange(n, dtype=index),
     )
 
 

@@ -62,7 +62,7 @@ class Offsets(NamedTuple):
 NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
 
 
-def build_kdtree(X: np.ndarray, leaf_size: int = 16, n_jobs: int | None = None) -> KDTree:
+def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = None) -> KDTree:
     """Build the tree; every leaf holds between ``leaf_size / 2`` and ``leaf_size`` points."""
     n, d = X.shape
     n_leaves = 1
