@@ -17,7 +17,7 @@ from vicinal.graphs._empty_region_kernels import inside
 CHUNK = 512
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def blocks_sides(side_i, side_j, side, beta):
     """Whether the corner opposite the last side of a triangle lies in the region of that side."""
     a, b, d2 = side_i * side_i, side_j * side_j, side * side

@@ -21,7 +21,7 @@ GATHERED = 16
 HEAD = 12
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def inside(a, b, d2, dot, beta):
     """Whether w is in the open region: a = |p|^2, b = |q|^2, d2 = |i - j|^2, dot = p.q."""
     if beta == 2.0:
@@ -34,7 +34,7 @@ def inside(a, b, d2, dot, beta):
     return dot < -np.sqrt((1.0 - beta) * (1.0 + beta)) * (np.sqrt(a) * np.sqrt(b))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def blocks_edge(points, dims, i, j, w, d2, beta):
     """Whether point w lies in the region of points i and j."""
     a = b = dot = 0.0
@@ -47,7 +47,7 @@ def blocks_edge(points, dims, i, j, w, d2, beta):
     return inside(a, b, d2, dot, beta)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def square_gap(points, dims, i, j):
     """Squared distance of points i and j."""
     total = 0.0
@@ -57,7 +57,7 @@ def square_gap(points, dims, i, j):
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def box_distances(tree, dims, i, node):
     """Squared distances from point i to the nearest and to the farthest place of a box."""
     near = far = 0.0

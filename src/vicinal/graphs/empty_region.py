@@ -152,7 +152,7 @@ def point_edges(
 ) -> Edges:
     """Pairs of points with an empty region, and their distances."""
     from vicinal.graphs._empty_region_kernels import edges_from
-    from vicinal.neighbors.kdtree import build_kdtree, kernel_kind
+    from vicinal.neighbors.kdtree import build_kdtree
     from vicinal.neighbors.points import Points
 
     prepared = Points(points, "euclidean", n_jobs)
@@ -165,7 +165,9 @@ def point_edges(
         if len(first) < n:
             edges, lengths = point_edges(points[first], beta, n_jobs, progress)
             return _copy_to_duplicates(edges, lengths, group)
-    columns, dims = np.ascontiguousarray(tree.points.T), kernel_kind(tree)[0]
+    columns = np.ascontiguousarray(tree.points.T)
+    # A kernel of its own is worth compiling in the plane and in space only.
+    dims = (0,) * d if d in (2, 3) else ()
     parts = map_threads(
         lambda span: edges_from(tree, columns, dims, near, *span, beta),
         blocks(n, POINTS_A_TASK),
