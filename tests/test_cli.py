@@ -281,6 +281,13 @@ def test_a_failure_while_writing_leaves_the_old_file(failure, table, tmp_path, m
     assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
 
 
+def test_a_graph_too_large_to_be_written_is_refused_in_one_line(table, capsys, monkeypatch):
+    monkeypatch.setattr("vicinal._validation._free_memory", lambda: 1000)
+    message = error_of(capsys, "graph", table, "--kind", "mst", "-o", table.with_name("e.csv"))
+    assert "Writing 59 edges needs" in message
+    assert not table.with_name("e.csv").exists()
+
+
 def test_nothing_is_built_when_the_result_could_not_be_written(table, monkeypatch):
     def never(*arguments, **keywords):
         raise AssertionError("built")

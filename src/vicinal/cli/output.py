@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vicinal._validation import require_memory
 from vicinal.graphs.graph import Graph
 from vicinal.plot.network import listed_entries
 
@@ -45,6 +46,11 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def write_edges(graph: Graph, path: Path) -> None:
     """Table of source, target, length and strength; an undirected edge stands once."""
+    require_memory(
+        50.0 * len(graph.indices),
+        f"Writing {graph.n_edges:,} edges",
+        "Choose a sparser kind of graph.",
+    )
     listed = listed_entries(graph)
     source, target = graph.edges().T
     columns = {
