@@ -11,8 +11,8 @@ from vicinal.neighbors.kdtree import KDTree
 from vicinal.neighbors.radius import Rows, within_products, within_tree
 from vicinal.neighbors.tables import Table
 
-# Up to here a tree visits few points whatever the data; above, a sample of queries decides.
-ALWAYS_TREE, N_SAMPLES = 3, 64
+# Up to these a tree is faster whatever the data; above, a sample of queries decides.
+ALWAYS_TREE, SHORT, N_SAMPLES = 3, 200, 64
 # Where squares neither overflow nor vanish.
 SAFE = 1e-140, 1e140
 
@@ -124,7 +124,7 @@ class Points:
     def tree_pays(self, k: int | None = None, radius: float | None = None) -> bool:
         """Whether the tree is the faster road to k neighbours, or to those within a radius."""
         if (k, radius) not in self._decided:
-            low = self.X.shape[1] <= ALWAYS_TREE
+            low = self.X.shape[1] <= ALWAYS_TREE and (k or 1) <= SHORT
             self._decided[k, radius] = low or self._tree_is_cheaper(k, radius)
             if not self._decided[k, radius]:
                 self._tree = None  # it is as large as the points
@@ -151,10 +151,12 @@ class Points:
         visited = points_to_visit(
             self.tree, kind, sample, np.minimum(reach, 1e150) ** self.p
         ) / len(rows)
-        # Nanoseconds a point, as measured: pairs of leaves against pairs of blocks and their lists.
-        tree_cost = visited * (20.0 + 4.0 * d)
+        # Nanoseconds a point, as measured: pairs in leaves or in blocks, and what lists of k cost.
+        length = k or 1
+        tree_cost = visited * (20.0 + 4.0 * d) + 0.8 * length**2
         pair_cost = 0.1 + 0.15 * d if self.p == 1 else 0.5 + 0.012 * d
-        return tree_cost < n * pair_cost + 2000.0 * (k or 1)
+        list_cost = 130.0 * (length + max(8, length // 4)) * (1 + np.log(n / length))
+        return bool(tree_cost < n * pair_cost + list_cost)
 
 
 def _size(X: np.ndarray) -> float:
