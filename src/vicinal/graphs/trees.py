@@ -18,7 +18,9 @@ from vicinal._validation import (
     check_points,
     check_real,
 )
+from vicinal.graphs._adjacency_kernels import adjacency
 from vicinal.graphs._boruvka_kernels import Forbidden
+from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.outside import offset_search, outside_search
@@ -85,7 +87,7 @@ def mst(
         search = offset_search(points, metric, scale, weights, k, n_jobs)
         found = spanning_edges(search, n_jobs=n_jobs, progress=title)
         lengths = pair_lengths(points, metric, found.edges)
-    return Graph.from_edges(n, found.edges, lengths, points=points, metric=metric)
+    return _graph_of(n, found.edges, lengths, points, metric)
 
 
 def disjoint_mst(
@@ -142,7 +144,7 @@ def disjoint_mst(
             raise _too_many_trees(n_trees, tree, n)
         edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
         forbidden = _forbid(position[edges], n)
-    return Graph.from_edges(n, edges, to_lengths(costs), points=points, metric=metric)
+    return _graph_of(n, edges, to_lengths(costs), points, metric)
 
 
 def perturbed_mst(
@@ -270,6 +272,18 @@ def _too_many_trees(n_trees: int, found: int, n: int) -> ValueError:
         f"n_trees={n_trees}, but there are only {found} trees here: the edges that these leave no "
         f"longer connect the {n} points; use n_trees={found} or fewer."
     )
+
+
+def _graph_of(
+    n: int, edges: np.ndarray, lengths: np.ndarray, points: np.ndarray, metric: Any
+) -> Graph:
+    """Graph of distinct edges, each given once."""
+    index = index_dtype(n, 2 * len(edges))
+    indptr, indices = np.empty(n + 1, index), np.empty(2 * len(edges), index)
+    row_lengths = np.empty(2 * len(edges))
+    adjacency(edges, lengths, indptr, indices, row_lengths)
+    entries = Entries(indptr, indices, row_lengths, np.ones(len(row_lengths)))
+    return Graph._trusted(entries, False, points, metric)
 
 
 def _forbid(edges: np.ndarray, n: int) -> Forbidden:

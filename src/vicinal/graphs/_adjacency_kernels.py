@@ -1,0 +1,36 @@
+"""Rows of an undirected graph from a list of distinct edges, by counting instead of sorting."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def adjacency(edges, lengths, indptr, indices, row_lengths):
+    """Fill the CSR arrays; each edge is given once and stored from both ends.
+
+    The first pass deals the edges out to their rows in any order. Reading these rows in ascending
+    order deals every neighbour list out sorted, because a symmetric matrix is its own transpose.
+    """
+    n, m = len(indptr) - 1, len(edges)
+    indptr[:] = 0
+    for e in range(m):
+        indptr[edges[e, 0] + 1] += 1
+        indptr[edges[e, 1] + 1] += 1
+    for i in range(n):
+        indptr[i + 1] += indptr[i]
+    place = indptr[:-1].copy()
+    dealt, dealt_lengths = np.empty_like(indices), np.empty_like(row_lengths)
+    for e in range(m):
+        i, j = edges[e]
+        dealt[place[i]], dealt_lengths[place[i]] = j, lengths[e]
+        dealt[place[j]], dealt_lengths[place[j]] = i, lengths[e]
+        place[i] += 1
+        place[j] += 1
+    place[:] = indptr[:-1]
+    for i in range(n):
+        for at in range(indptr[i], indptr[i + 1]):
+            j = dealt[at]
+            indices[place[j]], row_lengths[place[j]] = i, dealt_lengths[at]
+            place[j] += 1
