@@ -71,17 +71,18 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
             "turn similarities into distances first, for instance by max - similarity."
         )
     if np.diagonal(array).any():
-        i = int(np.flatnonzero(np.diagonal(array))[0])
+        own = int(np.flatnonzero(np.diagonal(array))[0])
         raise ValueError(
-            f"{name}[{i}, {i}] = {array[i, i]:g}, but the distance of a point to itself must be 0; "
+            f"{name}[{own}, {own}] = {array[own, own]:g}, but the distance of a point to itself must be 0; "
             f"set the diagonal by numpy.fill_diagonal({name}, 0)."
         )
-    i = first_asymmetric_row(array)
-    if i is not None:
-        j = int(np.argmax(np.abs(array[i] - array[:, i])))
+    row = first_asymmetric_row(array)
+    if row is not None:
+        column = int(np.argmax(np.abs(array[row] - array[:, row])))
         raise ValueError(
-            f"{name} is not symmetric: {name}[{i}, {j}] = {array[i, j]:g} but {name}[{j}, {i}] = "
-            f"{array[j, i]:g}; average it as ({name} + {name}.T) / 2 if it is meant to be."
+            f"{name} is not symmetric: {name}[{row}, {column}] = {array[row, column]:g} but "
+            f"{name}[{column}, {row}] = {array[column, row]:g}; average it as ({name} + {name}.T) / 2 if it is "
+            "meant to be."
         )
     return array
 
@@ -118,7 +119,12 @@ def check_real(
 ) -> float:
     """`value` as a finite float in [low, high], or in (low, high] with ``open_low``."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not np.isfinite(value) or not low <= value <= high or (open_low and value == low):
+    if (
+        not real
+        or not np.isfinite(value)
+        or not low <= value <= high
+        or (open_low and value == low)
+    ):
         wanted = "a finite number"
         if low > -np.inf:
             wanted += f" {'>' if open_low else '>='} {low:g}"

@@ -63,7 +63,9 @@ def spanning_edges(
     done, bar = 0, _bar(n_joins, progress)
     while done < n_joins:
         map_threads(
-            lambda span: advance(forest, search.lists, search.costs, forbidden, *span), spans, n_jobs
+            lambda span: advance(forest, search.lists, search.costs, forbidden, *span),
+            spans,
+            n_jobs,
         )
         choose(forest, search.order, False)
         search.find(forest, forbidden, search.patience(forest.size[roots]))

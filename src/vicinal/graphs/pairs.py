@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from vicinal.neighbors._brute_kernels import squared_distance
+from vicinal.graphs._edge_kernels import squared_lengths
 from vicinal.neighbors.points import Points
 
 
@@ -18,16 +17,10 @@ def pair_lengths(X: np.ndarray, metric: Any, edges: np.ndarray) -> np.ndarray:
     if metric in ("euclidean", "cosine"):
         points = Points(X, metric, None)
         squares = np.empty(len(edges))
-        _squares(points.X, edges, squares)
+        squared_lengths(points.X, edges, squares)
         return points.in_metric(np.sqrt(squares))
     if metric == "manhattan":
         return np.abs(X[edges[:, 0]] - X[edges[:, 1]]).sum(axis=1)
     from sklearn.metrics.pairwise import paired_distances
 
     return paired_distances(X[edges[:, 0]], X[edges[:, 1]], metric=metric)
-
-
-@njit(cache=True, nogil=True)
-def _squares(X, edges, squares):
-    for e in range(len(edges)):
-        squares[e] = squared_distance(X, edges[e, 0], X, edges[e, 1])

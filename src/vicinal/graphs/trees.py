@@ -18,8 +18,8 @@ from vicinal._validation import (
     check_points,
     check_real,
 )
-from vicinal.graphs._adjacency_kernels import adjacency
 from vicinal.graphs._boruvka_kernels import Forbidden
+from vicinal.graphs._edge_kernels import adjacency
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
 from vicinal.graphs.graph import Graph

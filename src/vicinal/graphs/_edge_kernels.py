@@ -1,9 +1,18 @@
-"""Rows of an undirected graph from a list of distinct edges, by counting instead of sorting."""
+"""Lists of edges: their squared lengths, and the rows of the graph they make."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from vicinal.neighbors._brute_kernels import squared_distance
+
+
+@njit(cache=True, nogil=True)
+def squared_lengths(X, edges, squares):
+    """Squared distance of the two ends of each edge."""
+    for e in range(len(edges)):
+        squares[e] = squared_distance(X, edges[e, 0], X, edges[e, 1])
 
 
 @njit(cache=True, nogil=True)
