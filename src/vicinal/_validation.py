@@ -81,8 +81,8 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
         column = int(np.argmax(np.abs(array[row] - array[:, row])))
         raise ValueError(
             f"{name} is not symmetric: {name}[{row}, {column}] = {array[row, column]:g} but "
-            f"{name}[{column}, {row}] = {array[column, row]:g}; average it as ({name} + {name}.T) / 2 if it is "
-            "meant to be."
+            f"{name}[{column}, {row}] = {array[column, row]:g}; average it as ({name} + {name}.T) / 2 "
+            "if it is meant to be."
         )
     return array
 
