@@ -124,7 +124,7 @@ def test_distances_need_not_be_a_metric():
 def test_precomputed_distances_give_the_graph_of_the_points(d):
     X = np.random.default_rng(d).random((700 if d <= 3 else 300, d))
     M = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
-    for beta in (0.8, 1.0, 2.0, 4.0):
+    for beta in (0.8, 1.0, 1.2, 1.5, 2.0, 4.0):
         a, b = beta_skeleton(X, beta), beta_skeleton(M, beta, metric="precomputed")
         assert edge_set(a) == edge_set(b)
         np.testing.assert_allclose(a.lengths, b.lengths, rtol=1e-13)
