@@ -19,7 +19,9 @@ Result = TypeVar("Result")
 
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads that ``n_jobs`` asks for: None is every core, -1 too, -2 all but one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     if n_jobs is None:
         return cores
     if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:

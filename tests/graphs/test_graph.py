@@ -14,8 +14,6 @@ from scipy import sparse
 from vicinal import Graph
 
 # A first call may compile, and a busy machine may pause: neither is a failure.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 def path(n=4, **options):

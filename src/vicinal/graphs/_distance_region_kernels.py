@@ -5,7 +5,6 @@ read in order, so that the compiler can use vector instructions.
 """
 
 # Kernels are typed by numba at their first call.
-# mypy: allow-untyped-defs
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from numba import njit
 
 from vicinal.graphs._boruvka_kernels import is_forbidden
 from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
-from vicinal.neighbors.kdtree import box_gap, cost_between, lower_bound
+from vicinal.neighbors._kdtree_kernels import box_gap, cost_between, lower_bound
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -183,11 +183,11 @@ def matrix_edges(
 ) -> Edges:
     """Pairs of rows of a distance matrix with an empty region, and their distances."""
     from vicinal.graphs._distance_region_kernels import edges_of_rows
-    from vicinal.neighbors.points import _safe_unit
+    from vicinal.neighbors.points import safe_unit
 
     n = len(distances)
     near = np.empty((n, min(N_WITNESSES, n)), np.int64)
-    unit = _safe_unit(distances)
+    unit = safe_unit(distances)
 
     def search(span: tuple[int, int]) -> Edges:
         rows = slice(*span)
@@ -209,7 +209,7 @@ def _check_dense(X: Any) -> np.ndarray:
 
 
 def _all_distances(points: np.ndarray, metric: str, n_jobs: int | None) -> np.ndarray:
-    from vicinal.graphs.neighborhoods import _distances_between
+    from vicinal.graphs.neighborhoods import distances_between
 
     n = len(points)
     require_memory(
@@ -217,7 +217,7 @@ def _all_distances(points: np.ndarray, metric: str, n_jobs: int | None) -> np.nd
         f"The matrix of all distances of {n:,} points for metric={metric!r}",
         "Use metric='euclidean', which needs no matrix, or fewer points.",
     )
-    return np.ascontiguousarray(_distances_between(points, metric, n_jobs)(0, n))
+    return np.ascontiguousarray(distances_between(points, metric, n_jobs)(0, n))
 
 
 def _neighbors(

@@ -184,7 +184,7 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) ->
     points = _check_all_pairs(X, metric, bytes_a_pair=20 if direct else 80)
     n = len(points)
     n_entries = n * (n - 1)
-    rows_at = _distances_between(points, metric, n_jobs)
+    rows_at = distances_between(points, metric, n_jobs)
     indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
     lengths = np.empty(n_entries)
 
@@ -251,7 +251,7 @@ def _check_all_pairs(X: Any, metric: str, bytes_a_pair: int) -> np.ndarray:
     return points
 
 
-def _distances_between(
+def distances_between(
     points: np.ndarray, metric: str, n_jobs: int | None
 ) -> Callable[[int, int], np.ndarray]:
     """Function that gives rows of the matrix of all distances."""

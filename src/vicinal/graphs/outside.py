@@ -24,14 +24,8 @@ from vicinal.graphs._outside_kernels import (
 )
 from vicinal.neighbors import brute
 from vicinal.neighbors._brute_kernels import smallest
-from vicinal.neighbors.kdtree import (
-    NO_OFFSETS,
-    KDTree,
-    Offsets,
-    kernel_kind,
-    nearest_in_tree_order,
-    tree_offsets,
-)
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
+from vicinal.neighbors.kdtree import kernel_kind, nearest_in_tree_order, tree_offsets
 from vicinal.neighbors.points import Points
 from vicinal.neighbors.tables import OtherMetric
 

@@ -10,7 +10,7 @@ import numpy as np
 from vicinal._validation import check_choice, check_points, require_memory
 from vicinal.graphs.empty_region import distinct
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors.points import _safe_unit as safe_unit
+from vicinal.neighbors.points import safe_unit as safe_unit
 
 # Below this part of its extent a set of points counts as flat.
 FLAT = 1e-13

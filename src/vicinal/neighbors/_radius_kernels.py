@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
-from vicinal.neighbors.kdtree import NO_OFFSETS, box_gap, cost_between
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from vicinal.neighbors import brute, kdtree
 from vicinal.neighbors._brute_kernels import manhattan_rows, smallest
+from vicinal.neighbors._kdtree_kernels import KDTree
 from vicinal.neighbors._radius_kernels import points_to_visit
-from vicinal.neighbors.kdtree import KDTree
 from vicinal.neighbors.radius import Rows, within_products, within_tree
 from vicinal.neighbors.tables import Table
 
@@ -27,7 +27,7 @@ class Points:
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.metric, self.n_jobs = metric, n_jobs
         self.p = 1 if metric == "manhattan" else 2
-        self.unit = _safe_unit(X) if metric != "cosine" else 1.0
+        self.unit = safe_unit(X) if metric != "cosine" else 1.0
         self.X = self._prepare(X, "X")
         self.method: str | None = None
         self._tree: KDTree | None = None
@@ -163,7 +163,7 @@ def _size(X: np.ndarray) -> float:
     return max(float(X.max()), -float(X.min()))
 
 
-def _safe_unit(X: np.ndarray) -> float:
+def safe_unit(X: np.ndarray) -> float:
     """A power of two that brings extreme coordinates to where their squares are numbers."""
     size = _size(X)
     if size == 0.0 or SAFE[0] < size < SAFE[1]:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal._validation import require_memory
+from vicinal.neighbors._kdtree_kernels import KDTree
 from vicinal.neighbors._radius_kernels import count_below, measure_below, walk_within, wanted_keys
 from vicinal.neighbors.brute import (
     STRIP_COLUMNS,
@@ -16,7 +17,7 @@ from vicinal.neighbors.brute import (
     find_frame,
     place,
 )
-from vicinal.neighbors.kdtree import KDTree, kernel_kind
+from vicinal.neighbors.kdtree import kernel_kind
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 REMEDY = "Take a smaller radius, fewer points, or the k nearest neighbours instead."

@@ -1,0 +1,276 @@
+"""The k-d tree's arrays and the compiled loops that fill and walk them.
+
+Kernels are compiled for a ``kind``, a tuple of tuples: the length of the first is the dimension
+(empty: any), that of the second the power of the metric, and the third is empty without offsets.
+Lengths of tuples are constants to the compiler, so loops unroll and branches vanish.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class KDTree(NamedTuple):
+    """Balanced k-d tree in arrays.
+
+    Attributes
+    ----------
+    points : ndarray (n, D), float64
+        The points in tree order.
+    order : ndarray (n,), int64
+        Row of the original array at each tree position.
+    lower, upper : ndarray (n_nodes, D)
+        Bounding box of each node's points.
+    bounds : ndarray (n_nodes, 2), int64
+        Half-open range of tree positions of each node.
+    first : ndarray (n_nodes,), int64
+        Smallest row number in each node: what decides between points at the same distance.
+    """
+
+    points: np.ndarray
+    order: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    bounds: np.ndarray
+    first: np.ndarray
+
+    @property
+    def n_leaves(self) -> int:
+        return (len(self.bounds) + 1) // 2
+
+
+class Offsets(NamedTuple):
+    """Weights of ``scale * d + b_i + b_j``, in tree order, and the smallest of each node."""
+
+    scale: float
+    points: np.ndarray
+    nodes: np.ndarray
+
+
+NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
+
+
+@njit(cache=True, nogil=True)
+def split(tree, dims, root, stop):
+    """Split ``root`` and its descendants that are numbered below ``stop``."""
+    n_nodes = len(tree.bounds)
+    d = len(dims) or tree.points.shape[1]
+    stack = np.empty(64, np.int64)
+    stack[0], size = root, 1
+    while size:
+        size -= 1
+        node = stack[size]
+        a, b = tree.bounds[node]
+        low, high = tree.lower[node], tree.upper[node]
+        low[:] = tree.points[a]
+        high[:] = tree.points[a]
+        tree.first[node] = tree.order[a]
+        for i in range(a + 1, b):
+            tree.first[node] = min(tree.first[node], tree.order[i])
+            for c in range(d):
+                x = tree.points[i, c]
+                low[c] = min(low[c], x)
+                high[c] = max(high[c], x)
+        left = 2 * node + 1
+        if left >= n_nodes:
+            continue
+        widest = 0
+        for c in range(1, d):
+            if high[c] - low[c] > high[widest] - low[widest]:
+                widest = c
+        middle = (a + b) // 2
+        if high[widest] > low[widest]:
+            _select(tree.points, tree.order, d, a, b - 1, middle, widest)
+        tree.bounds[left, 0], tree.bounds[left, 1] = a, middle
+        tree.bounds[left + 1, 0], tree.bounds[left + 1, 1] = middle, b
+        if left < stop:
+            stack[size], stack[size + 1] = left + 1, left
+            size += 2
+
+
+@njit(cache=True, nogil=True)
+def _select(points, order, d, left, right, middle, axis):
+    """Move rows so that ``middle`` holds what sorting along ``axis`` would put there."""
+    while left < right:
+        x, y, z = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
+        pivot = max(min(x, y), min(max(x, y), z))
+        i, j = left, right
+        while i <= j:
+            while points[i, axis] < pivot:
+                i += 1
+            while points[j, axis] > pivot:
+                j -= 1
+            if i <= j:
+                for c in range(d):
+                    points[i, c], points[j, c] = points[j, c], points[i, c]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            right = j
+        elif middle >= i:
+            left = i
+        else:
+            return
+
+
+@njit(cache=True, nogil=True, inline="always")
+def cost_between(kind, offsets, x, i, y, j):
+    """Cost of the pair x[i], y[j]; offsets are looked up at i and j."""
+    total = 0.0
+    for c in range(len(kind[0]) or x.shape[1]):
+        gap = x[i, c] - y[j, c]
+        total += abs(gap) if len(kind[1]) == 1 else gap * gap
+    if len(kind[2]):
+        total = offsets.scale * total + (offsets.points[i] + offsets.points[j])
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def box_gap(kind, low, high, u, low2, high2, v):
+    """Smallest distance between box u and box v; a point is a box with equal corners."""
+    total = 0.0
+    for c in range(len(kind[0]) or low.shape[1]):
+        gap = max(low[u, c] - high2[v, c], low2[v, c] - high[u, c])
+        gap = max(gap, 0.0)
+        total += gap if len(kind[1]) == 1 else gap * gap
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def lower_bound(kind, offsets, gap, offset_sum):
+    """Smallest cost of a pair that is ``gap`` or more apart."""
+    return offsets.scale * gap + offset_sum if len(kind[2]) else gap
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _offer(order, costs, ids, row, cost, candidate):
+    """Put a candidate into the sorted list of a row if it belongs there."""
+    at = costs.shape[1] - 1
+    if cost > costs[row, at] or (cost == costs[row, at] and order[candidate] > order[ids[row, at]]):
+        return
+    while at > 0:
+        before = costs[row, at - 1]
+        if before < cost or (before == cost and order[ids[row, at - 1]] < order[candidate]):
+            break
+        costs[row, at] = before
+        ids[row, at] = ids[row, at - 1]
+        at -= 1
+    costs[row, at] = cost
+    ids[row, at] = candidate
+
+
+@njit(cache=True, nogil=True)
+def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
+    """Lists of the cheapest others for the points of leaves first ... last - 1."""
+    n_nodes = len(tree.bounds)
+    k = indices.shape[1]
+    leaf_zero = n_nodes // 2
+    width = 0
+    for leaf in range(leaf_zero + first, leaf_zero + last):
+        width = max(width, tree.bounds[leaf, 1] - tree.bounds[leaf, 0])
+    best, ids = np.empty((width, k)), np.zeros((width, k), np.int64)
+    stack = np.empty(64, np.int64)
+    for leaf in range(leaf_zero + first, leaf_zero + last):
+        a, b = tree.bounds[leaf]
+        best[:] = np.inf
+        node, stack[0], size = leaf, leaf, 1
+        reach, reach_row = np.inf, len(tree.order)
+        while True:
+            while size:
+                size -= 1
+                other = stack[size]
+                bound = _box_bound(tree, kind, offsets, leaf, other)
+                if bound > reach or (bound == reach and tree.first[other] > reach_row):
+                    continue
+                left = 2 * other + 1
+                if left < n_nodes:
+                    near = _box_bound(tree, kind, offsets, leaf, left)
+                    far = _box_bound(tree, kind, offsets, leaf, left + 1)
+                    nearer_right = far < near
+                    stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                    size += 2
+                else:
+                    reach, reach_row = _join(tree, kind, offsets, a, b, other, best, ids)
+            if node == 0:
+                break
+            # Widen the search to the sibling's half: near points come before far ones.
+            stack[0], size = node + 1 if node % 2 else node - 1, 1
+            node = (node - 1) // 2
+        for i in range(a, b):
+            row = tree.order[i] if original else i
+            for c in range(k):
+                costs[row, c] = best[i - a, c]
+                indices[row, c] = tree.order[ids[i - a, c]] if original else ids[i - a, c]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _box_bound(tree, kind, offsets, u, v):
+    gap = box_gap(kind, tree.lower, tree.upper, u, tree.lower, tree.upper, v)
+    return lower_bound(
+        kind, offsets, gap, offsets.nodes[u] + offsets.nodes[v] if len(kind[2]) else 0.0
+    )
+
+
+@njit(cache=True, nogil=True)
+def _join(tree, kind, offsets, a, b, other, best, ids):
+    """Offer the points of leaf ``other`` to those at a ... b - 1.
+
+    Returns the largest cost that is still wanted and the largest row number wanted at that cost.
+    """
+    points, order = tree.points, tree.order
+    last = best.shape[1] - 1
+    reach, reach_row = -np.inf, 0
+    for i in range(a, b):
+        gap = box_gap(kind, points, points, i, tree.lower, tree.upper, other)
+        offset = offsets.points[i] + offsets.nodes[other] if len(kind[2]) else 0.0
+        if lower_bound(kind, offsets, gap, offset) <= best[i - a, last]:
+            for j in range(tree.bounds[other, 0], tree.bounds[other, 1]):
+                cost = cost_between(kind, offsets, points, i, points, j)
+                if cost <= best[i - a, last] and i != j:
+                    _offer(order, best, ids, i - a, cost, j)
+        row = order[ids[i - a, last]] if best[i - a, last] < np.inf else len(order)
+        if best[i - a, last] > reach:
+            reach, reach_row = best[i - a, last], row
+        elif best[i - a, last] == reach:
+            reach_row = max(reach_row, row)
+    return reach, reach_row
+
+
+@njit(cache=True, nogil=True)
+def point_search(tree, kind, queries, first, last, indices, costs):
+    """Lists of the nearest points of the tree for queries first ... last - 1."""
+    n_nodes = len(tree.bounds)
+    k = indices.shape[1]
+    best, ids = np.empty((1, k)), np.zeros((1, k), np.int64)
+    stack = np.empty(64, np.int64)
+    for q in range(first, last):
+        best[:] = np.inf
+        stack[0], size = 0, 1
+        while size:
+            size -= 1
+            node = stack[size]
+            gap = box_gap(kind, queries, queries, q, tree.lower, tree.upper, node)
+            worst = best[0, k - 1]
+            if gap > worst or (
+                gap == worst < np.inf and tree.first[node] > tree.order[ids[0, k - 1]]
+            ):
+                continue
+            left = 2 * node + 1
+            if left < n_nodes:
+                near = box_gap(kind, queries, queries, q, tree.lower, tree.upper, left)
+                far = box_gap(kind, queries, queries, q, tree.lower, tree.upper, left + 1)
+                nearer_right = far < near
+                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                size += 2
+            else:
+                for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+                    cost = cost_between(kind, NO_OFFSETS, queries, q, tree.points, j)
+                    if cost <= best[0, k - 1]:
+                        _offer(tree.order, best, ids, 0, cost, j)
+        for c in range(k):
+            costs[q, c] = best[0, c]
+            indices[q, c] = tree.order[ids[0, c]]
