@@ -13,8 +13,6 @@ from scipy import sparse
 
 from vicinal import Graph
 
-# A first call may compile, and a busy machine may pause: neither is a failure.
-
 
 def path(n=4, **options):
     edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
