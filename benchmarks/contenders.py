@@ -220,7 +220,15 @@ def _usearch(X: np.ndarray, links: int, build: int, search: int) -> Any:
 # Cheapest first: the first that reaches the recall is the one that counts.
 GRAPH_SETTINGS = tuple(
     {"links": links, "build": build, "search": search}
-    for links, build, search in [(12, 40, 32), (16, 60, 48), (16, 100, 80), (24, 120, 140)]
+    for links, build, search in [
+        (6, 20, 18),
+        (8, 24, 20),
+        (8, 32, 28),
+        (12, 40, 32),
+        (16, 60, 48),
+        (16, 100, 80),
+        (24, 120, 140),
+    ]
 )
 CELL_SETTINGS = tuple({"nprobe": nprobe} for nprobe in (8, 16, 32, 64, 128))
 
