@@ -7,8 +7,9 @@ result never depends on which thread ran it, so any ``n_jobs`` gives the same bi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from threading import Thread
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -57,18 +58,37 @@ def map_threads(
     progress : str, optional
         Title of a progress bar; no bar without one.
     """
-    threads = min(n_threads(n_jobs), len(items))
-    if threads <= 1:
-        return [task(item) for item in _bar(items, len(items), progress)]
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task, item) for item in items]
+    results: list[Any] = [None] * len(items)
+    errors: list[BaseException] = []
+    # Taking the next number is atomic, so threads share one iterator instead of a queue of futures;
+    # the caller works too. Rounds of a few milliseconds would otherwise wait for their threads.
+    numbers = iter(range(len(items)))
+    with progress_bar(len(items), progress) as bar:
+
+        def work() -> None:
+            for i in numbers:
+                if errors:
+                    return
+                try:
+                    results[i] = task(items[i])
+                except BaseException as error:
+                    errors.append(error)
+                bar.update()
+
+        threads = [Thread(target=work) for _ in range(min(n_threads(n_jobs), len(items)) - 1)]
+        for thread in threads:
+            thread.start()
         try:
-            return [future.result() for future in _bar(futures, len(items), progress)]
-        except BaseException:
-            # Ctrl-C or an error in one block: drop what has not begun instead of working it off first.
-            pool.shutdown(wait=False, cancel_futures=True)
-            wait(futures, return_when=FIRST_EXCEPTION)
-            raise
+            work()
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt as stop:
+            errors.append(stop)
+    if errors:
+        for thread in threads:
+            thread.join()
+        raise errors[0]
+    return results
 
 
 def one_blas_thread() -> Any:
@@ -76,9 +96,18 @@ def one_blas_thread() -> Any:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def _bar(items: Iterable[Item], total: int, title: str | None) -> Iterable[Item]:
+def progress_bar(total: int, title: str | None) -> Any:
+    """A progress bar as a context, with `update`; one that shows nothing without a title."""
     if title is None:
-        return items
+        return _NoBar()
     from tqdm.auto import tqdm
 
-    return tqdm(items, total=total, desc=title, leave=False)
+    return tqdm(total=total, desc=title, leave=False)
+
+
+class _NoBar(nullcontext):
+    def __enter__(self) -> _NoBar:
+        return self
+
+    def update(self, n: int = 1) -> None:
+        """Nothing to show."""

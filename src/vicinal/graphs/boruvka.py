@@ -7,11 +7,11 @@ sit a round out as long as another one joins: the edges found are the same.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from vicinal._parallel import blocks, map_threads
+from vicinal._parallel import blocks, map_threads, progress_bar
 from vicinal.graphs._boruvka_kernels import Forbidden, Forest, advance, choose, join
 from vicinal.graphs.outside import OutsideInRows, OutsideInTree
 
@@ -60,22 +60,22 @@ def spanning_edges(
     sources, targets = np.empty(n_joins, np.int64), np.empty(n_joins, np.int64)
     costs = np.empty(n_joins)
     spans = blocks(n, max(8192, n // 16))
-    done, bar = 0, _bar(n_joins, progress)
-    while done < n_joins:
-        map_threads(
-            lambda span: advance(forest, search.lists, search.costs, forbidden, *span),
-            spans,
-            n_jobs,
-        )
-        choose(forest, search.order, False)
-        search.find(forest, forbidden, search.patience(forest.size[roots]))
-        choose(forest, search.order, True)
-        before = done
-        roots, done = join(forest, roots, sources, targets, costs, done)
-        if done == before:
-            break
-        bar.update(done - before)
-    bar.close()
+    done = 0
+    with progress_bar(n_joins, progress) as bar:
+        while done < n_joins:
+            map_threads(
+                lambda span: advance(forest, search.lists, search.costs, forbidden, *span),
+                spans,
+                n_jobs,
+            )
+            choose(forest, search.order, False)
+            search.find(forest, forbidden, search.patience(forest.size[roots]))
+            choose(forest, search.order, True)
+            before = done
+            roots, done = join(forest, roots, sources, targets, costs, done)
+            if done == before:
+                break
+            bar.update(done - before)
     sources, targets = search.order[sources[:done]], search.order[targets[:done]]
     edges = np.stack([np.minimum(sources, targets), np.maximum(sources, targets)], axis=1)
     return SpanningEdges(edges, costs[:done])
@@ -99,9 +99,3 @@ def _new_forest(n: int, labels: np.ndarray | None) -> Forest:
         size=np.bincount(component, minlength=n),
         parent=np.arange(n, dtype=index),
     )
-
-
-def _bar(total: int, title: str | None) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, desc=title, leave=False, disable=title is None)
