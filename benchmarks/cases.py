@@ -12,9 +12,10 @@ class Case:
     """One task on one set of points.
 
     ``max_ratio`` bounds the time of vicinal over that of the fastest peer, ``ratio_to`` bounds it
-    over one peer by name, ``max_seconds`` bounds it alone. ``k`` scales the bound on memory,
-    200 bytes * n * k beyond the result; "degree" is the mean degree of the result. With ``cold`` the first call of a fresh process counts,
-    with imports and compilation; else the best of three later calls.
+    over one peer by name, ``max_seconds`` bounds it alone. ``k`` scales the bound on memory, which
+    is 200 bytes * n * k beyond the result; "degree" is the mean degree of the result. With ``cold``
+    the first call of a fresh process counts, with imports and compilation; else the best of three
+    later calls.
     """
 
     name: str
