@@ -230,11 +230,3 @@ def _square_within(offsets, i, cost, has_offsets):
     # Rounded up: the sums of the cost itself are rounded.
     slack = 1e-14 * (abs(cost) + abs(offsets.points[i]) + abs(offsets.nodes[0]))
     return max(rest + slack, 0.0) / offsets.scale * (1 + 1e-14)
-
-
-@njit(cache=True, nogil=True)
-def measure_lists(X, lists, costs, first, last):
-    """Squared lengths of the listed neighbours of points first ... last - 1."""
-    for i in range(first, last):
-        for c in range(lists.shape[1]):
-            costs[i, c] = squared_distance(X, i, X, lists[i, c])

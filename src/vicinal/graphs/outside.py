@@ -16,14 +16,13 @@ from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal.graphs._boruvka_kernels import Forbidden, Forest
 from vicinal.graphs._outside_kernels import (
     mark_pure,
-    measure_lists,
     open_points,
     search_leaves,
     search_products,
     search_rows,
 )
 from vicinal.neighbors import brute
-from vicinal.neighbors._brute_kernels import smallest
+from vicinal.neighbors._brute_kernels import measure_lists, smallest
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.neighbors.kdtree import kernel_kind, nearest_in_tree_order, tree_offsets
 from vicinal.neighbors.points import Points
@@ -120,17 +119,18 @@ class OutsideByProducts(OutsideInRows):
         self.X, self.offsets, self.n_jobs = X, offsets, n_jobs
         self.order = np.arange(n)
         self.frame = brute.find_frame(X)
-        self.placed = brute.place(X, self.frame)
+        self.placed = brute.place(X, self.frame, n_jobs)
         self.half = self.placed.half.astype(np.float32)
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
             self.lists, self.costs = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)
             # The squares themselves decide, not their rounded roots.
-            map_threads(
-                lambda span: measure_lists(X, self.lists, self.costs, *span),
-                blocks(n, 4096),
-                n_jobs,
-            )
+
+            def measure(span: tuple[int, int]) -> None:
+                a, b = span
+                measure_lists(X, X, a, self.lists[a:b], self.costs[a:b])
+
+            map_threads(measure, blocks(n, 4096), n_jobs)
 
     def find(self, forest: Forest, forbidden: Forbidden, limit: int) -> None:
         """Find the nearest outside point wherever a component's best edge may depend on it."""

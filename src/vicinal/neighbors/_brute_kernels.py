@@ -142,6 +142,16 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
 
 
 @njit(cache=True, nogil=True)
+def measure_lists(Q, X, first, ids, squares):
+    """Squared distances of the listed points from points first ... of Q; infinite where none is."""
+    for row in range(len(ids)):
+        for c in range(ids.shape[1]):
+            squares[row, c] = np.inf
+            if ids[row, c] >= 0:
+                squares[row, c] = squared_distance(Q, first + row, X, ids[row, c])
+
+
+@njit(cache=True, nogil=True)
 def recheck(products, Q, X, rows, row_half, halves, first, own, scale, unit, exact, keys, ids):
     """Offer columns ``first`` ... of the products to the lists of exact squares of ``rows``.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors import brute
-from vicinal.neighbors._brute_kernels import refine, scan
+from vicinal.neighbors._brute_kernels import measure_lists, scan
 from vicinal.neighbors.brute import Frame, Placed
 from vicinal.neighbors.points import Points
 
@@ -59,7 +59,7 @@ class ClusteredPoints(Points):
             return super().nearest_to(queries, k, progress)
         X, asked = self._alike(self._prepare(queries, "queries"))
         groups = self.groups
-        placed = brute.place(asked, groups.frame)
+        placed = brute.place(asked, groups.frame, self.n_jobs)
         labels = nearest_centre(placed.points, groups.centres, self.n_jobs)
         found = groups.join(
             asked, X, placed, np.argsort(labels, kind="stable"), k, n_groups,
@@ -81,23 +81,30 @@ class ClusteredPoints(Points):
             return 0
         groups = self.groups
         rows = np.sort(self.random.choice(n, min(n, N_SAMPLES), replace=False))
-        true = brute.nearest_to(self.X, self.X[rows], k + 1, n_jobs=self.n_jobs)[0]
+        true = groups.true_neighbors(rows, k + 1, self.n_jobs)
         # Rank of each true neighbour's group among those of its point; the point is no neighbour.
         around = groups.nearest(groups.placed.points[rows], len(groups.centres))
         ranks = np.argsort(around, axis=1)
         ranks = np.take_along_axis(ranks, groups.labels[true], axis=1)
-        ranks = np.sort(ranks[true != rows[:, None]])
-        share = np.arange(1, len(ranks) + 1) / len(ranks)
-        # Neighbours of one point are found or missed together: allow for the sample's own error.
-        error = np.sqrt(self.wanted * (1 - self.wanted) / len(rows))
-        at = min(np.searchsorted(share, min(self.wanted + error, 1.0)), len(ranks) - 1)
-        n_groups = int(ranks[at]) + 1
+        n_groups, recall = _enough_groups(ranks, true != rows[:, None], self.wanted)
         compared = groups.sizes[around[:, :n_groups]].sum(axis=1).mean()
         if compared * COST_OF_PAIR > n:
             return 0
-        self.method = "ivf"
-        self.recall = float(np.searchsorted(ranks, n_groups) / len(ranks))
+        self.method, self.recall = "ivf", recall
         return n_groups
+
+
+def _enough_groups(ranks: np.ndarray, counts: np.ndarray, wanted: float) -> tuple[int, float]:
+    """Smallest number of groups that finds the wanted share of neighbours, and the share it finds.
+
+    ``ranks`` are those of the groups that hold each point's true neighbours, as far as it ``counts``.
+    """
+    for n_groups in range(1, ranks.max() + 1):
+        found = ((ranks < n_groups) & counts).sum(axis=1) / counts.sum(axis=1)
+        # The sample has an error of its own: one standard deviation is kept in reserve.
+        if found.mean() - found.std() / np.sqrt(len(found)) >= wanted:
+            return n_groups, float(found.mean())
+    return int(ranks.max()) + 1, 1.0
 
 
 class Groups:
@@ -105,13 +112,24 @@ class Groups:
 
     def __init__(self, X: np.ndarray, random: np.random.Generator, n_jobs: int | None) -> None:
         self.frame: Frame = brute.find_frame(X)
-        self.placed: Placed = brute.place(X, self.frame)
+        self.placed: Placed = brute.place(X, self.frame, n_jobs)
         n_groups = int(2.5 * np.sqrt(len(X)))
         self.centres = find_centres(self.placed.points, n_groups, random, n_jobs)
         self.labels = nearest_centre(self.placed.points, self.centres, n_jobs)
         self.order = np.argsort(self.labels, kind="stable")
         self.sizes = np.bincount(self.labels, minlength=n_groups)
         self.ends = np.cumsum(self.sizes)
+
+    def true_neighbors(self, rows: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
+        """The k points nearest to each of some points, up to single precision."""
+        half = self.placed.half.astype(np.float32)
+
+        def select(span: tuple[int, int]) -> np.ndarray:
+            asked = self.placed.points[rows[span[0] : span[1]]]
+            return np.argpartition(half - asked @ self.placed.points.T, k - 1, axis=1)[:, :k]
+
+        with one_blas_thread():
+            return np.concatenate(map_threads(select, blocks(len(rows), 32), n_jobs))
 
     def nearest(self, points: np.ndarray, n_groups: int) -> np.ndarray:
         """The ``n_groups`` groups whose centres are nearest to each point, nearest first."""
@@ -142,12 +160,7 @@ class Groups:
             names = rows if own else np.full(len(rows), -1)
             lists = brute.new_lists(len(rows), k, asked.half[rows], names.astype(np.int32))
             self._offer_groups(asked.points[rows], n_groups, lists)
-            found, costs = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
-            certain = np.empty(len(rows), np.bool_)
-            refine(
-                queries[rows], X, asked.half[rows], self.frame.scale, 2.0**-24, False,
-                lists[2], lists[3], 0, found, costs, certain,
-            )  # fmt: skip
+            found, costs = _nearest_candidates(queries[rows], X, lists[3], k)
             indices[rows], squares[rows] = found, costs
             short = rows[found[:, -1] < 0]
             brute.search_completely(
@@ -174,6 +187,19 @@ class Groups:
                 side = brute.silent_lists(self.placed.half[near], near.astype(np.int32))
                 for a, b in blocks(len(at), brute.STRIP_ROWS):
                     scan(points[at[a:b]] @ members, at[a:b], lists, side)
+
+
+def _nearest_candidates(
+    queries: np.ndarray, X: np.ndarray, candidates: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The best k of each query's candidates and their squared distances."""
+    squares = np.empty(candidates.shape)
+    measure_lists(queries, X, 0, candidates, squares)
+    order = np.lexsort((candidates, squares), axis=1)[:, :k]
+    return (
+        np.take_along_axis(candidates, order, axis=1),
+        np.take_along_axis(squares, order, axis=1),
+    )
 
 
 def find_centres(

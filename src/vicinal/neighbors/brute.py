@@ -56,7 +56,7 @@ def nearest_others(
     """
     n = len(X)
     frame = find_frame(X)
-    placed = place(X, frame)
+    placed = place(X, frame, n_jobs)
     lists = new_lists(n, k, placed.half, np.arange(n, dtype=np.int32))
     spans = blocks(n, BLOCK)
     locks = [Lock() for _ in spans]
@@ -85,7 +85,7 @@ def nearest_to(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of X nearest to each query, sorted by (distance, index)."""
     frame = find_frame(X, queries)
-    points, asked = place(X, frame), place(queries, frame)
+    points, asked = place(X, frame, n_jobs), place(queries, frame, n_jobs)
     lists = new_lists(len(queries), k, asked.half, np.full(len(queries), -1, np.int32))
     names = np.arange(len(X), dtype=np.int32)
     columns = silent_lists(points.half, names)
@@ -114,13 +114,17 @@ def find_frame(X: np.ndarray, queries: np.ndarray | None = None) -> Frame:
     return Frame(centre, float(2.0 ** -np.frexp(size)[1]), exact)
 
 
-def place(X: np.ndarray, frame: Frame) -> Placed:
+def place(X: np.ndarray, frame: Frame, n_jobs: int | None = None) -> Placed:
     """X in single precision, with half its squared norms."""
-    points = frame.place(X, np.float32)
-    half = np.empty(len(X))
-    for a, b in blocks(len(X), 4096):
-        half[a:b] = half_squares(points[a:b])
-    return Placed(points, half)
+    placed = Placed(np.empty(X.shape, np.float32), np.empty(len(X)))
+
+    def fill(span: tuple[int, int]) -> None:
+        a, b = span
+        placed.points[a:b] = frame.place(X[a:b], np.float32)
+        placed.half[a:b] = half_squares(placed.points[a:b])
+
+    map_threads(fill, blocks(len(X), 1024), n_jobs)
+    return placed
 
 
 def half_squares(points: np.ndarray) -> np.ndarray:
@@ -232,6 +236,8 @@ def search_completely(
     own: bool,
 ) -> None:
     """Final neighbours of ``rows``, from products whose every doubtful entry is measured."""
+    if not len(rows):
+        return
     single = np.float32 in frame.exact
     dtype: Any = np.float32 if single else np.float64
     exact, unit = bool(frame.exact), 2.0**-53
