@@ -57,7 +57,11 @@ def search_leaves(tree, kind, offsets, pure, forest, forbidden, limit, first, la
                 count += 1
         if count == 0:
             continue
-        label = pure[leaf]
+        # The component that all of them are in: boxes inside it hold nothing for them.
+        label = np.int64(forest.component[asking[0]])
+        for q in range(1, count):
+            if forest.component[asking[q]] != label:
+                label = np.int64(-1)
         node, stack[0], size, pruned = leaf, leaf, 1, np.inf
         while True:
             while size:

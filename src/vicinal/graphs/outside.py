@@ -67,7 +67,7 @@ class OutsideInTree:
             )
 
         leaves = self.tree.n_leaves
-        map_threads(search, blocks(leaves, max(64, leaves // 64)), self.n_jobs)
+        map_threads(search, blocks(leaves, max(128, leaves // 32)), self.n_jobs)
 
 
 class OutsideInRows:

@@ -26,8 +26,8 @@ from vicinal.graphs.graph import Graph
 from vicinal.graphs.outside import offset_search, outside_search
 from vicinal.graphs.pairs import pair_lengths
 
-# Neighbours a point knows before it has to search: few where lists are dear, more where they settle.
-LIST_LENGTH = 5
+# Neighbours a point knows before it has to search; more settle more, but cost more than they save.
+LIST_LENGTH = 6
 
 
 def mst(

@@ -173,17 +173,16 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
     for leaf in range(leaf_zero + first, leaf_zero + last):
         width = max(width, tree.bounds[leaf, 1] - tree.bounds[leaf, 0])
     best, ids = np.empty((width, k)), np.zeros((width, k), np.int64)
-    stack = np.empty(64, np.int64)
+    stack, bounds = np.empty(64, np.int64), np.empty(64)
     for leaf in range(leaf_zero + first, leaf_zero + last):
         a, b = tree.bounds[leaf]
         best[:] = np.inf
-        node, stack[0], size = leaf, leaf, 1
+        node, stack[0], bounds[0], size = leaf, leaf, -np.inf, 1
         reach, reach_row = np.inf, len(tree.order)
         while True:
             while size:
                 size -= 1
-                other = stack[size]
-                bound = _box_bound(tree, kind, offsets, leaf, other)
+                other, bound = stack[size], bounds[size]
                 if bound > reach or (bound == reach and tree.first[other] > reach_row):
                     continue
                 left = 2 * other + 1
@@ -192,6 +191,7 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
                     far = _box_bound(tree, kind, offsets, leaf, left + 1)
                     nearer_right = far < near
                     stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                    bounds[size], bounds[size + 1] = max(near, far), min(near, far)
                     size += 2
                 else:
                     reach, reach_row = _join(tree, kind, offsets, a, b, other, best, ids)
@@ -199,6 +199,7 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
                 break
             # Widen the search to the sibling's half: near points come before far ones.
             stack[0], size = node + 1 if node % 2 else node - 1, 1
+            bounds[0] = _box_bound(tree, kind, offsets, leaf, stack[0])
             node = (node - 1) // 2
         for i in range(a, b):
             row = tree.order[i] if original else i
