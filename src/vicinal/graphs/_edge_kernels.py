@@ -16,7 +16,7 @@ def squared_lengths(X, edges, squares):
 
 
 @njit(cache=True, nogil=True)
-def adjacency(edges, lengths, indptr, indices, row_lengths):
+def adjacency(edges, values, indptr, indices, row_values):
     """Fill the CSR arrays; each edge is given once and stored from both ends.
 
     The first pass deals the edges out to their rows in any order. Reading these rows in ascending
@@ -30,16 +30,16 @@ def adjacency(edges, lengths, indptr, indices, row_lengths):
     for i in range(n):
         indptr[i + 1] += indptr[i]
     place = indptr[:-1].copy()
-    dealt, dealt_lengths = np.empty_like(indices), np.empty_like(row_lengths)
+    dealt, dealt_values = np.empty_like(indices), np.empty_like(row_values)
     for e in range(m):
         i, j = edges[e]
-        dealt[place[i]], dealt_lengths[place[i]] = j, lengths[e]
-        dealt[place[j]], dealt_lengths[place[j]] = i, lengths[e]
+        dealt[place[i]], dealt_values[place[i]] = j, values[e]
+        dealt[place[j]], dealt_values[place[j]] = i, values[e]
         place[i] += 1
         place[j] += 1
     place[:] = indptr[:-1]
     for i in range(n):
         for at in range(indptr[i], indptr[i + 1]):
             j = dealt[at]
-            indices[place[j]], row_lengths[place[j]] = i, dealt_lengths[at]
+            indices[place[j]], row_values[place[j]] = i, dealt_values[at]
             place[j] += 1

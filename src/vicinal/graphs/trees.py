@@ -222,10 +222,13 @@ def perturbed_mst(
     trees = map_threads(
         tree, range(n_trees), n_jobs, progress="perturbed trees" if verbose > 0 else None
     )
-    keys, counts = np.unique(np.concatenate(trees), return_counts=True)
-    edges = np.stack(np.divmod(keys, n), axis=1)
+    # Merging sorted runs: a stable sort finds and uses them.
+    keys = np.sort(np.concatenate(trees), kind="stable")
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    counts = np.diff(first, append=len(keys))
+    edges = np.stack(np.divmod(keys[first], n), axis=1)
     lengths = pair_lengths(points, metric, edges)
-    return Graph.from_edges(n, edges, lengths, counts / n_trees, points=points, metric=metric)
+    return _graph_of(n, edges, lengths, points, metric, strengths=counts / n_trees)
 
 
 def _check_input(X: Any, metric: Any) -> np.ndarray:
@@ -275,14 +278,21 @@ def _too_many_trees(n_trees: int, found: int, n: int) -> ValueError:
 
 
 def _graph_of(
-    n: int, edges: np.ndarray, lengths: np.ndarray, points: np.ndarray, metric: Any
+    n: int,
+    edges: np.ndarray,
+    lengths: np.ndarray,
+    points: np.ndarray,
+    metric: Any,
+    strengths: np.ndarray | None = None,
 ) -> Graph:
-    """Graph of distinct edges, each given once."""
+    """Graph of distinct edges, each given once; of strength 1 by default."""
     index = index_dtype(n, 2 * len(edges))
     indptr, indices = np.empty(n + 1, index), np.empty(2 * len(edges), index)
-    row_lengths = np.empty(2 * len(edges))
+    row_lengths, row_strengths = np.empty(2 * len(edges)), np.ones(2 * len(edges))
     adjacency(edges, lengths, indptr, indices, row_lengths)
-    entries = Entries(indptr, indices, row_lengths, np.ones(len(row_lengths)))
+    if strengths is not None:
+        adjacency(edges, strengths, indptr, indices, row_strengths)
+    entries = Entries(indptr, indices, row_lengths, row_strengths)
     return Graph._trusted(entries, False, points, metric)
 
 

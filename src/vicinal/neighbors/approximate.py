@@ -126,7 +126,8 @@ class Groups:
 
         def select(span: tuple[int, int]) -> np.ndarray:
             asked = self.placed.points[rows[span[0] : span[1]]]
-            return np.argpartition(half - asked @ self.placed.points.T, k - 1, axis=1)[:, :k]
+            order = np.argpartition(half - asked @ self.placed.points.T, k - 1, axis=1)
+            return order[:, :k].copy()  # a view would keep a row of all points alive
 
         with one_blas_thread():
             return np.concatenate(map_threads(select, blocks(len(rows), 32), n_jobs))
