@@ -5,7 +5,11 @@ One road leads through the package, and each room of it can be entered directly:
 - :mod:`vicinal.neighbors`: who is near,
 - :mod:`vicinal.graphs`: which of them are connected (every function returns a :class:`Graph`),
 - :mod:`vicinal.similarity`: how strongly,
-- :mod:`vicinal.plot`: pictures of it; :mod:`vicinal.datasets`: points to try it on.
+- :mod:`vicinal.operators`: what flows along the connections,
+- tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.semi` (few labels) and
+  :mod:`vicinal.segmentation`, all as scikit-learn estimators or functions at top level.
+
+Beside the road: :mod:`vicinal.metrics`, :mod:`vicinal.plot`, and :mod:`vicinal.datasets` to try it on.
 """
 
 from vicinal._lazy import attach
@@ -14,6 +18,27 @@ __version__ = "0.1.0.dev0"
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
-    {"graphs.graph": ["Graph"]},
-    submodules=["datasets", "graphs", "neighbors", "plot", "similarity"],
+    {
+        "graphs.graph": ["Graph"],
+        "cluster.spectral": ["SpectralClustering"],
+        "embed.eigenmaps": ["LaplacianEigenmaps"],
+        "embed.isomap": ["Isomap"],
+        "semi.regressor": ["GraphRegressor"],
+        "semi.classifier": ["GraphClassifier"],
+        "semi.propagation": ["LabelPropagation"],
+        "segmentation.normalized_cut": ["segment"],
+    },
+    submodules=[
+        "cluster",
+        "datasets",
+        "embed",
+        "graphs",
+        "metrics",
+        "neighbors",
+        "operators",
+        "plot",
+        "segmentation",
+        "semi",
+        "similarity",
+    ],
 )
