@@ -87,6 +87,52 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
     return array
 
 
+def check_affinity(
+    affinity: Any, *, name: str = "affinity", symmetric: bool = True
+) -> sparse.csr_array:
+    """Affinities, sparse or dense, as a `csr_array`: square, finite, >= 0 and, if asked, symmetric.
+
+    Entries that differ from their mirror image by rounding only are averaged.
+    """
+    shape = np.shape(affinity)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise ValueError(
+            f"{name} has shape {shape}, but a square matrix of affinities is needed; "
+            "a table of points goes in with the name of a graph, such as graph='knn'."
+        )
+    if not sparse.issparse(affinity):
+        affinity = np.asarray(affinity)
+        if affinity.dtype.kind not in "buif":
+            affinity = _as_numbers(affinity, name)
+    elif affinity.dtype.kind not in "buif":
+        raise TypeError(f"{name} has dtype {affinity.dtype}, but real numbers are needed.")
+    matrix = sparse.csr_array(affinity, dtype=np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # csr_array shares the caller's buffers
+        matrix.sum_duplicates()
+    _check_finite(matrix.data[:, None], f"{name}.data")
+    if matrix.nnz and matrix.data.min() < 0:
+        raise ValueError(
+            f"{name} holds the negative value {matrix.data.min():g}, but affinities must be >= 0; "
+            "distances become affinities by Graph.from_scipy(distances).affinity()."
+        )
+    if symmetric and matrix.nnz:
+        difference = abs(matrix - matrix.T)
+        worst = difference.max()
+        if worst > 1e-10 * matrix.data.max():
+            at = int(np.argmax(difference.data))
+            row = int(np.searchsorted(difference.indptr, at, side="right")) - 1
+            column = int(difference.indices[at])
+            raise ValueError(
+                f"{name} is not symmetric: {name}[{row}, {column}] = {matrix[row, column]:g} but "
+                f"{name}[{column}, {row}] = {matrix[column, row]:g}; average it as "
+                f"({name} + {name}.T) / 2 if it is meant to be."
+            )
+        if worst > 0:
+            matrix = (matrix + matrix.T) / 2
+    return matrix
+
+
 def first_asymmetric_row(array: np.ndarray, block: int = 1024) -> int | None:
     """First row in which a square array differs from its transpose, None when it is symmetric."""
     for start in range(0, len(array), block):

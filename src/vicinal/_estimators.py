@@ -1,0 +1,175 @@
+"""What all estimators share: from the user's input to a graph and its affinity, and new points to it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal import graphs
+from vicinal._validation import check_affinity
+from vicinal.graphs.graph import Graph
+from vicinal.neighbors import NeighborSearch
+from vicinal.operators.spectrum import nystrom
+from vicinal.similarity.affinities import check_scale, edge_scale
+
+BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid"))
+
+
+class GraphEstimator(BaseEstimator):
+    """Base of estimators that work on a graph of the points.
+
+    Subclasses have the parameters ``graph``, ``graph_params``, ``scale``, ``random_state``, ``n_jobs``
+    and ``verbose``.
+    """
+
+    graph: Any
+    graph_params: dict[str, Any] | None
+    scale: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    graph_: Graph | None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._is_precomputed()
+        return tags
+
+    def _build_graph(self, X: Any) -> Graph:
+        """The graph that ``graph`` and X ask for, undirected; stored as ``graph_``."""
+        if isinstance(X, Graph):
+            graph = X
+            self._forget_features()
+        elif self._is_precomputed():
+            lengths = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            graph = (
+                Graph.from_scipy(lengths)
+                if sparse.issparse(lengths)
+                else graphs.complete(lengths, metric="precomputed")
+            )
+        else:
+            points = validate_data(self, X, dtype=(np.float64, np.float32))
+            graph = self._graph_of(points)
+        if graph.directed:
+            raise ValueError(
+                "the graph is directed, but an undirected one is needed; "
+                "graph.symmetrize('union'), 'mean' or 'intersection' makes it so."
+            )
+        self.graph_ = graph
+        return graph
+
+    def _build_affinity(self, X: Any) -> sparse.csr_array:
+        """Affinity of the graph, or the matrix that was given; stored as ``affinity_``."""
+        scale = check_scale(self.scale)
+        if self._is_precomputed() and not isinstance(X, Graph):
+            matrix = validate_data(self, X, accept_sparse=True, dtype=None)
+            self.graph_, self.scale_ = None, None
+            self.affinity_ = check_affinity(matrix, name="X")
+        else:
+            graph = self._build_graph(X)
+            self.scale_ = edge_scale(graph, scale)
+            self.affinity_ = self._affinity_of(graph)
+        return self.affinity_
+
+    def _affinity_of(self, graph: Graph) -> sparse.csr_array:
+        return graph.affinity(self.scale_ if isinstance(self.scale_, float) else self.scale)
+
+    def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest training points of new points: as many as a training point typically has."""
+        check_is_fitted(self)
+        graph = self.graph_
+        if graph is None or graph.points is None:
+            raise ValueError(
+                f"this {type(self).__name__} was fitted on a graph or matrix that does not know its "
+                "points, so new points have no neighbours; fit it on points, or give the Graph "
+                "its points."
+            )
+        if hasattr(self, "n_features_in_"):
+            X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+        k = int(np.median(graph.degrees)) if graph.n_edges else 1
+        search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
+        return search.nearest(min(max(k, 1), graph.n_nodes), queries=X)
+
+    def _weights_of(self, X: Any) -> sparse.csr_array:
+        """Weights of new points on training points: a kernel of the distance, rows sum to 1.
+
+        A point that coincides with training points weighs these only, so training points keep
+        what they were given.
+        """
+        return self._kernel_weights(*self._neighbors_of(X))
+
+    def _extend(self, X: Any, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Eigenvectors of the random walk at new points; training points keep their entries."""
+        indices, distances = self._neighbors_of(X)
+        rows = self._kernel_weights(indices, distances) @ vectors
+        return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
+
+    def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            squares = np.square(distances / self._scales_of(indices))
+            # Relative to the nearest: a point far from everything still has neighbours.
+            squares = np.nan_to_num(squares - squares.min(axis=1, keepdims=True), nan=0.0)
+            weights = np.exp(-0.5 * squares)
+        here = distances == 0
+        weights = np.where(here[:, :1], here, weights)
+        weights /= weights.sum(axis=1, keepdims=True)
+        indptr = np.arange(len(indices) + 1) * indices.shape[1]
+        return sparse.csr_array(
+            (weights.ravel(), indices.ravel(), indptr),
+            shape=(len(indices), len(self.graph_.degrees)),
+        )
+
+    def _scales_of(self, indices: np.ndarray) -> Any:
+        if np.ndim(self.scale_) == 0:
+            return self.scale_
+        # The local scale of a new point is that of its nearest training point.
+        scales = np.sqrt(self.scale_)
+        return scales[indices] * scales[indices[:, :1]]
+
+    def _seed(self) -> int:
+        """A seed for this fit; with ``random_state`` an int the same each time."""
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _graph_of(self, points: np.ndarray) -> Graph:
+        parameters = dict(self.graph_params or {})
+        if callable(self.graph):
+            graph = self.graph(points, **parameters)
+            if not isinstance(graph, Graph) or graph.n_nodes != len(points):
+                raise TypeError(
+                    f"graph={self.graph!r} returned {graph!r}, but a Graph of the {len(points)} "
+                    "points is needed."
+                )
+            return graph
+        if self.graph not in BUILDERS:
+            raise ValueError(
+                f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
+                "or a function from points to a Graph is needed."
+            )
+        if len(points) < 2:
+            raise ValueError(f"X has n_samples={len(points)}, but a graph needs 2 points or more.")
+        builder = getattr(graphs, self.graph)
+        accepted = inspect.signature(builder).parameters
+        ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
+        if self.graph == "knn" and "k" not in parameters:
+            parameters["k"] = min(accepted["k"].default, len(points) - 1)
+        return builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.graph, str) and self.graph == "precomputed"
+
+    def _is_pairwise(self) -> bool:
+        metric = (self.graph_params or {}).get("metric")
+        return self._is_precomputed() or (isinstance(metric, str) and metric == "precomputed")
+
+    def _forget_features(self) -> None:
+        # Of an earlier fit on a table: a graph has nodes, not features.
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)

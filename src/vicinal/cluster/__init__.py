@@ -1,0 +1,12 @@
+"""Clustering on any graph.
+
+- `SpectralClustering`: normalised cuts of a graph, with the number of clusters given or found
+- `spectral_labels`: the same for a ready affinity, as a function
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {"partition": ["spectral_labels"], "spectral": ["SpectralClustering"]},
+)

@@ -1,0 +1,206 @@
+"""`SpectralClustering`: cuts of a graph through its leading eigenvectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._estimators import GraphEstimator
+from vicinal._validation import check_choice, check_count
+from vicinal.cluster.components import merge_components
+from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster.partition import (
+    METHODS,
+    TOLERANCE,
+    assign_rows,
+    nearest_place,
+    resolve_assign,
+    unit_rows,
+)
+from vicinal.operators.laplacians import degrees
+from vicinal.operators.spectrum import (
+    Eigenpairs,
+    affinity_components,
+    leading_eigenpairs,
+    walk_vectors,
+)
+
+
+class SpectralClustering(ClusterMixin, GraphEstimator):
+    """Clusters of a graph: parts that a random walk seldom leaves.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        Number of clusters. "auto" takes the one with the clearest gap in the spectrum, which may
+        be 1; the curve is stored.
+    method : {"njw", "ncut"}, default="njw"
+        "njw": rows of the eigenvectors of D^-1/2 W D^-1/2 on the unit sphere (Ng, Jordan and Weiss).
+        "ncut": generalised eigenvectors of the normalised cut (Shi and Malik).
+    assign : {"auto", "kmeans", "discretize"}, default="auto"
+        How rows become clusters; "auto" is k-means for "njw", discretize (Yu and Shi) for "ncut".
+    disconnected : {"merge", "raise"}, default="merge"
+        If the graph has more components than clusters: join the nearest components, or explain.
+    max_clusters : int, default=20
+        Most clusters that "auto" considers.
+    graph : str, callable or "precomputed", default="knn"
+        Name of a function of `vicinal.graphs`, a function from points to a `Graph`, or
+        "precomputed" if X is an affinity matrix. A `Graph` as X is always taken as it is.
+    graph_params : dict, optional
+        Parameters of that function, for instance ``{"k": 15}``.
+    scale : float, "auto" or "local", default="auto"
+        Scale of the affinity, as for `Graph.affinity`.
+    random_state : int, RandomState or None
+        Seed of the graph, if it needs one, and of the assignment.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar on long work if above 0.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int (n,)
+        Cluster of each point, numbered by their first points.
+    n_clusters_ : int
+    eigenvalues_ : ndarray
+        Leading eigenvalues of the normalised affinity, descending.
+    eigengaps_ : ndarray
+        With "auto", entry k - 1 tells how clearly the spectrum speaks for k clusters; the first is
+        the threshold that others had to exceed (see `vicinal.cluster.eigengap`).
+    embedding_ : ndarray (n, n_clusters_)
+        Rows that were assigned; absent if components were merged.
+    graph_ : Graph or None
+    affinity_ : csr_array
+    scale_ : float, ndarray or None
+
+    References
+    ----------
+    Ng, Jordan and Weiss, "On spectral clustering", NIPS 2001. Shi and Malik, "Normalized cuts and image
+    segmentation", PAMI 2000. Yu and Shi, "Multiclass spectral clustering", ICCV 2003.
+
+    Examples
+    --------
+    >>> from vicinal import SpectralClustering
+    >>> from vicinal.datasets import make_two_moons
+    >>> X, truth = make_two_moons(200, noise=0.05, random_state=0)
+    >>> SpectralClustering().fit(X).n_clusters_
+    2
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str = "auto",
+        *,
+        method: str = "njw",
+        assign: str = "auto",
+        disconnected: str = "merge",
+        max_clusters: int = 20,
+        graph: Any = "knn",
+        graph_params: dict[str, Any] | None = None,
+        scale: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.assign = assign
+        self.disconnected = disconnected
+        self.max_clusters = max_clusters
+        self.graph = graph
+        self.graph_params = graph_params
+        self.scale = scale
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> SpectralClustering:
+        """Cluster points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
+
+        Parameters
+        ----------
+        X : array (n, n_features), Graph, or affinity (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_choice(self.method, "method", METHODS)
+        assign = resolve_assign(self.method, self.assign)
+        check_choice(self.disconnected, "disconnected", ("merge", "raise"))
+        if isinstance(self.n_clusters, str):
+            check_choice(self.n_clusters, "n_clusters", ("auto",))
+        else:
+            check_count(self.n_clusters, "n_clusters")
+        check_count(self.max_clusters, "max_clusters")
+
+        weights = self._build_affinity(X)
+        components = affinity_components(weights)
+        n_components = int(components.max()) + 1
+        pairs = self._spectrum(weights, n_components)
+        self.eigenvalues_ = pairs.values
+        self._assign = assign
+        if n_components > self.n_clusters_:
+            self._merge(components, n_components)
+            return self
+        self._walk_vectors = walk_vectors(pairs.vectors[:, : self.n_clusters_], degrees(weights))
+        rows = pairs.vectors[:, : self.n_clusters_]
+        self.embedding_ = unit_rows(rows) if self.method == "njw" else self._walk_vectors
+        self.labels_, self._places = assign_rows(
+            self.embedding_, self.n_clusters_, assign, self._seed()
+        )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Clusters of new points, through the Nystrom extension of the eigenvectors.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New points; distances to the training points if these were given as distances.
+
+        Returns
+        -------
+        ndarray of int (m,)
+            Training points keep their clusters.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "embedding_"):
+            # Merged components have no eigenvectors: the cluster with the most weight.
+            return np.argmax(self._weights_of(X) @ np.eye(self.n_clusters_)[self.labels_], axis=1)
+        rows = self._extend(X, self._walk_vectors, self.eigenvalues_[: self.n_clusters_])
+        if self.method == "njw":
+            rows = unit_rows(rows)
+        return nearest_place(rows, self._places, self._assign)
+
+    def _spectrum(self, weights: sparse.csr_array, n_components: int) -> Eigenpairs:
+        """Eigenpairs, and with them ``n_clusters_`` if it is to be found."""
+        n = weights.shape[0]
+        n_pairs = self.n_clusters
+        if self.n_clusters == "auto":
+            n_pairs = min(max(self.max_clusters, n_components) + 1, n)
+        elif self.n_clusters > n:
+            raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} points.")
+        pairs = leading_eigenpairs(
+            weights, n_pairs, tolerance=TOLERANCE, random_state=self._seed(), n_jobs=self.n_jobs
+        )
+        self.n_clusters_ = n_pairs
+        if self.n_clusters == "auto":
+            self.eigengaps_ = relative_gaps(pairs.values)
+            self.n_clusters_ = n_clusters_by_gap(self.eigengaps_)
+        return pairs
+
+    def _merge(self, components: np.ndarray, n_components: int) -> None:
+        if self.disconnected == "raise":
+            raise ValueError(
+                f"there are {n_components} components, more than n_clusters={self.n_clusters_}; ask "
+                "for more clusters, connect the graph, or give disconnected='merge'."
+            )
+        self.labels_ = merge_components(self.graph_, components, self.n_clusters_, self.n_jobs)
+        # Of an earlier fit: merged components have no embedding.
+        self.__dict__.pop("embedding_", None)

@@ -1,0 +1,150 @@
+"""`LaplacianEigenmaps`: the slowest directions of the random walk as coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._estimators import GraphEstimator
+from vicinal._validation import check_choice, check_count
+from vicinal.operators.laplacians import degrees
+from vicinal.operators.spectrum import affinity_components, leading_eigenpairs, walk_vectors
+
+# A link between components weighs at least this much, or it would not connect: its length is far
+# above the scale of the edges.
+LINK = 1e-3
+
+
+class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+    """Embedding by the eigenvectors of the random walk on a graph, its slowest directions first.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of dimensions.
+    disconnected : {"connect", "raise"}, default="connect"
+        If the graph is in pieces: join them by their shortest links, or explain. Without it the first
+        directions would only tell the pieces apart.
+    graph, graph_params, scale, random_state, n_jobs, verbose :
+        As for `SpectralClustering`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, n_components)
+        Solutions of W v = value D v after the constant one; v' D v = 1.
+    eigenvalues_ : ndarray (n_components,)
+        Their values, descending; 1 - value is an eigenvalue of the normalised Laplacian.
+    graph_ : Graph or None
+        The graph, links included.
+    affinity_ : csr_array
+    scale_ : float, ndarray or None
+
+    References
+    ----------
+    Belkin and Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation", Neural
+    Computation 2003. Bengio et al., "Out-of-sample extensions", NIPS 2003, for `transform`.
+
+    Examples
+    --------
+    >>> from vicinal import LaplacianEigenmaps
+    >>> from vicinal.datasets import make_spirals
+    >>> X, _ = make_spirals(200, random_state=0)
+    >>> LaplacianEigenmaps(n_components=3).fit_transform(X).shape
+    (200, 3)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        disconnected: str = "connect",
+        graph: Any = "knn",
+        graph_params: dict[str, Any] | None = None,
+        scale: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.disconnected = disconnected
+        self.graph = graph
+        self.graph_params = graph_params
+        self.scale = scale
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> LaplacianEigenmaps:
+        """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
+
+        Parameters
+        ----------
+        X : array (n, n_features), Graph, or affinity (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_count(self.n_components, "n_components")
+        check_choice(self.disconnected, "disconnected", ("connect", "raise"))
+        weights = self._connected(self._build_affinity(X))
+        n = weights.shape[0]
+        check_count(
+            self.n_components,
+            "n_components",
+            high=n - 1,
+            remedy=f"X has n_samples={n}, and the first direction is constant.",
+        )
+        pairs = leading_eigenpairs(
+            weights, self.n_components + 1, random_state=self._seed(), n_jobs=self.n_jobs
+        )
+        self.eigenvalues_ = pairs.values[1:]
+        self.embedding_ = walk_vectors(pairs.vectors[:, 1:], degrees(weights))
+        self._n_features_out = self.n_components
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """`fit`, and the embedding of the points."""
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embedding of new points, through the Nystrom extension.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+
+        Returns
+        -------
+        ndarray (m, n_components)
+            Training points keep their places.
+        """
+        check_is_fitted(self)
+        return self._extend(X, self.embedding_, self.eigenvalues_)
+
+    def _connected(self, weights: sparse.csr_array) -> sparse.csr_array:
+        components = affinity_components(weights)
+        n_components = int(components.max()) + 1
+        if n_components == 1:
+            return weights
+        if self.disconnected == "raise" or self.graph_ is None or self.graph_.points is None:
+            raise ValueError(
+                f"there are {n_components} components, and an embedding needs one; connect the graph, "
+                "take more neighbours, or fit on points with disconnected='connect'."
+            )
+        self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)
+        self.affinity_ = _with_links(self.graph_, self._affinity_of(self.graph_), components)
+        return self.affinity_
+
+
+def _with_links(graph: Any, weights: sparse.csr_array, components: np.ndarray) -> sparse.csr_array:
+    """Affinities in which edges between different components are strong enough to connect."""
+    rows = np.repeat(np.arange(graph.n_nodes), graph.degrees)
+    links = components[rows] != components[graph.indices]
+    values = np.where(links, np.maximum(weights.data, LINK), weights.data)
+    return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)

@@ -1,0 +1,17 @@
+"""Operators: what flows along the edges of a graph.
+
+- `transition`, `laplacian`: the random walk of an affinity and its Laplacians
+- `leading_eigenpairs`: the largest eigenvalues and their vectors, components handled exactly
+- `shortest_paths`: lengths of the shortest paths from many sources
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "laplacians": ["laplacian", "transition"],
+        "spectrum": ["leading_eigenpairs"],
+        "geodesics": ["shortest_paths"],
+    },
+)

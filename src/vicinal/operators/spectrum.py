@@ -1,0 +1,191 @@
+"""Leading eigenpairs of symmetric operators: the one eigensolver that every spectral method uses.
+
+A normalised affinity has the eigenvalue 1 once for each component of its graph, with a vector that is
+known: the roots of the degrees. So components are solved one by one, the known vector is taken out of
+each, and nothing is left to chance where a solver for the whole would meet a multiple eigenvalue.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator
+
+from vicinal._validation import check_count, check_real
+from vicinal.operators.eigensolvers import Deflated, largest
+from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
+from vicinal.operators.products import SparseProduct
+
+FADED = 0.1
+
+
+class Eigenpairs(NamedTuple):
+    """Eigenvalues in descending order, their vectors as columns, and ||A v - value v|| of each."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+
+
+def leading_eigenpairs(
+    operator: Any,
+    n_pairs: int,
+    *,
+    normalized: bool = True,
+    tolerance: float = 1e-9,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> Eigenpairs:
+    """Largest eigenvalues, and their vectors, of a normalised affinity or of any symmetric operator.
+
+    Parameters
+    ----------
+    operator : Graph, sparse or dense matrix, or LinearOperator, of shape (n, n)
+        With ``normalized`` a graph or a symmetric matrix of affinities W; without it any symmetric
+        matrix or operator, taken as it is.
+    n_pairs : int
+        Number of eigenpairs, at most n.
+    normalized : bool, default=True
+        Take D^-1/2 W D^-1/2. Its largest eigenvalue is 1, once for each component of the graph; a
+        node without affinity is a component too. Vectors of components come first, the largest
+        component before the others.
+    tolerance : float, default=1e-9
+        Largest residual ||A v - value v||, relative to the largest eigenvalue.
+    random_state : int, optional
+        Seed of the start vector. The result depends on it within the tolerance only.
+    n_jobs : int, optional
+        Number of threads of the products, all cores by default.
+
+    Returns
+    -------
+    Eigenpairs
+        ``values`` (n_pairs,), ``vectors`` (n, n_pairs) of unit length, ``residuals`` (n_pairs,). The
+        entry of largest modulus of each vector is positive.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> from vicinal.operators import leading_eigenpairs
+    >>> square = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3], [3, 0]], lengths=[1.0] * 4)
+    >>> leading_eigenpairs(square, 4).values.round(6)
+    array([ 1.,  0.,  0., -1.])
+    """
+    tolerance = check_real(tolerance, "tolerance", low=0.0, open_low=True)
+    seed = 0 if random_state is None else random_state
+    if normalized:
+        weights = as_affinity(operator)
+        n_pairs = _check_pairs(n_pairs, weights.shape[0])
+        pairs = _normalized_pairs(weights, n_pairs, tolerance, seed, n_jobs)
+    else:
+        operator = _symmetric_operator(operator, n_jobs)
+        n_pairs = _check_pairs(n_pairs, operator.shape[0])
+        pairs = _with_residuals(operator, *largest(operator, n_pairs, tolerance, seed))
+    return pairs
+
+
+def affinity_components(weights: sparse.csr_array) -> np.ndarray:
+    """Component of each node; an edge whose affinity has vanished does not connect."""
+    if not weights.data.all():
+        weights = weights.copy()
+        weights.eliminate_zeros()
+    return connected_components(weights, directed=False)[1]
+
+
+def nystrom(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Eigenvectors of the random walk at new points: one step of the walk over the eigenvalue.
+
+    Parameters
+    ----------
+    steps : ndarray (m, q)
+        Mean of each eigenvector over the neighbours of each new point.
+    values : ndarray (q,)
+        Eigenvalues of the random walk.
+    """
+    # A direction that one step all but wipes out would come back as noise.
+    return steps / np.where(values > FADED, values, 1.0)
+
+
+def walk_vectors(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Eigenvectors of the random walk, D^-1/2 u, which solve W v = value D v.
+
+    Parameters
+    ----------
+    vectors : ndarray (n, q)
+        Eigenvectors u of D^-1/2 W D^-1/2.
+    sums : ndarray (n,)
+        Degrees; a node without affinity keeps its entries.
+    """
+    return vectors / np.sqrt(np.where(sums > 0, sums, 1.0))[:, None]
+
+
+def _check_pairs(n_pairs: Any, n: int) -> int:
+    return check_count(n_pairs, "n_pairs", high=n, remedy="There are as many pairs as points.")
+
+
+def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
+    if isinstance(operator, LinearOperator):
+        return operator
+    if sparse.issparse(operator):
+        return SparseProduct(sparse.csr_array(operator, dtype=np.float64), n_jobs)
+    return np.asarray(operator, dtype=np.float64)
+
+
+def _normalized_pairs(
+    weights: sparse.csr_array, n_pairs: int, tolerance: float, seed: int, n_jobs: int | None
+) -> Eigenpairs:
+    n = weights.shape[0]
+    sums = degrees(weights)
+    matrix = normalized_affinity(weights, sums)
+    labels = affinity_components(matrix)
+    sizes = np.bincount(labels)
+    n_components = len(sizes)
+    by_size = np.argsort(-sizes, kind="stable")
+    order = np.argsort(labels, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+
+    values, columns, members = [1.0] * n_components, [], []
+    wanted = n_pairs - n_components
+    inner_values, inner_columns, inner_members = [], [], []
+    for c in by_size[: n_pairs if wanted <= 0 else n_components]:
+        nodes = order[starts[c] : starts[c + 1]]
+        known = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)
+        known /= np.linalg.norm(known)
+        columns.append(known)
+        members.append(nodes)
+        if wanted > 0 and len(nodes) > 1:
+            block = matrix if len(nodes) == n else matrix[nodes][:, nodes]
+            own = Deflated(SparseProduct(block, n_jobs), known)
+            found, vectors = largest(own, min(wanted, len(nodes) - 1), tolerance, seed)
+            inner_values.extend(found)
+            inner_columns.extend(vectors.T)
+            inner_members.extend([nodes] * len(found))
+    best = np.argsort(-np.asarray(inner_values), kind="stable")[: max(wanted, 0)]
+    values = [*values[: len(columns)], *(inner_values[b] for b in best)]
+    columns += [inner_columns[b] for b in best]
+    members += [inner_members[b] for b in best]
+    vectors = np.zeros((n, n_pairs), order="F")
+    for column, (nodes, entries) in enumerate(zip(members, columns, strict=True)):
+        vectors[nodes, column] = entries
+    walk = SparseProduct(matrix, n_jobs)
+    return _with_residuals(walk, np.asarray(values), vectors, isolated=sums == 0)
+
+
+def _with_residuals(
+    operator: Any, values: np.ndarray, vectors: np.ndarray, isolated: np.ndarray | None = None
+) -> Eigenpairs:
+    vectors = _signed(vectors)
+    difference = operator @ vectors
+    difference -= vectors * values
+    if isolated is not None:
+        difference[isolated] = 0.0  # such a node stays where it is, though its row is empty
+    return Eigenpairs(values, vectors, np.linalg.norm(difference, axis=0))
+
+
+def _signed(vectors: np.ndarray) -> np.ndarray:
+    """Each vector with its entry of largest modulus positive: a sign that no solver decides."""
+    at = np.argmax(np.abs(vectors), axis=0)
+    signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)
