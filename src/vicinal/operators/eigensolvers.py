@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
+from vicinal._parallel import one_blas_thread
 from vicinal._validation import require_memory
 
 DENSE = 500
@@ -17,7 +18,7 @@ SHIFT = 1e-6
 
 
 class Deflated(LinearOperator):
-    """A with one known eigenvector, of eigenvalue 1, moved to -1: out of the way of the leading ones."""
+    """A with one known eigenvector, of eigenvalue 1, moved to -2, below all others (which are >= -1)."""
 
     def __init__(self, operator: Any, known: np.ndarray) -> None:
         super().__init__(np.float64, operator.shape)
@@ -25,16 +26,24 @@ class Deflated(LinearOperator):
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
         x = x.ravel()
-        return self.operator @ x - 2.0 * self.known * (self.known @ x)
+        return self.operator @ x - 3.0 * self.known * (self.known @ x)
 
     def _matmat(self, X: np.ndarray) -> np.ndarray:
-        return self.operator @ X - 2.0 * self.known[:, None] * (self.known @ X)
+        return self.operator @ X - 3.0 * self.known[:, None] * (self.known @ X)
 
 
 def largest(
     operator: Any, n_pairs: int, tolerance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric operator, descending, and their vectors."""
+    # The vectors are too short for BLAS threads to pay, and on a busy machine they wait for each other.
+    with one_blas_thread():
+        return _largest(operator, n_pairs, tolerance, seed)
+
+
+def _largest(
+    operator: Any, n_pairs: int, tolerance: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     n = operator.shape[0]
     if n <= DENSE or n_pairs > n // 4 or (isinstance(operator, np.ndarray) and n <= 2 * DENSE):
         return _dense(operator, n_pairs)

@@ -1,0 +1,147 @@
+"""Random walks and Laplacians against their definitions, on dense matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from vicinal import Graph, graphs
+from vicinal.operators import laplacian, transition
+
+KINDS = ["combinatorial", "symmetric", "random_walk"]
+
+
+def literal_laplacian(W, kind):
+    """Straight from the formulas; a node without affinity stays where it is."""
+    sums = W.sum(axis=1)
+    if kind == "combinatorial":
+        return np.diag(sums) - W
+    result = np.zeros_like(W)
+    for i in range(len(W)):
+        for j in range(len(W)):
+            if sums[i] == 0 or sums[j] == 0:
+                continue
+            norm = np.sqrt(sums[i] * sums[j]) if kind == "symmetric" else sums[i]
+            result[i, j] = (i == j) - W[i, j] / norm
+    return result
+
+
+@st.composite
+def affinities(draw):
+    n = draw(st.integers(1, 9))
+    seed = draw(st.integers(0, 10_000))
+    keep = draw(st.floats(0, 1))
+    rng = np.random.default_rng(seed)
+    W = rng.random((n, n)) * (rng.random((n, n)) < keep)
+    return W + W.T
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(W=affinities())
+def test_laplacian_follows_its_formula(kind, W):
+    np.testing.assert_allclose(laplacian(W, kind).toarray(), literal_laplacian(W, kind), atol=1e-12)
+
+
+@given(W=affinities())
+def test_transition_rows_sum_to_one_and_follow_the_affinity(W):
+    P = transition(W).toarray()
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+    sums = W.sum(axis=1)
+    for i in np.flatnonzero(sums == 0):
+        assert P[i, i] == 1
+    moving = sums > 0
+    np.testing.assert_allclose(P[moving], W[moving] / sums[moving, None], rtol=1e-12)
+
+
+@given(W=affinities())
+def test_symmetric_laplacian_is_symmetric_and_positive_semidefinite(W):
+    L = laplacian(W, "symmetric").toarray()
+    np.testing.assert_array_equal(L, L.T)
+    values = np.linalg.eigvalsh(L)
+    assert values.min() > -1e-12
+    assert values.max() < 2 + 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(W=affinities())
+def test_laplacian_of_an_operator_is_the_same_operator(kind, W):
+    L = laplacian(aslinearoperator(W), kind)
+    assert isinstance(L, LinearOperator)
+    X = np.random.default_rng(0).standard_normal((len(W), 3))
+    expected = literal_laplacian(W, kind)
+    np.testing.assert_allclose(L @ X, expected @ X, atol=1e-10)
+    np.testing.assert_allclose(L @ X[:, 0], expected @ X[:, 0], atol=1e-10)
+
+
+def test_random_walk_of_a_directed_affinity_keeps_its_direction():
+    P = transition(np.array([[0, 2.0], [0, 0]])).toarray()
+    np.testing.assert_array_equal(P, [[0, 1], [0, 1]])
+
+
+def test_a_graph_is_taken_by_its_affinity():
+    graph = graphs.knn(np.random.default_rng(1).random((30, 2)), 4)
+    np.testing.assert_array_equal(laplacian(graph).toarray(), laplacian(graph.affinity()).toarray())
+
+
+@pytest.mark.parametrize(
+    "make", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array, np.asarray, np.asfortranarray]
+)
+def test_every_form_of_matrix_is_taken_and_not_changed(make):
+    W = np.array([[0, 1.0, 0], [1, 0, 2], [0, 2, 0]])
+    given_matrix = make(W)
+    expected = literal_laplacian(W, "symmetric")
+    np.testing.assert_allclose(laplacian(given_matrix, "symmetric").toarray(), expected)
+    after = given_matrix.toarray() if sparse.issparse(given_matrix) else given_matrix
+    np.testing.assert_array_equal(after, W)
+
+
+def test_int64_indices_are_taken():
+    W = sparse.csr_array(np.array([[0, 1.0], [1, 0]]))
+    W.indices, W.indptr = W.indices.astype(np.int64), W.indptr.astype(np.int64)
+    np.testing.assert_array_equal(laplacian(W).toarray(), [[1, -1], [-1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("W", "message"),
+    [
+        ([[0, -1.0], [-1, 0]], "negative value -1"),
+        ([[0, 1.0], [2, 0]], r"not symmetric: affinity\[0, 1\] = 1 but affinity\[1, 0\] = 2"),
+        ([[0, np.nan], [np.nan, 0]], "NaN"),
+        ([[0, 1.0, 2]], "square"),
+        (np.zeros((0, 0)), "square"),
+        (np.zeros(3), "square"),
+    ],
+)
+def test_bad_affinities_are_named(W, message):
+    with pytest.raises(ValueError, match=message):
+        laplacian(np.asarray(W))
+
+
+def test_text_is_refused():
+    with pytest.raises(TypeError, match="real numbers"):
+        laplacian(np.array([["a", "b"], ["c", "d"]]))
+
+
+def test_directed_graph_is_refused_with_the_remedy():
+    graph = Graph.from_edges(2, [[0, 1]], [1.0], directed=True)
+    with pytest.raises(ValueError, match="symmetrize"):
+        laplacian(graph)
+
+
+def test_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="kind='other'"):
+        laplacian(np.ones((2, 2)), "other")
+
+
+def test_rounding_asymmetry_is_averaged():
+    W = np.array([[0, 0.1 + 0.2], [0.3, 0]])
+    assert W[0, 1] != W[1, 0]
+    L = laplacian(W).toarray()
+    np.testing.assert_array_equal(L, L.T)
+
+
+def test_an_operator_with_negative_sums_is_refused():
+    with pytest.raises(ValueError, match="negative"):
+        laplacian(aslinearoperator(-np.eye(3)))

@@ -1,0 +1,43 @@
+"""scikit-learn's own checks on every estimator, and what all of ours share."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import vicinal
+
+ESTIMATORS = [
+    estimator
+    for name in vicinal.__all__
+    if inspect.isclass(estimator := getattr(vicinal, name)) and issubclass(estimator, BaseEstimator)
+]
+
+# Checks that an estimator cannot pass, each with its reason. None so far.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+@parametrize_with_checks(
+    [estimator() for estimator in ESTIMATORS],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}),
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
+def test_every_parameter_and_learned_attribute_is_documented(estimator):
+    for name in inspect.signature(estimator).parameters:
+        assert name in estimator.__doc__, f"{estimator.__name__}.{name}"
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
+def test_input_stays_as_it_is_read_only_and_strided(estimator):
+    X = np.asfortranarray(np.random.default_rng(0).random((60, 6)))[::2, ::2]
+    X.flags.writeable = False
+    y = np.arange(30) % 3
+    before = X.copy()
+    estimator().fit(X, y)
+    np.testing.assert_array_equal(X, before)
