@@ -1,0 +1,104 @@
+"""Checks of partly known targets: NaN marks an unknown value, -1 an unknown class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """y as floats with NaN where unknown, and the mask of the rows that are known."""
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "y does not hold numbers, but values are needed, and NaN where none is known; for "
+            "classes there is GraphClassifier."
+        ) from error
+    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
+        raise ValueError(f"y has shape {values.shape}, but (n,) or (n, n_columns) is needed.")
+    check_length(len(values), n)
+    if np.isinf(values).any():
+        raise ValueError("Input y contains infinity: mark values that are not known by NaN.")
+    known = ~np.isnan(values)
+    labelled: np.ndarray = known.reshape(n, -1).all(axis=1)
+    partly = known.reshape(n, -1).any(axis=1) & ~labelled
+    if partly.any():
+        raise ValueError(
+            f"y[{int(np.argmax(partly))}] is NaN in some columns only, but a row must be known or "
+            "unknown as a whole; fit such columns one by one."
+        )
+    if not labelled.any():
+        raise ValueError(
+            "Input y contains NaN only, so no point is labelled; give at least one value."
+        )
+    return values, labelled
+
+
+def check_codes(y: Any, n: int) -> np.ndarray:
+    """y as numbers of classes, -1 where unknown."""
+    codes = np.asarray(y)
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        raise TypeError(
+            f"y has shape {codes.shape} and dtype {codes.dtype}, but a flat array of integers is "
+            "needed: classes from 0 on, -1 where unknown."
+        )
+    check_length(len(codes), n)
+    codes = codes.astype(np.int64)
+    if codes.min() < -1 or codes.max() < 0:
+        raise ValueError(
+            f"y runs from {codes.min()} to {codes.max()}, but classes from 0 on are needed, -1 "
+            "where unknown, and at least one that is known."
+        )
+    return codes
+
+
+def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in y, sorted, and their number at each point, -1 where y is -1."""
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
+    # Values first: a list of strings and -1 would become strings altogether.
+    if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
+        y = np.array(y, dtype=object)
+    labels = column_or_1d(y, warn=True)
+    check_length(len(labels), n)
+    if labels.dtype.kind == "O":
+        unknown = np.array([not isinstance(label, str) and label == -1 for label in labels])
+    elif labels.dtype.kind in "US":
+        unknown = np.zeros(n, dtype=bool)
+    else:
+        unknown = labels == -1
+    known = np.array(labels[~unknown].tolist()) if labels.dtype.kind == "O" else labels[~unknown]
+    if len(known) == 0:
+        raise ValueError(
+            "y holds -1 only, so no point is labelled; give the class of at least one point."
+        )
+    check_classification_targets(known)
+    if known.dtype.kind in "US" and "-1" in known.astype(str):
+        raise ValueError(
+            "y holds the string '-1', but unknown classes are marked by the number -1; make y an "
+            "array of dtype object."
+        )
+    classes, numbers = np.unique(known, return_inverse=True)
+    codes = np.full(n, -1)
+    codes[~unknown] = numbers
+    return classes, codes
+
+
+def check_length(length: int, n: int) -> None:
+    if length != n:
+        raise ValueError(
+            f"y has {length} value(s), but X has {n} point(s); give one for each, and mark those "
+            "that are not known."
+        )
+
+
+def count_points(X: Any) -> int:
+    """Number of points of a table, or of nodes of a graph, before anything is built."""
+    from sklearn.utils.validation import _num_samples
+
+    from vicinal.graphs.graph import Graph
+
+    return X.n_nodes if isinstance(X, Graph) else _num_samples(X)
