@@ -2,6 +2,7 @@
 
 - spirals: `make_spirals`, `load_noisy_spiral`
 - moons: `make_two_moons`
+- a sheet with known geodesic distances: `make_swiss_roll`
 """
 
 from vicinal._lazy import attach
@@ -11,5 +12,6 @@ __getattr__, __dir__, __all__ = attach(
     {
         "moons": ["make_two_moons"],
         "spirals": ["load_noisy_spiral", "make_spirals"],
+        "swiss_roll": ["make_swiss_roll"],
     },
 )

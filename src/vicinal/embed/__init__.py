@@ -1,0 +1,17 @@
+"""Embedding: points of few dimensions that keep what a graph says about its nodes.
+
+- `Isomap`: distances along the graph, by classical scaling or from landmarks
+- `LaplacianEigenmaps`: the slowest directions of a random walk
+- `classical_scaling`, `place_by_distances`: the scaling itself, for any distances
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "eigenmaps": ["LaplacianEigenmaps"],
+        "isomap": ["Isomap"],
+        "scaling": ["classical_scaling", "place_by_distances"],
+    },
+)

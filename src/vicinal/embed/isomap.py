@@ -1,0 +1,239 @@
+"""Isomap: points of few dimensions whose distances are the lengths of paths along a graph."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._estimators import GraphEstimator
+from vicinal._parallel import blocks
+from vicinal._validation import check_choice, check_count, require_memory
+from vicinal.embed.scaling import (
+    place_by_distances,
+    principal_axes,
+    reconstruction_error,
+    scale_distances,
+)
+from vicinal.graphs.graph import Graph
+from vicinal.metrics.geodesic import unexplained_variance
+from vicinal.operators.geodesics import landmark_nodes, shortest_paths
+
+# New points, each of which needs a row of distances to all others.
+POINTS_AT_A_TIME = 512
+
+
+class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+    """Embedding that keeps geodesic distances: the lengths of shortest paths along a graph.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of dimensions, less than the number of points.
+    n_landmarks : int, optional
+        Paths from so many points only, instead of from all: memory and time grow with n * n_landmarks
+        and no longer with n * n. The landmarks are embedded, and every point is placed by its
+        distances to them. Some hundreds are enough for a few dimensions. Each landmark is the point
+        farthest along the graph from those before it, so they cover the data with no gap, and no
+        chance is involved.
+    disconnected : {"connect", "raise"}, default="connect"
+        If the graph is in pieces: join them by their shortest links, or explain.
+    graph : str, callable or "precomputed", default="knn"
+        A name from `vicinal.graphs`, a function from points to a `Graph`, or "precomputed" if X is a
+        sparse or dense matrix of edge lengths.
+    graph_params : dict, optional
+        Parameters of the graph, such as ``{"k": 15}``.
+    random_state : int, RandomState or None
+        Seed of a graph that is drawn at random; nothing else is.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, long work shows a progress bar.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, n_components)
+        Along principal axes, the longest first.
+    geodesics_ : ndarray (n, n), or (n, n_landmarks)
+        Lengths of the shortest paths, to all points or to the landmarks.
+    landmarks_ : ndarray of int, or None
+        Numbers of the landmarks.
+    residual_variance_ : ndarray (n_components,)
+        Variance of the geodesics that the first 1, 2, ... dimensions leave unexplained; where it stops
+        falling is the dimension of the data. It is worked out when it is first asked for.
+    graph_ : Graph
+        The graph, links between its pieces included.
+
+    See Also
+    --------
+    vicinal.metrics.residual_variance, vicinal.operators.shortest_paths
+
+    References
+    ----------
+    Tenenbaum, de Silva and Langford, "A global geometric framework for nonlinear dimensionality
+    reduction", Science 2000. De Silva and Tenenbaum, "Global versus local methods in nonlinear
+    dimensionality reduction", NIPS 2002, for landmarks.
+
+    Examples
+    --------
+    >>> from vicinal import Isomap
+    >>> from vicinal.datasets import make_swiss_roll
+    >>> X, sheet = make_swiss_roll(500, random_state=0)
+    >>> isomap = Isomap(n_components=2, graph="disjoint_mst").fit(X)
+    >>> isomap.embedding_.shape
+    (500, 2)
+    >>> bool(isomap.residual_variance_[1] < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_landmarks: int | None = None,
+        disconnected: str = "connect",
+        graph: Any = "knn",
+        graph_params: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.disconnected = disconnected
+        self.graph = graph
+        self.graph_params = graph_params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Isomap:
+        """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` a matrix of lengths.
+
+        Parameters
+        ----------
+        X : array (n, n_features), Graph, or lengths (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_choice(self.disconnected, "disconnected", ("connect", "raise"))
+        check_count(self.n_components, "n_components")
+        graph = self.graph_ = self._in_one_piece(self._build_graph(X))
+        n_landmarks = self._check_sizes(graph.n_nodes)
+        if n_landmarks is None:
+            self.landmarks_ = None
+            self.geodesics_ = shortest_paths(graph, n_jobs=self.n_jobs, verbose=self.verbose)
+            between = self.geodesics_
+        else:
+            self.landmarks_ = landmark_nodes(graph, n_landmarks)
+            paths = shortest_paths(graph, self.landmarks_, n_jobs=self.n_jobs, verbose=self.verbose)
+            self.geodesics_ = paths.T
+            between = paths[:, self.landmarks_]
+        self._scaling = scale_distances(between, self.n_components, n_jobs=self.n_jobs)
+        if n_landmarks is None:
+            self._axes = None
+            self.embedding_ = self._scaling.coordinates
+        else:
+            # The axes of the landmarks are not quite those of all points.
+            placed = place_by_distances(self._scaling, self.geodesics_, n_jobs=self.n_jobs)
+            self._axes = principal_axes(placed)
+            self.embedding_ = (placed - self._axes.centre) @ self._axes.directions
+        self._n_features_out = self.n_components
+        self.__dict__.pop("residual_variance_", None)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """`fit`, and the embedding of the points."""
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embedding of new points: each goes to all others through its nearest training points.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+
+        Returns
+        -------
+        ndarray (m, n_components)
+            Training points keep their places.
+        """
+        check_is_fitted(self)
+        indices, distances = self._neighbors_of(X)
+        if self.graph == "knn":
+            # The graph has more edges a node than neighbours were asked for; a new point has not.
+            k = (self.graph_params or {}).get("k", 10)
+            indices, distances = indices[:, :k], distances[:, :k]
+        placed = np.empty((len(indices), self.n_components))
+        for rows in starmap(slice, blocks(len(indices), POINTS_AT_A_TIME)):
+            geodesics = np.full((len(indices[rows]), self.geodesics_.shape[1]), np.inf)
+            for nearest, lengths in zip(indices[rows].T, distances[rows].T, strict=True):
+                np.minimum(geodesics, self.geodesics_[nearest] + lengths[:, None], out=geodesics)
+            placed[rows] = place_by_distances(self._scaling, geodesics, n_jobs=self.n_jobs)
+        if self._axes is not None:
+            placed = (placed - self._axes.centre) @ self._axes.directions
+        return placed
+
+    def reconstruction_error(self) -> float:
+        """Root mean square difference between inner products of the geodesics and of the embedding.
+
+        As in scikit-learn: the Frobenius norm of K(geodesics) - K(embedding), divided by n, where K
+        centres -1/2 times squared distances. With landmarks it is that of the landmarks.
+        """
+        check_is_fitted(self)
+        between = self.geodesics_
+        if self.landmarks_ is not None:
+            between = between[self.landmarks_]
+        return reconstruction_error(self._scaling, between, n_jobs=self.n_jobs)
+
+    @cached_property
+    def residual_variance_(self) -> np.ndarray:
+        check_is_fitted(self)
+        places = self.embedding_
+        targets = places if self.landmarks_ is None else places[self.landmarks_]
+        return np.array(
+            [
+                unexplained_variance(self.geodesics_, places[:, :d], targets[:, :d], self.n_jobs)
+                for d in range(1, places.shape[1] + 1)
+            ]
+        )
+
+    def _in_one_piece(self, graph: Graph) -> Graph:
+        if graph.n_components <= 1:
+            return graph
+        if self.disconnected == "raise" or graph.points is None:
+            raise ValueError(
+                f"the graph has {graph.n_components} components, and there are no paths between them; "
+                "take more neighbours, connect the graph, or fit on points with "
+                "disconnected='connect'."
+            )
+        return graph.connect(n_jobs=self.n_jobs)
+
+    def _check_sizes(self, n: int) -> int | None:
+        check_count(
+            self.n_components,
+            "n_components",
+            high=n - 1,
+            remedy=f"X has n_samples={n}, which span {n - 1} dimension(s) at most.",
+        )
+        if self.n_landmarks is None:
+            require_memory(
+                8.0 * n * n + 1e8,
+                f"geodesics of {n:,} points",
+                "Give n_landmarks, 1000 for instance: paths from so many points only are held.",
+            )
+            return None
+        return check_count(
+            self.n_landmarks,
+            "n_landmarks",
+            low=self.n_components + 1,
+            high=n,
+            remedy=f"X has {n} points, and {self.n_components} dimension(s) need one landmark more.",
+        )

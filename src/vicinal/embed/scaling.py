@@ -1,0 +1,207 @@
+"""Classical scaling: from distances to coordinates, and new points by their distances to old ones.
+
+The matrix of squared distances, centred on both sides, holds inner products of the points; its leading
+eigenvectors are their coordinates. It is never formed: distances are squared a few rows at a time, as
+they pass through the processor, and centring is done to the vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from vicinal._parallel import blocks, map_threads, one_blas_thread
+from vicinal._validation import check_count, check_distances
+from vicinal.operators.spectrum import leading_eigenpairs
+
+# Squares that are held at a time: they stay in the cache until they are used.
+CACHED = 1 << 17
+# Eigenvalues below this part of the first are rounding errors: directions without extent.
+FLAT = 1e-12
+
+
+class Scaling(NamedTuple):
+    """Coordinates found by classical scaling, and what is needed to place more points among them.
+
+    Eigenvalues and squares are those of distances divided by ``unit``, a power of two near the largest
+    distance, so that squares neither overflow nor vanish.
+    """
+
+    coordinates: np.ndarray
+    eigenvalues: np.ndarray
+    mean_squares: np.ndarray
+    unit: float
+
+
+def classical_scaling(
+    distances: Any, n_components: int = 2, *, n_jobs: int | None = None
+) -> Scaling:
+    """Points whose Euclidean distances are as near as possible to given ones (Torgerson's scaling).
+
+    Parameters
+    ----------
+    distances : array of shape (n, n)
+        Symmetric, finite, >= 0.
+    n_components : int, default=2
+        Number of coordinates, less than n.
+    n_jobs : int, optional
+        Number of threads, all cores by default.
+
+    Returns
+    -------
+    Scaling
+        ``coordinates`` (n, n_components), centred, along principal axes; ``eigenvalues``,
+        ``mean_squares`` and ``unit``. Directions that distances do not extend into are all zeros.
+
+    References
+    ----------
+    Torgerson, "Multidimensional scaling: I. Theory and method", Psychometrika 1952.
+
+    Examples
+    --------
+    >>> from vicinal.embed import classical_scaling
+    >>> classical_scaling([[0, 3, 4], [3, 0, 5], [4, 5, 0]], 2).eigenvalues.shape
+    (2,)
+    """
+    array = np.asarray(check_distances(distances, name="distances"))
+    return scale_distances(array, n_components, n_jobs=n_jobs)
+
+
+def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | None) -> Scaling:
+    """`classical_scaling` of distances that are known to be ones."""
+    n = len(distances)
+    n_components = check_count(
+        n_components,
+        "n_components",
+        high=n - 1,
+        remedy=f"There are n_samples={n} points, which span {n - 1} dimension(s) at most.",
+    )
+    unit = _unit(distances)
+    with one_blas_thread():
+        inner = CentredSquares(distances, unit, n_jobs)
+        mean_squares = inner.squares_times(np.full(n, 1.0 / n))
+        values, vectors = np.zeros(n_components), np.zeros((n, n_components))
+        # A solver would find no start in a matrix of zeros.
+        if mean_squares.any():
+            values, vectors, _ = leading_eigenpairs(
+                inner, n_components, normalized=False, n_jobs=n_jobs
+            )
+    values = np.where(values > FLAT * values[0], values, 0.0)
+    return Scaling(vectors * np.sqrt(values) * unit, values, mean_squares, unit)
+
+
+def place_by_distances(
+    scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = None
+) -> np.ndarray:
+    """Coordinates of points by their distances to the points of a scaling.
+
+    Parameters
+    ----------
+    scaling : Scaling
+        Of n points: all that there were, or landmarks among them.
+    distances : array of shape (m, n)
+        From the points to be placed to those of the scaling, which find their own places again.
+
+    Returns
+    -------
+    ndarray of shape (m, n_components)
+
+    References
+    ----------
+    de Silva and Tenenbaum, "Sparse multidimensional scaling using landmark points", Stanford 2004.
+    """
+    extended = scaling.eigenvalues > 0
+    axes = np.zeros_like(scaling.coordinates)
+    axes[:, extended] = scaling.coordinates[:, extended] / scaling.eigenvalues[extended]
+    placed = np.empty((len(distances), axes.shape[1]))
+
+    def place(rows: tuple[int, int]) -> None:
+        squares = np.square(distances[slice(*rows)] * (1.0 / scaling.unit))
+        squares -= scaling.mean_squares
+        placed[slice(*rows)] = -0.5 * (squares @ axes)
+
+    with one_blas_thread():
+        map_threads(place, _row_blocks(distances), n_jobs)
+    return placed
+
+
+class Axes(NamedTuple):
+    """Centre and principal directions (columns) of points."""
+
+    centre: np.ndarray
+    directions: np.ndarray
+
+
+def principal_axes(points: np.ndarray) -> Axes:
+    """Centre and principal directions of points, the longest first, each along its larger part."""
+    centre = points.mean(axis=0)
+    centred = points - centre
+    extent = float(np.abs(centred).max()) or 1.0
+    _, _, directions = np.linalg.svd(np.einsum("ni,nj->ij", centred / extent, centred / extent))
+    larger = np.argmax(np.abs(directions), axis=1)
+    directions *= np.sign(directions[np.arange(len(directions)), larger])[:, None]
+    return Axes(centre, directions.T)
+
+
+def reconstruction_error(
+    scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = None
+) -> float:
+    """Root mean square difference of the inner products of distances and of coordinates."""
+    coordinates = scaling.coordinates / scaling.unit
+    means, mean = scaling.mean_squares, scaling.mean_squares.mean()
+
+    def sum_of_squares(rows: tuple[int, int]) -> float:
+        here = slice(*rows)
+        products = np.square(distances[here] * (1.0 / scaling.unit))
+        products -= means
+        products -= (means[here] - mean)[:, None]
+        products *= -0.5
+        products -= coordinates[here] @ coordinates.T
+        return float(np.vdot(products, products))
+
+    with one_blas_thread():
+        sums = map_threads(sum_of_squares, _row_blocks(distances), n_jobs)
+    return float(np.sqrt(sum(sums)) / len(distances) * scaling.unit * scaling.unit)
+
+
+class CentredSquares(LinearOperator):
+    """-1/2 J S J for squared distances S and the centring J, which takes the mean away."""
+
+    def __init__(self, distances: np.ndarray, unit: float, n_jobs: int | None) -> None:
+        super().__init__(np.float64, distances.shape)
+        self.distances, self.scale, self.n_jobs = distances, 1.0 / unit, n_jobs
+        self._blocks = _row_blocks(distances)
+
+    def squares_times(self, x: np.ndarray) -> np.ndarray:
+        out = np.empty(x.shape)
+
+        def multiply(rows: tuple[int, int]) -> None:
+            squares = self.distances[slice(*rows)] * self.scale
+            out[slice(*rows)] = np.square(squares, out=squares) @ x
+
+        map_threads(multiply, self._blocks, self.n_jobs)
+        return out
+
+    def _matmat(self, X: np.ndarray) -> np.ndarray:
+        product = self.squares_times(X - X.mean(axis=0))
+        product -= product.mean(axis=0)
+        product *= -0.5
+        return product
+
+    _matvec = _matmat
+
+
+def _row_blocks(distances: np.ndarray) -> list[tuple[int, int]]:
+    return blocks(len(distances), max(1, CACHED // distances.shape[1]))
+
+
+def _unit(distances: np.ndarray) -> float:
+    largest = float(distances.max())
+    if not np.isfinite(largest):
+        raise ValueError(
+            "distances hold infinite or undefined values, but scaling needs finite ones; "
+            "connect the graph whose paths they are."
+        )
+    return float(np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))) if largest > 0 else 1.0

@@ -1,0 +1,17 @@
+"""Measures: how good an answer is when the truth is known.
+
+- geodesic distances and embeddings: `geodesic_error`, `residual_variance`
+- clusters against classes: `clustering_accuracy`, `normalized_mutual_info`, `rand_index`
+- segments against human maps: `global_consistency_error`, `local_consistency_error`
+"""
+
+from vicinal._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "geodesic": ["geodesic_error", "residual_variance"],
+        "clustering": ["clustering_accuracy", "normalized_mutual_info", "rand_index"],
+        "segmentation": ["global_consistency_error", "local_consistency_error"],
+    },
+)
