@@ -7,6 +7,7 @@ they pass through the processor, and centring is done to the vectors.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,7 +164,7 @@ def reconstruction_error(
 
     with one_blas_thread():
         sums = map_threads(sum_of_squares, _row_blocks(distances), n_jobs)
-    return float(np.sqrt(sum(sums)) / len(distances) * scaling.unit * scaling.unit)
+    return math.sqrt(sum(sums)) / len(distances) * scaling.unit * scaling.unit
 
 
 class CentredSquares(LinearOperator):
