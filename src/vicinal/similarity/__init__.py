@@ -6,4 +6,5 @@
 
 from vicinal._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, {"affinities": ["affinity", "edge_scale"]})
+__getattr__, __dir__, __all__ = attach(__name__, {"affinities": ["affinity", "edge_scale"],
+        "contextual": ["contextual_distance"],})

@@ -1,0 +1,260 @@
+"""Contextual distance: how differently two points matter to the structure of a context.
+
+The context S_i of a point is the point and its k nearest neighbours. A descriptor f tells its structure;
+what a member adds to it is delta_j = |f(S_i) - f(S_i without j)| (formula 1 of Zhao, Lin and Tang), and
+the contextual distance from i to its neighbour j is |delta_i - delta_j| (formula 2). It is not
+symmetric: j may see i in another context, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._parallel import blocks, map_threads
+from vicinal._validation import (
+    check_choice,
+    check_count,
+    check_distances,
+    check_points,
+    check_real,
+    first_asymmetric_row,
+)
+from vicinal.neighbors import NeighborSearch
+
+DESCRIPTORS = ("trivial", "centroid", "coding_length")
+ROWS_A_TASK = 1 << 10
+
+
+def contextual_distance(
+    X: Any,
+    k: int = 10,
+    descriptor: str | Callable = "coding_length",
+    *,
+    epsilon: float | None = None,
+    neighbors: Any = None,
+    metric: str = "euclidean",
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Contextual distances of each point to its k nearest neighbours.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points; a matrix of all distances or of all inner products (n, n) if ``metric`` says so.
+    k : int, default=10
+        Number of neighbours in a context; not used if ``neighbors`` are given.
+    descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"
+        "coding_length" counts the bits that code a context (formula 13); it needs k >= 2 and depends on
+        the units of the data through ``epsilon``. "centroid" is the mean of a context. "trivial" needs
+        k = 1 and gives the Euclidean distance. A callable takes the points of a context, an array
+        (m, n_features), the point itself first if it is not left out, and returns a number or a vector.
+    epsilon : float, optional
+        Distortion that coding may have, sqrt(10 n_features / k) by default.
+    neighbors : array of int of shape (n, k) or (n, k + 1), or pair (indices, distances), optional
+        Neighbours to use instead of the nearest; the point itself may stand first.
+    metric : {"euclidean", "precomputed", "gram"}, default="euclidean"
+        What X holds: points, distances, or inner products. Distances tell inner products around the
+        mean of all points, so coding lengths are then those of the centred points.
+    n_features : int, optional
+        Dimension of the space for coding lengths of distances or inner products, which do not tell it.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Returns
+    -------
+    indices : ndarray of int of shape (n, k + 1)
+        The context of each point, itself first.
+    distances : ndarray of shape (n, k + 1)
+        Contextual distances to its members, 0 to itself.
+
+    References
+    ----------
+    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+
+    Examples
+    --------
+    On a line of points, one that lies off it is contextually far, though as near as the others:
+
+    >>> import numpy as np
+    >>> from vicinal import contextual_distance
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    >>> indices, distances = contextual_distance(X, k=4)
+    >>> indices[0]
+    array([0, 1, 2, 4, 3])
+    >>> distances[0].round(2)
+    array([0.  , 0.07, 0.85, 0.94, 0.98])
+    """
+    check_choice(metric, "metric", ("euclidean", "precomputed", "gram"))
+    if not callable(descriptor):
+        check_choice(descriptor, "descriptor", DESCRIPTORS)
+    data = _check_data(X, metric, descriptor)
+    indices = _contexts(data, k, neighbors, metric, n_jobs, verbose)
+    k = indices.shape[1] - 1
+    if epsilon is not None:
+        epsilon = check_real(epsilon, "epsilon", low=0.0, open_low=True)
+    if callable(descriptor):
+        return indices, _by_definition(data, indices, descriptor)
+    if descriptor == "trivial":
+        check_count(k, "k", high=1, remedy="The trivial descriptor is defined for one neighbour.")
+        return indices, _euclidean(data, indices, metric)
+    check_count(k, "k", low=2, remedy=f"A {descriptor} needs a context of 3 points or more.")
+    out = np.empty(indices.shape)
+    kernel = _kernel(data, indices, str(descriptor), metric, epsilon, n_features)
+    map_threads(
+        lambda rows: kernel(*rows, out),
+        blocks(len(indices), ROWS_A_TASK),
+        n_jobs,
+        progress="contextual distances" if verbose > 0 else None,
+    )
+    if not np.isfinite(out).all():
+        raise ValueError(
+            "contextual distances overflow: X holds values whose squares are not finite; scale it down."
+        )
+    return indices, out
+
+
+def _check_data(X: Any, metric: str, descriptor: Any) -> np.ndarray:
+    if metric == "euclidean":
+        return check_points(X)
+    if callable(descriptor):
+        raise ValueError(f"metric={metric!r}, but a callable descriptor needs points.")
+    if sparse.issparse(X):
+        raise TypeError(f"X is sparse, but metric={metric!r} needs the values of all pairs.")
+    if metric == "precomputed":
+        return check_distances(X)
+    products = check_points(X)
+    if products.shape[0] != products.shape[1] or first_asymmetric_row(products) is not None:
+        raise ValueError(
+            f"X of shape {products.shape} is not a symmetric matrix of inner products, which "
+            "metric='gram' needs."
+        )
+    return products
+
+
+def _contexts(
+    data: np.ndarray, k: int, neighbors: Any, metric: str, n_jobs: int | None, verbose: int
+) -> np.ndarray:
+    """Members of each point's context, the point itself first."""
+    if neighbors is not None:
+        return _given_contexts(neighbors, len(data))
+    k = check_count(k, "k", high=len(data) - 1, remedy=f"X has {len(data)} point(s).")
+    if metric == "gram":
+        squares = np.diagonal(data)
+        distances = np.sqrt(np.maximum(squares[:, None] + squares[None] - 2 * data, 0.0))
+        np.fill_diagonal(distances, 0.0)
+        data, metric = distances, "precomputed"
+    search = NeighborSearch(data, metric=metric, n_jobs=n_jobs, verbose=verbose)
+    return search.nearest(k)[0]
+
+
+def _given_contexts(neighbors: Any, n: int) -> np.ndarray:
+    indices = np.asarray(neighbors[0] if isinstance(neighbors, tuple) else neighbors)
+    if indices.ndim != 2 or len(indices) != n or indices.dtype.kind not in "iu":
+        raise ValueError(
+            f"neighbors has shape {indices.shape} and dtype {indices.dtype}, but a row of point numbers "
+            f"for each of the {n} points is needed."
+        )
+    own = np.arange(n)
+    if not (indices[:, :1] == own[:, None]).all():
+        indices = np.column_stack([own, indices])
+    indices = np.ascontiguousarray(indices, dtype=np.int64)
+    if indices.min() < 0 or indices.max() >= n:
+        raise ValueError(f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}.")
+    ordered = np.sort(indices, axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if twice.any():
+        row = int(np.argmax(twice))
+        raise ValueError(
+            f"neighbors[{row}] names a point twice; a context holds each member once, and the point "
+            "itself only in the first place."
+        )
+    return indices
+
+
+def _kernel(
+    data: np.ndarray,
+    indices: np.ndarray,
+    descriptor: str,
+    metric: str,
+    epsilon: float | None,
+    n_features: int | None,
+) -> Callable:
+    """Function that fills rows of the result."""
+    from vicinal.similarity import _contextual_kernels as kernels
+
+    if descriptor == "centroid":
+        if metric == "euclidean":
+            return lambda *rows: kernels.centroid_rows(data, indices, *rows)
+        halves = data if metric == "gram" else _inner_products(data)
+        return lambda *rows: kernels.centroid_products(halves, indices, *rows)
+    if metric == "euclidean":
+        dim = data.shape[1]
+    elif n_features is None:
+        raise ValueError(
+            f"n_features=None, but coding lengths need the dimension, which metric={metric!r} does not "
+            "tell; give n_features."
+        )
+    else:
+        dim = check_count(n_features, "n_features")
+    squared = 10.0 * dim / (indices.shape[1] - 1) if epsilon is None else epsilon**2
+    if metric == "euclidean":
+        return lambda *rows: kernels.coding_length_rows(data, indices, squared, *rows)
+    products = data if metric == "gram" else _inner_products(data)
+    return lambda *rows: kernels.coding_length_products(products, indices, dim, squared, *rows)
+
+
+def _inner_products(distances: np.ndarray) -> np.ndarray:
+    """Inner products of the points around their mean, from all distances."""
+    products = np.square(distances)
+    means = products.mean(axis=0)
+    products -= means[:, None]
+    products -= means[None] - means.mean()
+    products *= -0.5
+    return products
+
+
+def _euclidean(data: np.ndarray, indices: np.ndarray, metric: str) -> np.ndarray:
+    """With one neighbour |gamma - |1 - gamma|| d = d, whatever gamma outside [0, 1]."""
+    own, other = indices.T
+    if metric == "euclidean":
+        lengths = np.sqrt(np.square(data[own] - data[other]).sum(axis=1))
+    elif metric == "precomputed":
+        lengths = data[own, other]
+    else:
+        lengths = np.sqrt(np.maximum(data[own, own] + data[other, other] - 2 * data[own, other], 0))
+    return np.column_stack([np.zeros(len(own)), lengths])
+
+
+def _by_definition(points: np.ndarray, indices: np.ndarray, descriptor: Callable) -> np.ndarray:
+    """Formulas (1) and (2) as they stand, for a descriptor of which nothing is known."""
+    out = np.empty(indices.shape)
+    for i, context in enumerate(indices):
+        members = points[context]
+        whole = _described(descriptor, members, None)
+        for j in range(len(context)):
+            left = _described(descriptor, np.delete(members, j, axis=0), whole.shape)
+            out[i, j] = np.linalg.norm(np.atleast_1d(whole - left))
+    return np.abs(out - out[:, :1])
+
+
+def _described(descriptor: Callable, members: np.ndarray, shape: tuple | None) -> np.ndarray:
+    value = np.asarray(descriptor(members), dtype=np.float64)
+    if value.ndim > 1 or (shape is not None and value.shape != shape):
+        raise ValueError(
+            f"descriptor returned an array of shape {value.shape}"
+            + (f" after one of shape {shape}" if shape is not None else "")
+            + "; a number, or a vector of one length, is needed."
+        )
+    if not np.isfinite(value).all():
+        raise ValueError(
+            f"descriptor returned {value} for {len(members)} points, but finite values are needed."
+        )
+    return value
