@@ -2,6 +2,7 @@
 
 - `transition`, `laplacian`: the random walk of an affinity and its Laplacians
 - `leading_eigenpairs`: the largest eigenvalues and their vectors, components handled exactly
+- `stationary_distribution`, `digraph_laplacian`, `aligned_digraph_laplacian`: walks along directed edges
 - `shortest_paths`: lengths of the shortest paths from many sources
 """
 
@@ -12,6 +13,9 @@ __getattr__, __dir__, __all__ = attach(
     {
         "laplacians": ["laplacian", "transition"],
         "spectrum": ["leading_eigenpairs"],
+        "stationary": ["stationary_distribution"],
+        "digraphs": ["digraph_laplacian"],
+        "alignment": ["aligned_digraph_laplacian"],
         "geodesics": ["shortest_paths"],
     },
 )

@@ -1,0 +1,137 @@
+"""Kernels of stationary distributions: an incomplete LU factor and BiCGSTAB, and exact small chains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def factorize(indptr, indices, values, diagonal):
+    """Incomplete LU factors of a CSR matrix in its place, without any new entry; rows are sorted.
+
+    ``diagonal`` gets the position of each row's diagonal entry.
+    """
+    n = len(indptr) - 1
+    position = np.full(n, -1, dtype=np.int64)
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            position[indices[e]] = e
+            if indices[e] == i:
+                diagonal[i] = e
+        for e in range(indptr[i], diagonal[i]):
+            k = indices[e]
+            values[e] /= values[diagonal[k]]
+            for f in range(diagonal[k] + 1, indptr[k + 1]):
+                at = position[indices[f]]
+                if at >= 0:
+                    values[at] -= values[e] * values[f]
+        for e in range(indptr[i], indptr[i + 1]):
+            position[indices[e]] = -1
+
+
+@njit(cache=True, nogil=True)
+def substitute(indptr, indices, values, diagonal, b, x):
+    """x = (L U)^-1 b."""
+    n = len(b)
+    for i in range(n):
+        total = b[i]
+        for e in range(indptr[i], diagonal[i]):
+            total -= values[e] * x[indices[e]]
+        x[i] = total
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for e in range(diagonal[i] + 1, indptr[i + 1]):
+            total -= values[e] * x[indices[e]]
+        x[i] = total / values[diagonal[i]]
+
+
+@njit(cache=True, nogil=True)
+def multiply(indptr, indices, values, x, out):
+    """out = A x; returns out'out."""
+    square = 0.0
+    for i in range(len(x)):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            total += values[e] * x[indices[e]]
+        out[i] = total
+        square += total * total
+    return square
+
+
+@njit(cache=True, nogil=True)
+def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_steps, x):
+    """Solve A x = b from x = 0 until |b - A x|_1 is small; returns the steps and the residual.
+
+    A breakdown ends the search early: the caller starts again from the residual.
+    """
+    n = len(b)
+    r, shadow, p, v = b.copy(), b.copy(), np.zeros(n), np.zeros(n)
+    y, t = np.empty(n), np.empty(n)
+    x[:] = 0.0
+    rho = alpha = omega = 1.0
+    size = np.abs(r).sum()
+    for step in range(max_steps):
+        if size <= tolerance:
+            return step, size
+        previous = rho
+        rho = _dot(shadow, r)
+        if rho == 0.0 or omega == 0.0:
+            return step, size
+        factor_p = rho / previous * alpha / omega
+        for i in range(n):
+            p[i] = r[i] + factor_p * (p[i] - omega * v[i])
+        substitute(indptr, indices, factor, diagonal, p, y)
+        multiply(indptr, indices, values, y, v)
+        slope = _dot(shadow, v)
+        if slope == 0.0:
+            return step, size
+        alpha = rho / slope
+        for i in range(n):
+            x[i] += alpha * y[i]
+            r[i] -= alpha * v[i]
+        substitute(indptr, indices, factor, diagonal, r, y)
+        square = multiply(indptr, indices, values, y, t)
+        if square == 0.0:
+            return step + 1, np.abs(r).sum()
+        omega = _dot(t, r) / square
+        size = 0.0
+        for i in range(n):
+            x[i] += omega * y[i]
+            r[i] -= omega * t[i]
+            size += abs(r[i])
+    return max_steps, size
+
+
+@njit(cache=True, nogil=True)
+def exact_stationary(P, out):
+    """Stationary distribution of a small irreducible chain; overwrites P.
+
+    Elimination after Grassmann, Taksar and Heyman: no subtraction, so every entry keeps its digits.
+    """
+    n = len(P)
+    for k in range(n - 1, 0, -1):
+        total = 0.0
+        for j in range(k):
+            total += P[k, j]
+        for i in range(k):
+            P[i, k] /= total
+            for j in range(k):
+                P[i, j] += P[i, k] * P[k, j]
+    out[0] = 1.0
+    whole = 1.0
+    for k in range(1, n):
+        out[k] = 0.0
+        for i in range(k):
+            out[k] += out[i] * P[i, k]
+        whole += out[k]
+    for k in range(n):
+        out[k] /= whole
+
+
+@njit(cache=True, nogil=True)
+def _dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
