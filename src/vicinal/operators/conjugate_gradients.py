@@ -100,6 +100,9 @@ def solve_positive_definite(
     inverse_diagonal = 1.0 / A.diagonal()
     arrays = _arrays(A)
     columns = B.reshape(n, -1)
+    # Squares of tiny or huge values would vanish or overflow; a power of 2 changes no digit.
+    units = np.frexp(np.abs(columns).max(axis=0))[1]
+    columns = np.ldexp(columns, -units)
     values = np.empty_like(columns)
     residuals = np.empty(columns.shape[1])
 
@@ -134,7 +137,7 @@ def solve_positive_definite(
             f"steps, but {tolerance:g} was asked for; the matrix is not positive definite, or so "
             "nearly singular that its diagonal should be raised."
         )
-    return Solution(values.reshape(B.shape), residuals, max(steps, default=0))
+    return Solution(np.ldexp(values, units).reshape(B.shape), residuals, max(steps, default=0))
 
 
 def _arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,10 +9,11 @@ its evidence, tells whether they reach it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from vicinal.operators.conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees
@@ -61,7 +62,13 @@ def absorb(
         weights = weights.copy()
         weights.setdiag(0.0)
     outward = degrees(weights)
-    pull = np.maximum(pull, LEAK * outward)
+    # Weights as small or large as doubles can be come near 1; a power of 2 changes no digit.
+    unit = -np.frexp(max(outward.max(), pull.max()))[1]
+    weights = sparse.csr_array(
+        (np.ldexp(weights.data, unit), weights.indices, weights.indptr), shape=weights.shape
+    )
+    outward, targets = np.ldexp(outward, unit), np.ldexp(targets, unit)
+    pull = np.maximum(np.ldexp(pull, unit), LEAK * outward)
     # Nothing comes to a node without any link or pull, whatever its equation says.
     pull[pull < np.finfo(np.float64).tiny / LEAK] = 1.0
     diagonal = pull + outward
@@ -72,3 +79,49 @@ def absorb(
     ).values
     # Rows of the matrix sum to ``pull``, so no error exceeds the largest residual over its pull.
     return found, TOLERANCE * float(np.max(diagonal / pull))
+
+
+def harmonic(
+    weights: sparse.csr_array, values: np.ndarray, known: np.ndarray, **options: Any
+) -> tuple[np.ndarray, float]:
+    """Each row that is not known becomes the weighted mean of its neighbours' rows.
+
+    Returns the values and a bound of their error, as `absorb` does.
+    """
+    inside, outside = np.flatnonzero(known), np.flatnonzero(~known)
+    if len(outside) == 0:
+        return values, 0.0
+    rows = weights[outside]
+    links = rows[:, inside]
+    found, error = absorb(rows[:, outside], degrees(links), links @ values[inside], **options)
+    values = values.copy()
+    values[outside] = found
+    return values, error
+
+
+def arrives(weights: sparse.csr_array, evidence: np.ndarray, error: float) -> np.ndarray:
+    """Mask of the nodes whose evidence is more than the error of the largest in their component."""
+    enough = evidence > error * evidence.max()
+    if error == 0 or enough.all():
+        return enough
+    links = weights.copy()
+    links.eliminate_zeros()
+    component = connected_components(links, directed=False)[1]
+    largest = np.zeros(component.max() + 1)
+    np.maximum.at(largest, component, evidence)
+    return evidence > error * largest[component]
+
+
+def conditional(
+    weights: sparse.csr_array, found: np.ndarray, error: float, default: np.ndarray
+) -> Spread:
+    """Shares of the columns in the sum of a row, the evidence; rows sum to 1.
+
+    ``default`` is the row of the nodes where none arrives.
+    """
+    shares = np.clip(found, 0.0, None)
+    evidence = shares.sum(axis=1)
+    reached = arrives(weights, evidence, error)
+    shares[reached] /= evidence[reached, None]
+    shares[~reached] = default
+    return Spread(shares, reached)

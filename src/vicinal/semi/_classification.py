@@ -22,6 +22,10 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
     label_distributions_: np.ndarray
 
     @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters before a graph is built."""
+
+    @abstractmethod
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
         """Class probabilities from the numbers of the known classes."""
 
@@ -46,6 +50,7 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None; mark "
                 "points without a class by -1."
             )
+        self._check_parameters()
         classes, codes = encode_classes(y, count_points(X))
         spread = self._spread(self._build_affinity(X), codes)
         self.classes_ = classes

@@ -22,7 +22,7 @@ def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if np.isinf(values).any():
         raise ValueError("Input y contains infinity: mark values that are not known by NaN.")
     known = ~np.isnan(values)
-    labelled: np.ndarray = known.reshape(n, -1).all(axis=1)
+    labelled = np.asarray(known.reshape(n, -1).all(axis=1))
     partly = known.reshape(n, -1).any(axis=1) & ~labelled
     if partly.any():
         raise ValueError(

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from vicinal.semi._absorption import Spread
 from vicinal.semi._classification import TransductiveClassifier
-from vicinal.semi.graph_prior import spread_classes
+from vicinal.semi.graph_prior import check_penalties, spread_classes
 
 
 class GraphClassifier(TransductiveClassifier):
@@ -96,6 +96,9 @@ class GraphClassifier(TransductiveClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_penalties(self.ridge, self.smoothness)
 
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
         return spread_classes(

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from vicinal._validation import check_real
 from vicinal.operators.laplacians import as_affinity
-from vicinal.semi._absorption import Spread, absorb
+from vicinal.semi._absorption import Spread, absorb, arrives, conditional, harmonic
 from vicinal.semi._labels import check_codes, check_values
 
 
@@ -67,6 +67,7 @@ def prior_values(
     >>> prior_values(path, [0.0, np.nan, np.nan, 3.0], smoothness=1e-9).values.round(6)
     array([0., 1., 2., 3.])
     """
+    check_penalties(ridge, smoothness)
     weights = as_affinity(affinity)
     values, labelled = check_values(y, weights.shape[0])
     return spread_values(weights, values, labelled, ridge, smoothness, n_jobs, verbose)
@@ -112,9 +113,15 @@ def class_probabilities(
            [0.36, 0.64],
            [0.11, 0.89]])
     """
+    check_penalties(ridge, smoothness)
     weights = as_affinity(affinity)
     codes = check_codes(y, weights.shape[0])
     return spread_classes(weights, codes, ridge, smoothness, class_mass, n_jobs, verbose)
+
+
+def check_penalties(ridge: Any, smoothness: Any) -> None:
+    check_real(ridge, "ridge", low=0.0)
+    check_real(smoothness, "smoothness", low=0.0, open_low=True, remedy="1e-9 keeps the labels.")
 
 
 def spread_values(
@@ -138,7 +145,7 @@ def spread_values(
     targets[labelled, -1] = 1.0
     found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
     values, evidence = found[:, :-1], found[:, -1]
-    reached = evidence > error
+    reached = arrives(weights, evidence, error)
     if ridge == 0:
         values = np.divide(
             values, evidence[:, None], out=np.empty_like(values), where=reached[:, None]
@@ -159,16 +166,29 @@ def spread_classes(
 ) -> Spread:
     """`class_probabilities` of checked weights and classes."""
     labelled = codes >= 0
-    targets = indicators(codes)
+    targets, default = indicators(codes), frequencies(codes)
     found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
-    spread = conditional(found, error, codes)
+    spread = conditional(weights, found, error, default)
+    if ridge > 0 and not spread.reached.all():
+        # Far from every label a ridge leaves less than the solver resolves: there the probabilities
+        # of the nearest nodes that have some go on as they are.
+        spread.values[~spread.reached] = 0.0
+        found, error = harmonic(
+            weights, spread.values, spread.reached, n_jobs=n_jobs, verbose=verbose
+        )
+        spread = conditional(weights, found, error, default)
     if class_mass:
-        open_nodes = spread.reached & ~labelled
-        mass = spread.values[open_nodes].sum(axis=0)
-        wanted = np.bincount(codes[labelled], minlength=len(mass)) + 1.0
-        spread.values[open_nodes] *= wanted / np.where(mass > 0, mass, 1.0)
-        spread.values[open_nodes] /= spread.values[open_nodes].sum(axis=1, keepdims=True)
+        _balance(spread, codes)
     return spread
+
+
+def _balance(spread: Spread, codes: np.ndarray) -> None:
+    """Scale the columns of the unlabelled to the proportion of the labelled classes, in place."""
+    unlabelled = spread.reached & (codes < 0)
+    values = spread.values[unlabelled]
+    mass = values.sum(axis=0)
+    values *= (np.bincount(codes[codes >= 0]) + 1.0) / np.where(mass > 0, mass, 1.0)
+    spread.values[unlabelled] = values / values.sum(axis=1, keepdims=True)
 
 
 def indicators(codes: np.ndarray) -> np.ndarray:
@@ -179,18 +199,10 @@ def indicators(codes: np.ndarray) -> np.ndarray:
     return table
 
 
-def conditional(found: np.ndarray, error: float, codes: np.ndarray) -> Spread:
-    """Probabilities of the classes among the labels that reach a node; rows sum to 1.
-
-    Where none does, the class frequencies of the labelled.
-    """
-    shares = np.clip(found, 0.0, None)
-    evidence = shares.sum(axis=1)
-    reached = evidence > error
-    shares[reached] /= evidence[reached, None]
-    counts = np.bincount(codes[codes >= 0], minlength=found.shape[1])
-    shares[~reached] = counts / counts.sum()
-    return Spread(shares, reached)
+def frequencies(codes: np.ndarray) -> np.ndarray:
+    """Share of each class among the labelled."""
+    counts = np.bincount(codes[codes >= 0])
+    return counts / counts.sum()
 
 
 def _minimize(
@@ -202,8 +214,6 @@ def _minimize(
     n_jobs: int | None,
     verbose: int,
 ) -> tuple[np.ndarray, float]:
-    ridge = check_real(ridge, "ridge", low=0.0)
-    smoothness = check_real(smoothness, "smoothness", low=0.0, open_low=True)
     # One factor is taken out of the system so that neither extreme overflows.
     share = 1.0 / max(1.0, smoothness)
     pull = share * (labelled + ridge)

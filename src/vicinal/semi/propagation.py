@@ -19,11 +19,11 @@ from scipy import sparse
 
 from vicinal._parallel import progress_bar
 from vicinal._validation import check_count
-from vicinal.operators.laplacians import as_affinity, degrees, transition
-from vicinal.semi._absorption import Spread, absorb
+from vicinal.operators.laplacians import as_affinity, transition
+from vicinal.semi._absorption import Spread, conditional, harmonic
 from vicinal.semi._classification import TransductiveClassifier
 from vicinal.semi._labels import check_codes
-from vicinal.semi.graph_prior import conditional, indicators
+from vicinal.semi.graph_prior import frequencies, indicators
 
 
 def propagate_labels(
@@ -71,8 +71,14 @@ def propagate_labels(
            [0., 1.],
            [0., 1.]])
     """
+    _check_steps(n_steps)
     weights = as_affinity(affinity)
     return spread_steps(weights, check_codes(y, weights.shape[0]), n_steps, n_jobs, verbose)
+
+
+def _check_steps(n_steps: Any) -> None:
+    if n_steps is not None:
+        check_count(n_steps, "n_steps", remedy="None is the limit of many steps.")
 
 
 def spread_steps(
@@ -83,38 +89,17 @@ def spread_steps(
     verbose: int,
 ) -> Spread:
     """`propagate_labels` of checked weights and classes."""
-    labels = indicators(codes)
+    labels, known = indicators(codes), codes >= 0
     if n_steps is None:
-        return conditional(*_limit(weights, codes, labels, n_jobs, verbose), codes)
-    n_steps = check_count(n_steps, "n_steps", remedy="None is the limit of many steps.")
-    known = codes >= 0
+        limit = harmonic(weights, labels, known, n_jobs=n_jobs, verbose=verbose)
+        return conditional(weights, *limit, frequencies(codes))
     walk, values = transition(weights), labels
     with progress_bar(n_steps, "steps" if verbose > 0 else None) as bar:
         for _ in range(n_steps):
             values = walk @ values
             values[known] = labels[known]
             bar.update()
-    return conditional(values, 0.0, codes)
-
-
-def _limit(
-    weights: sparse.csr_array,
-    codes: np.ndarray,
-    labels: np.ndarray,
-    n_jobs: int | None,
-    verbose: int,
-) -> tuple[np.ndarray, float]:
-    known, unknown = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-    if len(unknown) == 0:
-        return labels, 0.0
-    rows = weights[unknown]
-    links = rows[:, known]
-    found, error = absorb(
-        rows[:, unknown], degrees(links), links @ labels[known], n_jobs=n_jobs, verbose=verbose
-    )
-    values = labels.copy()
-    values[unknown] = found
-    return values, error
+    return conditional(weights, values, 0.0, frequencies(codes))
 
 
 class LabelPropagation(TransductiveClassifier):
@@ -180,6 +165,9 @@ class LabelPropagation(TransductiveClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        _check_steps(self.n_steps)
 
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
         return spread_steps(affinity, codes, self.n_steps, self.n_jobs, self.verbose)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import GraphEstimator
 from vicinal.semi._labels import check_values, count_points
-from vicinal.semi.graph_prior import spread_values
+from vicinal.semi.graph_prior import check_penalties, spread_values
 
 
 class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
@@ -109,6 +109,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
                 "GraphRegressor requires y to be passed, but the target y is None; mark points "
                 "without a value by NaN."
             )
+        check_penalties(self.ridge, self.smoothness)
         values, labelled = check_values(y, count_points(X))
         self.transduction_, self.reached_ = spread_values(
             self._build_affinity(X),

@@ -1,0 +1,116 @@
+"""Conjugate gradients solve positive definite systems, column by column, whatever the threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from vicinal import graphs
+from vicinal.operators.conjugate_gradients import solve_positive_definite
+
+
+def shifted_laplacian(weights, shift):
+    return sparse.csr_array(sparse.diags_array(weights.sum(axis=1) + shift) - weights)
+
+
+def neighbour_system(n, seed=0, shift=1e-3):
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    return shifted_laplacian(graphs.knn(X, 6).affinity(), shift)
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 12), st.integers(1, 9), st.integers(0, 10_000))
+def test_agrees_with_the_dense_solution(n, n_columns, seed):
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.4)
+    dense = factor @ factor.T + np.eye(n)
+    right = rng.normal(size=(n, n_columns))
+    found = solve_positive_definite(dense, right)
+    assert found.values == pytest.approx(np.linalg.solve(dense, right), rel=1e-7, abs=1e-8)
+    assert (found.residuals <= 1e-10).all()
+
+
+def test_reported_residuals_are_those_of_the_answer():
+    matrix = neighbour_system(500)
+    right = np.random.default_rng(1).normal(size=(500, 6))
+    found = solve_positive_definite(matrix, right, tolerance=1e-4)
+    left = np.abs(right - matrix @ found.values) / matrix.diagonal()[:, None]
+    expected = left.max(axis=0) / np.abs(found.values).max(axis=0)
+    assert found.residuals == pytest.approx(expected, rel=1e-6)
+    assert (expected > 1e-12).all()
+
+
+def test_a_column_has_the_same_bits_alone_and_among_others_and_for_any_threads():
+    matrix = neighbour_system(700)
+    right = np.random.default_rng(2).normal(size=(700, 11)) * 10.0 ** np.arange(-5, 6)
+    right[:, 4] = 0.0
+    together = solve_positive_definite(matrix, right, n_jobs=1).values
+    assert (solve_positive_definite(matrix, right, n_jobs=3).values == together).all()
+    for column in (0, 4, 7, 10):
+        alone = solve_positive_definite(matrix, right[:, column]).values
+        assert (alone == together[:, column]).all()
+    assert (together[:, 4] == 0).all()
+
+
+def test_a_tree_is_solved_in_one_step():
+    X = np.random.default_rng(3).normal(size=(2000, 2))
+    matrix = shifted_laplacian(graphs.mst(X).affinity(scale=np.inf), 1e-6)
+    found = solve_positive_definite(matrix, np.random.default_rng(4).normal(size=(2000, 2)))
+    # One step, and one more where rounding is above the tolerance.
+    assert found.n_steps <= 2
+
+
+def test_a_long_thin_grid_is_solved_although_news_travels_slowly_along_it():
+    matrix = shifted_laplacian(graphs.grid((4, 3000)).affinity(scale=np.inf), 1e-8)
+    right = np.zeros(12_000)
+    right[[0, -1]] = 1.0, -1.0
+    found = solve_positive_definite(matrix, right, tolerance=1e-13)
+    assert found.values == pytest.approx(sparse.linalg.spsolve(matrix.tocsc(), right), rel=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e160, 1e300])
+def test_units_of_matrix_and_right_side_only_change_the_unit_of_the_answer(unit):
+    matrix, right = neighbour_system(60), np.random.default_rng(5).normal(size=60)
+    plain = solve_positive_definite(matrix, right).values
+    assert solve_positive_definite(matrix, right * unit).values == pytest.approx(plain * unit)
+
+
+def test_inputs_are_left_as_they_were_and_may_be_read_only():
+    matrix, right = neighbour_system(50), np.ones((100, 2))[::2]
+    right.flags.writeable = False
+    before = matrix.copy()
+    solve_positive_definite(matrix, right)
+    assert (matrix != before).nnz == 0
+    assert (right == 1).all()
+
+
+def test_an_indefinite_matrix_is_an_error_not_an_answer():
+    with pytest.raises(np.linalg.LinAlgError, match="residual"):
+        solve_positive_definite([[1.0, 2.0], [2.0, 1.0]], [1.0, -1.0])
+
+
+def test_steps_that_run_out_are_an_error():
+    with pytest.raises(np.linalg.LinAlgError, match="in 2 steps"):
+        solve_positive_definite(neighbour_system(500), np.arange(500.0), max_steps=2)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "right", "message"),
+    [
+        (np.ones((2, 3)), [1.0, 1.0], r"matrix has shape \(2, 3\)"),
+        ([[1.0, 0.0], [0.0, 0.0]], [1.0, 1.0], "diagonal entry 1 is 0"),
+        ([[1.0, np.nan], [np.nan, 1.0]], [1.0, 1.0], "NaN"),
+        (np.eye(2), [1.0, 2.0, 3.0], r"right_sides has shape \(3,\)"),
+        (np.eye(2), [1.0, np.inf], "right_sides holds"),
+    ],
+)
+def test_bad_systems_are_refused(matrix, right, message):
+    with pytest.raises(ValueError, match=message):
+        solve_positive_definite(matrix, right)
+
+
+@pytest.mark.parametrize(("name", "value"), [("tolerance", 0.0), ("max_steps", 0)])
+def test_bad_limits_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=f"{name}="):
+        solve_positive_definite(np.eye(2), [1.0, 1.0], **{name: value})
