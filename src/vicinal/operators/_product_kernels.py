@@ -1,7 +1,8 @@
-"""Kernels of a sparse matrix times a vector or a block of vectors."""
+"""Kernels of a sparse matrix times a vector or a block of vectors, and of the width of its graph."""
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 
@@ -26,3 +27,24 @@ def rows_times_block(indptr, indices, values, x, start, stop, out):
             value, j = values[e], indices[e]
             for c in range(width):
                 out[i, c] += value * x[j, c]
+
+
+@njit(cache=True, nogil=True)
+def hops_across(indptr, indices):
+    """Edges on the longest of the shortest ways from the first node of a connected graph."""
+    n = len(indptr) - 1
+    distance = np.full(n, -1, dtype=np.int64)
+    queue = np.empty(n, dtype=np.int64)
+    distance[0] = queue[0] = 0
+    filled = 1
+    for at in range(n):
+        if at == filled:
+            break
+        i = queue[at]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if distance[j] < 0:
+                distance[j] = distance[i] + 1
+                queue[filled] = j
+                filled += 1
+    return distance[queue[filled - 1]]

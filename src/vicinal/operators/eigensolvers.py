@@ -1,4 +1,4 @@
-"""Solvers behind `leading_eigenpairs`: dense, Lanczos, and inverse iteration where gaps are tiny."""
+"""Solvers behind `leading_eigenpairs`: dense for few nodes, Lanczos, and levels where Lanczos crawls."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from vicinal._parallel import one_blas_thread
 from vicinal._validation import require_memory
+from vicinal.operators.multilevel import NotCoarse, multilevel_eigenpairs
+from vicinal.operators.products import SparseProduct
 
 DENSE = 500
-RESTARTS = 100
-SHIFT = 1e-6
+RESTARTS = 200
+# Lanczos takes steps in proportion to the hops across the graph; from about here levels are faster.
+FAR = 25
+# Accuracy of the multilevel method, in energy, for a residual of 1.
+ACCURACY = 100.0
 
 
 class Deflated(LinearOperator):
@@ -32,23 +37,74 @@ class Deflated(LinearOperator):
         return self.operator @ X - 3.0 * self.known[:, None] * (self.known @ X)
 
 
+def connected_pairs(
+    matrix: sparse.csr_array,
+    known: np.ndarray,
+    n_pairs: int,
+    tolerance: float,
+    seed: int,
+    n_jobs: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest eigenpairs, after the known one of eigenvalue 1, of a connected normalised affinity."""
+    from vicinal.operators._product_kernels import hops_across
+
+    deflated = Deflated(SparseProduct(matrix, n_jobs), known)
+    n = matrix.shape[0]
+    if n <= DENSE or n_pairs > n // 4:
+        return largest(deflated, n_pairs, tolerance, seed)
+    by_levels = hops_across(matrix.indptr, matrix.indices) > FAR
+    for attempt in (by_levels, not by_levels):
+        try:
+            if not attempt:
+                return largest(deflated, n_pairs, tolerance, seed)
+            values, vectors, residuals = multilevel_eigenpairs(
+                matrix,
+                known,
+                n_pairs + 1,
+                accuracy=min(1e-3, ACCURACY * tolerance),
+                n_jobs=n_jobs,
+            )
+            if residuals.max() <= ACCURACY * tolerance:
+                return values[1:], vectors[:, 1:]
+        except (NotCoarse, NotConverged):
+            continue
+    raise NotConverged(n_pairs, tolerance)
+
+
 def largest(
     operator: Any, n_pairs: int, tolerance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric operator, descending, and their vectors."""
+    n = operator.shape[0]
     # The vectors are too short for BLAS threads to pay, and on a busy machine they wait for each other.
     with one_blas_thread():
-        return _largest(operator, n_pairs, tolerance, seed)
+        if n <= DENSE or n_pairs > n // 4:
+            return _dense(operator, n_pairs)
+        return _lanczos(operator, n_pairs, tolerance, seed)
 
 
-def _largest(
+class NotConverged(RuntimeError):
+    """No method reached the tolerance."""
+
+    def __init__(self, n_pairs: int, tolerance: float) -> None:
+        super().__init__(
+            f"{n_pairs} eigenpairs did not converge to a residual of {tolerance:g}; ask for fewer, or "
+            "raise the tolerance."
+        )
+
+
+def _dense(operator: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    n = operator.shape[0]
+    require_memory(24.0 * n * n, f"{n_pairs} eigenpairs of {n:,} points", "Ask for fewer pairs.")
+    matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(n)
+    values, vectors = eigh(matrix, subset_by_index=(n - n_pairs, n - 1))
+    return values[::-1], vectors[:, ::-1]
+
+
+def _lanczos(
     operator: Any, n_pairs: int, tolerance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     n = operator.shape[0]
-    if n <= DENSE or n_pairs > n // 4 or (isinstance(operator, np.ndarray) and n <= 2 * DENSE):
-        return _dense(operator, n_pairs)
-    # Enough Lanczos vectors that one restart meets the whole wanted part of the spectrum.
-    length = min(n - 1, max(2 * n_pairs + 10, 30))
     start = np.random.default_rng(seed).standard_normal(n)
     try:
         values, vectors = eigsh(
@@ -56,53 +112,12 @@ def _largest(
             n_pairs,
             which="LA",
             v0=start,
-            ncv=length,
+            # Enough vectors that one restart meets the whole wanted part of the spectrum.
+            ncv=min(n - 1, max(2 * n_pairs + 10, 30)),
             tol=tolerance,
-            maxiter=RESTARTS if isinstance(operator, Deflated) else None,
+            maxiter=RESTARTS,
         )
     except ArpackNoConvergence as error:
-        if not isinstance(operator, Deflated):
-            raise RuntimeError(
-                f"only {len(error.eigenvalues)} of {n_pairs} eigenpairs converged to a residual of "
-                f"{tolerance:g}; ask for fewer pairs or raise the tolerance."
-            ) from error
-        values, vectors = _inverse_lanczos(operator, n_pairs, tolerance, start)
+        raise NotConverged(n_pairs, tolerance) from error
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
-
-
-def _dense(operator: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    n = operator.shape[0]
-    require_memory(16.0 * n * n, f"{n_pairs} eigenpairs of {n:,} points", "Ask for fewer pairs.")
-    matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(n)
-    values, vectors = eigh(matrix, subset_by_index=(n - n_pairs, n - 1))
-    return values[::-1], vectors[:, ::-1]
-
-
-def _inverse_lanczos(
-    deflated: Deflated, n_pairs: int, tolerance: float, start: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Lanczos on the inverse of (1 + shift) I - A, whose largest eigenvalues stand far apart.
-
-    Lanczos on A itself fails where the graph is long and thin, as a curve or a sheet is; such graphs
-    have small separators, so their factors stay sparse.
-    """
-    matrix = deflated.operator.matrix
-    n = matrix.shape[0]
-    shifted = sparse.csc_array(sparse.identity(n) * (1.0 + SHIFT) - matrix)
-    factor = splu(
-        shifted,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
-    known = deflated.known
-
-    def solve(x: np.ndarray) -> np.ndarray:
-        x = x.ravel()
-        x = factor.solve(x - known * (known @ x))
-        return x - known * (known @ x)
-
-    inverse = LinearOperator((n, n), matvec=solve, dtype=np.float64)
-    found, vectors = eigsh(inverse, n_pairs, which="LA", v0=start, tol=tolerance)
-    return 1.0 + SHIFT - 1.0 / found, vectors
