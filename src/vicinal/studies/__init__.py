@@ -1,0 +1,1 @@
+"""Studies: experiments of papers, done again with this library; `vicinal reproduce` runs them."""

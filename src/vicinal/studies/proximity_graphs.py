@@ -1,0 +1,189 @@
+"""Does a good graph remove the search over scales? Two experiments with ensembles of spanning trees.
+
+1. Normalised cut of a noisy grey image over scales of the affinity, on the grid of pixels, on nearest
+   neighbours, and on perturbed and disjoint spanning trees of (row, column, grey) points.
+2. Isomap on Swiss rolls over the parameter of each kind of graph: the error of geodesic distances, and
+   the residual variance that Isomap sees and the true one.
+
+After Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinal import Isomap, graphs
+from vicinal._parallel import progress_bar
+from vicinal.cluster.partition import spectral_labels
+from vicinal.datasets import make_swiss_roll
+from vicinal.graphs._entries import keep_entries
+from vicinal.graphs.graph import Graph
+from vicinal.metrics import clustering_accuracy, geodesic_error, residual_variance
+
+N_TREES = 20
+# Grey levels of neighbouring segments differ by so many pixel widths; noise is in the same unit.
+STEP = 5.0
+IMAGE_NOISE = {"low": 1.0, "medium": 1.5, "high": 2.0}
+# Neighbouring turns of the roll are 2 pi apart.
+ROLL_NOISE = {"low": 0.2, "high": 0.5}
+
+
+class Setting(NamedTuple):
+    """How large the experiments are and what they sweep over."""
+
+    n_draws: int
+    image_shape: tuple[int, int]
+    scales: tuple[float, ...]
+    n_points: int
+    sweeps: dict[str, tuple[float, ...]]
+
+
+FULL = Setting(
+    n_draws=5,
+    image_shape=(24, 32),
+    scales=(0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, np.inf),
+    n_points=1500,
+    sweeps={
+        "epsilon": (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0),
+        "k": (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30),
+        "r": (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+        "t": (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20),
+    },
+)
+QUICK = Setting(
+    n_draws=2,
+    image_shape=(12, 16),
+    scales=(0.2, 1.0, 2.0, 10.0, np.inf),
+    n_points=500,
+    sweeps={
+        "epsilon": (3.0, 4.0, 5.0, 7.0),
+        "k": (4, 6, 8, 12, 20),
+        "r": (0.1, 0.2, 0.4, 0.8),
+        "t": (2, 4, 6, 10),
+    },
+)
+
+# Graphs of an image: (height, width, 3) features to a graph of the pixels.
+IMAGE_GRAPHS: dict[str, Callable[[np.ndarray, int], Graph]] = {
+    "grid, 8 neighbours": lambda image, seed: graphs.grid(image=image, connectivity=8),
+    "knn, k = 5": lambda image, seed: graphs.knn(_pixels(image), 5),
+    "knn, k = 10": lambda image, seed: graphs.knn(_pixels(image), 10),
+    "PMST, r = 0.2": lambda image, seed: _perturbed(_pixels(image), 0.2, seed),
+    "PMST, r = 0.4": lambda image, seed: _perturbed(_pixels(image), 0.4, seed),
+    "PMST, r = 0.6": lambda image, seed: _perturbed(_pixels(image), 0.6, seed),
+    "DMST, t = 2": lambda image, seed: graphs.disjoint_mst(_pixels(image), 2),
+    "DMST, t = 4": lambda image, seed: graphs.disjoint_mst(_pixels(image), 4),
+    "DMST, t = 8": lambda image, seed: graphs.disjoint_mst(_pixels(image), 8),
+}
+
+
+class Family(NamedTuple):
+    """A kind of graph with one parameter."""
+
+    parameter: str
+    build: Callable[[np.ndarray, Any, int], Graph]
+
+
+FAMILIES = {
+    "epsilon ball": Family("epsilon", lambda X, v, seed: graphs.epsilon_ball(X, v)),
+    "knn": Family("k", lambda X, v, seed: graphs.knn(X, int(v))),
+    "PMST": Family("r", lambda X, v, seed: _perturbed(X, v, seed)),
+    "PMST, in 2 trees": Family("r", lambda X, v, seed: _seen_twice(_perturbed(X, v, seed))),
+    "DMST": Family("t", lambda X, v, seed: graphs.disjoint_mst(X, int(v))),
+}
+
+
+def make_segments(shape: tuple[int, int], noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A disc before two halves of different grey, as features (row, column, grey), and the truth."""
+    height, width = shape
+    row, column = np.mgrid[:height, :width]
+    truth = (column >= width / 2).astype(np.int64)
+    disc = (row - 0.5 * height) ** 2 + (column - 0.35 * width) ** 2 < (0.28 * height) ** 2
+    truth[disc] = 2
+    grey = STEP * truth + noise * np.random.default_rng(seed).standard_normal(shape)
+    return np.stack([row, column, grey], axis=-1), truth.ravel()
+
+
+def clustering_errors(setting: Setting, verbose: int = 0) -> list[dict[str, Any]]:
+    """Error of the normalised cut for each noise, graph, scale and draw."""
+    rows: list[dict[str, Any]] = []
+    total = len(IMAGE_NOISE) * len(IMAGE_GRAPHS) * setting.n_draws
+    with progress_bar(total, "normalised cuts" if verbose > 0 else None) as bar:
+        for noise, deviation in IMAGE_NOISE.items():
+            for draw in range(setting.n_draws):
+                image, truth = make_segments(setting.image_shape, deviation, draw)
+                for name, build in IMAGE_GRAPHS.items():
+                    graph = build(image, draw)
+                    for scale in setting.scales:
+                        weights = graph.affinity(scale=scale)
+                        labels = spectral_labels(weights, 3, method="ncut", random_state=draw)
+                        error = 1.0 - clustering_accuracy(truth, labels)
+                        rows.append(
+                            {
+                                "noise": noise,
+                                "graph": name,
+                                "scale": scale,
+                                "draw": draw,
+                                "error": error,
+                            }
+                        )
+                    bar.update()
+    return rows
+
+
+def isomap_errors(setting: Setting, verbose: int = 0) -> list[dict[str, Any]]:
+    """Errors of Isomap on the roll for each noise, kind of graph, parameter and draw."""
+    rows: list[dict[str, Any]] = []
+    sweeps = {name: setting.sweeps[family.parameter] for name, family in FAMILIES.items()}
+    total = len(ROLL_NOISE) * setting.n_draws * sum(map(len, sweeps.values()))
+    with progress_bar(total, "Isomap" if verbose > 0 else None) as bar:
+        for noise, deviation in ROLL_NOISE.items():
+            for draw in range(setting.n_draws):
+                X, _, true = make_swiss_roll(
+                    setting.n_points, noise=deviation, random_state=draw, return_geodesics=True
+                )
+                for name, family in FAMILIES.items():
+                    for value in sweeps[name]:
+                        graph = family.build(X, value, draw)
+                        rows.append(
+                            {
+                                "noise": noise,
+                                "graph": name,
+                                "parameter": family.parameter,
+                                "value": value,
+                                "draw": draw,
+                                "components": graph.n_components,
+                                **_errors_of(graph, true),
+                            }
+                        )
+                        bar.update()
+    return rows
+
+
+def _errors_of(graph: Graph, true: np.ndarray) -> dict[str, float]:
+    # Joined by extra links it would be another graph: a graph in pieces has failed.
+    if graph.n_components > 1:
+        return dict.fromkeys(("geodesic_error", "estimated_residual", "true_residual"), np.inf)
+    isomap = Isomap(2).fit(graph)
+    return {
+        "geodesic_error": geodesic_error(isomap.geodesics_, true),
+        "estimated_residual": float(isomap.residual_variance_[-1]),
+        "true_residual": residual_variance(true, isomap.embedding_),
+    }
+
+
+def _pixels(image: np.ndarray) -> np.ndarray:
+    return image.reshape(-1, image.shape[-1])
+
+
+def _perturbed(X: np.ndarray, noise: float, seed: int) -> Graph:
+    return graphs.perturbed_mst(X, n_trees=N_TREES, noise=noise, random_state=seed)
+
+
+def _seen_twice(graph: Graph) -> Graph:
+    """Edges that more than one of the trees has: once may have been chance."""
+    entries = keep_entries(graph._csr, graph.strengths > 1.5 / N_TREES)
+    return Graph._trusted(entries, False, graph.points, graph.metric)
