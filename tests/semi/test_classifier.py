@@ -232,6 +232,9 @@ def test_works_as_a_scikit_learn_estimator():
         ([0] * 9, r"y has 9 value\(s\), but X has 10"),
         (np.linspace(0, 1, 10), "continuous"),
         (np.array(["a", -1] * 5), "dtype object"),
+        (["a", np.nan] * 5, "y contains NaN or None"),
+        ([1.0, np.nan] * 5, "y contains NaN or None"),
+        ([None] * 10, "y contains NaN or None"),
         ([[0, 1]] * 10, "1d array"),
         (None, "y is None"),
     ],
@@ -264,3 +267,8 @@ def test_bad_affinities_are_refused(X, message):
 def test_bad_penalties_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=f"{name}="):
         GraphClassifier(**{name: value}).fit(np.arange(4.0)[:, None], [0, 1, -1, -1])
+
+
+def test_class_mass_is_yes_or_no():
+    with pytest.raises(TypeError, match="class_mass='some'"):
+        GraphClassifier(class_mass="some").fit(np.arange(4.0)[:, None], [0, 1, -1, -1])

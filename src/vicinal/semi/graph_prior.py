@@ -113,13 +113,15 @@ def class_probabilities(
            [0.36, 0.64],
            [0.11, 0.89]])
     """
-    check_penalties(ridge, smoothness)
+    check_penalties(ridge, smoothness, class_mass)
     weights = as_affinity(affinity)
     codes = check_codes(y, weights.shape[0])
     return spread_classes(weights, codes, ridge, smoothness, class_mass, n_jobs, verbose)
 
 
-def check_penalties(ridge: Any, smoothness: Any) -> None:
+def check_penalties(ridge: Any, smoothness: Any, class_mass: Any = False) -> None:
+    if not isinstance(class_mass, (bool, np.bool_)):
+        raise TypeError(f"class_mass={class_mass!r}, but True or False is needed.")
     check_real(ridge, "ridge", low=0.0)
     check_real(smoothness, "smoothness", low=0.0, open_low=True, remedy="1e-9 keeps the labels.")
 
