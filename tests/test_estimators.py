@@ -15,8 +15,13 @@ ESTIMATORS = [
     if inspect.isclass(estimator := getattr(vicinal, name)) and issubclass(estimator, BaseEstimator)
 ]
 
-# Checks that an estimator cannot pass, each with its reason. None so far.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+# Checks that an estimator cannot pass, each with its reason.
+EXPECTED_FAILURES = {
+    "GraphClassifier": {
+        "check_classifiers_classes": "uses -1 as a class, which marks the unlabelled here, as in "
+        "scikit-learn's own semi-supervised classifiers (it exempts those by name)"
+    },
+}
 
 
 @parametrize_with_checks(

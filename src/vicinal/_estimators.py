@@ -35,6 +35,8 @@ class GraphEstimator(BaseEstimator):
     n_jobs: int | None
     verbose: int
     graph_: Graph | None
+    scale_: Any
+    affinity_: sparse.csr_array
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -123,7 +125,7 @@ class GraphEstimator(BaseEstimator):
         indptr = np.arange(len(indices) + 1) * indices.shape[1]
         return sparse.csr_array(
             (weights.ravel(), indices.ravel(), indptr),
-            shape=(len(indices), len(self.graph_.degrees)),
+            shape=(len(indices), self.affinity_.shape[0]),
         )
 
     def _scales_of(self, indices: np.ndarray) -> Any:

@@ -181,16 +181,17 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     def _spectrum(self, weights: sparse.csr_array, n_components: int) -> Eigenpairs:
         """Eigenpairs, and with them ``n_clusters_`` if it is to be found."""
         n = weights.shape[0]
-        n_pairs = self.n_clusters
-        if self.n_clusters == "auto":
+        if isinstance(self.n_clusters, str):
             n_pairs = min(max(self.max_clusters, n_components) + 1, n)
-        elif self.n_clusters > n:
-            raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} points.")
+        else:
+            n_pairs = self.n_clusters
+        if n_pairs > n:
+            raise ValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
         pairs = leading_eigenpairs(
             weights, n_pairs, tolerance=TOLERANCE, random_state=self._seed(), n_jobs=self.n_jobs
         )
         self.n_clusters_ = n_pairs
-        if self.n_clusters == "auto":
+        if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
             self.n_clusters_ = n_clusters_by_gap(self.eigengaps_)
         return pairs

@@ -6,6 +6,7 @@ Every function takes points (or, with ``metric="precomputed"``, distances) and r
 - spanning trees and their ensembles: `mst`, `disjoint_mst`, `perturbed_mst`
 - empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
 - images: `grid`
+- how neighbours matter to each other, with direction: `contextual`
 """
 
 from vicinal._lazy import attach
@@ -19,5 +20,6 @@ __getattr__, __dir__, __all__ = attach(
         "triangulation": ["delaunay"],
         "empty_region": ["beta_skeleton", "gabriel", "relative_neighborhood"],
         "lattice": ["grid"],
+        "context": ["contextual"],
     },
 )

@@ -72,6 +72,8 @@ class Graph:
         Component of each node, weakly connected in a directed graph; numbered by their first nodes.
     n_components, n_isolates : int
         Number of components, and of nodes without any edge.
+    sigma : float or None
+        Scale that a builder found for the strengths (`vicinal.graphs.contextual`).
 
     Examples
     --------
@@ -98,6 +100,7 @@ class Graph:
         "lengths",
         "metric",
         "points",
+        "sigma",
         "strengths",
     )
 
@@ -108,6 +111,7 @@ class Graph:
     directed: bool
     points: Any
     metric: str
+    sigma: float | None
     _components: np.ndarray | None
 
     def __init__(
@@ -176,14 +180,26 @@ class Graph:
 
     @classmethod
     def _trusted(
-        cls, entries: Entries, directed: bool, points: Any = None, metric: str = "euclidean"
+        cls,
+        entries: Entries,
+        directed: bool,
+        points: Any = None,
+        metric: str = "euclidean",
+        sigma: float | None = None,
     ) -> Graph:
         """Graph of entries that are known to keep the contract; takes the arrays over."""
         graph = object.__new__(cls)
-        graph._fill(entries, directed, points, metric)
+        graph._fill(entries, directed, points, metric, sigma)
         return graph
 
-    def _fill(self, entries: Entries, directed: bool, points: Any, metric: str) -> None:
+    def _fill(
+        self,
+        entries: Entries,
+        directed: bool,
+        points: Any,
+        metric: str,
+        sigma: float | None = None,
+    ) -> None:
         n, m = len(entries.indptr) - 1, len(entries.indices)
         dtype = index_dtype(n, m)
         values = {
@@ -194,6 +210,7 @@ class Graph:
             "directed": bool(directed),
             "points": check_origin(points, n),
             "metric": metric,
+            "sigma": sigma,
             "_components": None,
         }
         for name, value in values.items():
@@ -214,7 +231,7 @@ class Graph:
         return self
 
     def __reduce__(self) -> tuple:
-        return Graph._trusted, (self._csr, self.directed, self.points, self.metric)
+        return Graph._trusted, (self._csr, self.directed, self.points, self.metric, self.sigma)
 
     @property
     def _csr(self) -> Entries:

@@ -135,44 +135,47 @@ def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
     return np.asarray(operator, dtype=np.float64)
 
 
+class _Pair(NamedTuple):
+    """An eigenpair of one component: its vector is 0 on all other nodes."""
+
+    value: float
+    nodes: np.ndarray
+    entries: np.ndarray
+
+
 def _normalized_pairs(
     weights: sparse.csr_array, n_pairs: int, tolerance: float, seed: int, n_jobs: int | None
 ) -> Eigenpairs:
     n = weights.shape[0]
     sums = degrees(weights)
     matrix = normalized_affinity(weights, sums)
-    labels = affinity_components(matrix)
-    sizes = np.bincount(labels)
-    n_components = len(sizes)
-    by_size = np.argsort(-sizes, kind="stable")
-    order = np.argsort(labels, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-
-    values, columns, members = [1.0] * n_components, [], []
-    wanted = n_pairs - n_components
-    inner_values, inner_columns, inner_members = [], [], []
-    for c in by_size[: n_pairs if wanted <= 0 else n_components]:
-        nodes = order[starts[c] : starts[c + 1]]
+    by_size = _nodes_by_component(affinity_components(matrix))[:n_pairs]
+    constant, others = [], []
+    for nodes in by_size:
         known = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)
         known /= np.linalg.norm(known)
-        columns.append(known)
-        members.append(nodes)
-        if wanted > 0 and len(nodes) > 1:
+        constant.append(_Pair(1.0, nodes, known))
+        wanted = min(n_pairs - len(by_size), len(nodes) - 1)
+        if wanted > 0:
             block = matrix if len(nodes) == n else matrix[nodes][:, nodes]
-            q = min(wanted, len(nodes) - 1)
-            found, vectors = connected_pairs(block, known, q, tolerance, seed, n_jobs)
-            inner_values.extend(found)
-            inner_columns.extend(vectors.T)
-            inner_members.extend([nodes] * len(found))
-    best = np.argsort(-np.asarray(inner_values), kind="stable")[: max(wanted, 0)]
-    values = [*values[: len(columns)], *(inner_values[b] for b in best)]
-    columns += [inner_columns[b] for b in best]
-    members += [inner_members[b] for b in best]
+            found, vectors = connected_pairs(block, known, wanted, tolerance, seed, n_jobs)
+            others += [
+                _Pair(value, nodes, column) for value, column in zip(found, vectors.T, strict=True)
+            ]
+    others.sort(key=lambda pair: -pair.value)
+    pairs = [*constant, *others][:n_pairs]
     vectors = np.zeros((n, n_pairs), order="F")
-    for column, (nodes, entries) in enumerate(zip(members, columns, strict=True)):
-        vectors[nodes, column] = entries
-    walk = SparseProduct(matrix, n_jobs)
-    return _with_residuals(walk, np.asarray(values), vectors, isolated=sums == 0)
+    for column, pair in enumerate(pairs):
+        vectors[pair.nodes, column] = pair.entries
+    values = np.array([pair.value for pair in pairs])
+    return _with_residuals(SparseProduct(matrix, n_jobs), values, vectors, isolated=sums == 0)
+
+
+def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:
+    """Nodes of each component, the largest component first."""
+    sizes = np.bincount(labels)
+    groups = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+    return [groups[c] for c in np.argsort(-sizes, kind="stable")]
 
 
 def _with_residuals(

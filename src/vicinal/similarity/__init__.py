@@ -6,5 +6,10 @@
 
 from vicinal._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, {"affinities": ["affinity", "edge_scale"],
-        "contextual": ["contextual_distance"],})
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "affinities": ["affinity", "edge_scale"],
+        "contextual": ["contextual_distance"],
+    },
+)

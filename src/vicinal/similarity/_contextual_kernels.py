@@ -187,7 +187,9 @@ def _by_members(gram, square, means, dim, squared_distortion, lower, vectors, ou
 
 
 @njit(cache=True, nogil=True)
-def _by_features(gram, points, context, mean, square, means, squared_distortion, lower, vector, out):
+def _by_features(
+    gram, points, context, mean, square, means, squared_distortion, lower, vector, out
+):
     """The same from the D x D products of features, where the context has more points than features."""
     s, dim = len(context), len(mean)
     whole = _coding_length(

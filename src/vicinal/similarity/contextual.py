@@ -167,7 +167,9 @@ def _given_contexts(neighbors: Any, n: int) -> np.ndarray:
         indices = np.column_stack([own, indices])
     indices = np.ascontiguousarray(indices, dtype=np.int64)
     if indices.min() < 0 or indices.max() >= n:
-        raise ValueError(f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}.")
+        raise ValueError(
+            f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}."
+        )
     ordered = np.sort(indices, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
