@@ -21,11 +21,11 @@ def centroid_rows(points, indices, start, stop, out):
         for j in range(s):
             for d in range(dim):
                 # Relative to the point itself: a context far from the origin keeps its digits.
-                mean[d] += points[indices[i, j], d] - points[i, d]
+                mean[d] += points[indices[i, j], d] - points[indices[i, 0], d]
         for j in range(s):
             total = 0.0
             for d in range(dim):
-                difference = points[indices[i, j], d] - points[i, d] - mean[d] / s
+                difference = points[indices[i, j], d] - points[indices[i, 0], d] - mean[d] / s
                 total += difference * difference
             far[j] = np.sqrt(total)
         for j in range(s):

@@ -97,20 +97,47 @@ def contextual_distance(
         check_choice(descriptor, "descriptor", DESCRIPTORS)
     data = _check_data(X, metric, descriptor)
     indices = _contexts(data, k, neighbors, metric, n_jobs, verbose)
-    k = indices.shape[1] - 1
+    return indices, distances_in_contexts(
+        data,
+        indices,
+        descriptor,
+        epsilon=epsilon,
+        metric=metric,
+        n_features=n_features,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+
+
+def distances_in_contexts(
+    data: np.ndarray,
+    contexts: np.ndarray,
+    descriptor: str | Callable,
+    *,
+    epsilon: float | None = None,
+    metric: str = "euclidean",
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> np.ndarray:
+    """Contextual distances, in each row of ``contexts``, from its first member to all members.
+
+    Parameters are those of `contextual_distance`; the data are checked already.
+    """
+    k = contexts.shape[1] - 1
     if epsilon is not None:
         epsilon = check_real(epsilon, "epsilon", low=0.0, open_low=True)
     if callable(descriptor):
-        return indices, _by_definition(data, indices, descriptor)
+        return _by_definition(data, contexts, descriptor)
     if descriptor == "trivial":
         check_count(k, "k", high=1, remedy="The trivial descriptor is defined for one neighbour.")
-        return indices, _euclidean(data, indices, metric)
+        return _euclidean(data, contexts, metric)
     check_count(k, "k", low=2, remedy=f"A {descriptor} needs a context of 3 points or more.")
-    out = np.empty(indices.shape)
-    kernel = _kernel(data, indices, str(descriptor), metric, epsilon, n_features)
+    out = np.empty(contexts.shape)
+    kernel = _kernel(data, contexts, str(descriptor), metric, epsilon, n_features)
     map_threads(
         lambda rows: kernel(*rows, out),
-        blocks(len(indices), ROWS_A_TASK),
+        blocks(len(contexts), ROWS_A_TASK),
         n_jobs,
         progress="contextual distances" if verbose > 0 else None,
     )
@@ -118,7 +145,7 @@ def contextual_distance(
         raise ValueError(
             "contextual distances overflow: X holds values whose squares are not finite; scale it down."
         )
-    return indices, out
+    return out
 
 
 def _check_data(X: Any, metric: str, descriptor: Any) -> np.ndarray:
