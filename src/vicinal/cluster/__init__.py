@@ -2,11 +2,17 @@
 
 - `SpectralClustering`: normalised cuts of a graph, with the number of clusters given or found
 - `spectral_labels`: the same for a ready affinity, as a function
+- `PerceptualClustering`: clusters in heavy noise, which is told apart
 """
 
 from vicinal._lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
-    {"partition": ["spectral_labels"], "spectral": ["SpectralClustering"]},
+    {
+        "partition": ["spectral_labels"],
+        "spectral": ["SpectralClustering"],
+        "perceptual": ["PerceptualClustering"],
+        "subspaces": ["k_subspaces"],
+    },
 )

@@ -103,11 +103,16 @@ def assign_rows(rows: np.ndarray, n_clusters: int, assign: str, seed: int) -> As
     if assign == "discretize":
         rows = unit_rows(rows)
     found = (kmeans if assign == "kmeans" else discretize)(rows, n_clusters, seed)
-    used, first, labels = np.unique(found.labels, return_index=True, return_inverse=True)
+    return numbered(*found)
+
+
+def numbered(labels: np.ndarray, places: np.ndarray) -> Assigned:
+    """Clusters numbered by their first rows; empty ones are left out."""
+    used, first, labels = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return Assigned(rank[labels], found.places[used[order]])
+    return Assigned(rank[labels], places[used[order]])
 
 
 def nearest_place(rows: np.ndarray, places: np.ndarray, assign: str) -> np.ndarray:

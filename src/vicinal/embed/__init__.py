@@ -2,6 +2,7 @@
 
 - `Isomap`: distances along the graph, by classical scaling or from landmarks
 - `LaplacianEigenmaps`: the slowest directions of a random walk
+- `PerceptualEmbedding`: clusters on lines through the origin, noise near it
 - `classical_scaling`, `place_by_distances`: the scaling itself, for any distances
 """
 
@@ -12,6 +13,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "eigenmaps": ["LaplacianEigenmaps"],
         "isomap": ["Isomap"],
+        "perceptual": ["PerceptualEmbedding"],
         "scaling": ["classical_scaling", "place_by_distances"],
     },
 )

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import check_real, require_memory
+from vicinal.operators.products import SparseProduct
 from vicinal.operators.stationary import TELEPORT, edge_weights
 
 PATCHES_A_TASK = 1 << 13
@@ -51,6 +52,33 @@ def aligned_digraph_laplacian(
            [-1.,  1.]])
     """
     return _align(digraph, beta, n_jobs)[0]
+
+
+class AlignedWalk(SparseProduct):
+    """I - the aligned Laplacian: symmetric, eigenvalues at most 1, its first eigenvector known.
+
+    Parameters
+    ----------
+    digraph, beta, n_jobs :
+        As for `aligned_digraph_laplacian`.
+
+    Attributes
+    ----------
+    stationary : ndarray (n,)
+        Mean stationary distribution of the patches, the diagonal of F over its sum.
+    known : ndarray (n,)
+        Its roots: an eigenvector of eigenvalue 1.
+    sparse_part : csr_array (n, n)
+        The operator itself.
+    """
+
+    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = None) -> None:
+        laplacian, mass = _align(digraph, beta, n_jobs)
+        walk = sparse.csr_array(sparse.identity(len(mass)) - laplacian)
+        super().__init__(walk, n_jobs)
+        self.stationary = mass / mass.sum()
+        self.known = np.sqrt(self.stationary)
+        self.sparse_part = walk
 
 
 def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_array, np.ndarray]:

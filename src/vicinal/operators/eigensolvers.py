@@ -44,11 +44,15 @@ def connected_pairs(
     tolerance: float,
     seed: int,
     n_jobs: int | None,
+    operator: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Largest eigenpairs, after the known one of eigenvalue 1, of a connected normalised affinity."""
+    """Largest eigenpairs, after the known one of eigenvalue 1, of a connected normalised affinity.
+
+    With an ``operator`` they are those of the operator, which the matrix is the larger part of.
+    """
     from vicinal.operators._product_kernels import hops_across
 
-    deflated = Deflated(SparseProduct(matrix, n_jobs), known)
+    deflated = Deflated(operator or SparseProduct(matrix, n_jobs), known)
     n = matrix.shape[0]
     if n <= DENSE or n_pairs > n // 4:
         return largest(deflated, n_pairs, tolerance, seed)
@@ -62,6 +66,7 @@ def connected_pairs(
                 known,
                 n_pairs + 1,
                 accuracy=min(1e-3, ACCURACY * tolerance),
+                operator=operator,
                 n_jobs=n_jobs,
             )
             if residuals.max() <= ACCURACY * tolerance:

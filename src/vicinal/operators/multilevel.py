@@ -66,6 +66,7 @@ def multilevel_eigenpairs(
     *,
     accuracy: float = 1e-3,
     max_steps: int = 60,
+    operator: Any = None,
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -85,6 +86,9 @@ def multilevel_eigenpairs(
         are right to its square.
     max_steps : int, default=60
         Steps of the block iteration; about ten suffice on graphs that this method is made for.
+    operator : LinearOperator, optional
+        Operator whose eigenpairs are wanted if it is not S itself but near it, such as S plus a few
+        directions; S then only guides the search.
     n_jobs : int, optional
         Threads, all cores by default; the result does not depend on it.
     progress : str, optional
@@ -113,13 +117,22 @@ def multilevel_eigenpairs(
         if hierarchy.levels:
             start = _start(hierarchy, min(n_pairs - 1 + GUARD, n - 1))
             values, vectors = _iterate(
-                hierarchy, known, start, n_pairs - 1, accuracy, max_steps, n_jobs, progress
+                hierarchy,
+                known,
+                start,
+                n_pairs - 1,
+                accuracy,
+                max_steps,
+                operator,
+                n_jobs,
+                progress,
             )
         else:
             values, vectors = hierarchy.values[1:n_pairs], hierarchy.vectors[:, 1:n_pairs]
     vectors = np.hstack([known, vectors])
     values = np.concatenate([[1.0], 1.0 - values])
-    residuals = SparseProduct(normalized, n_jobs) @ vectors - vectors * values
+    operator = SparseProduct(normalized, n_jobs) if operator is None else operator
+    residuals = operator @ vectors - vectors * values
     return values, vectors, np.linalg.norm(residuals, axis=0)
 
 
@@ -185,7 +198,7 @@ def _largest_eigenvalue(laplacian: sparse.csr_array, inverse: np.ndarray) -> flo
     return 1.1 * float(np.linalg.norm(vector))
 
 
-def _smooth(level: Level, b: np.ndarray, x: np.ndarray | None, n_jobs: int | None) -> np.ndarray:
+def _smooth(level: Level, b: np.ndarray, x: Any, n_jobs: int | None) -> np.ndarray:
     """Chebyshev steps that take what changes from node to node out of the error of ``x``."""
     from vicinal.operators._multilevel_kernels import smooth_rows
 
@@ -225,14 +238,20 @@ def _iterate(
     n_wanted: int,
     accuracy: float,
     max_steps: int,
+    operator: Any,
     n_jobs: int | None,
     progress: str | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Smallest eigenpairs of the finest Laplacian beside the known one, by LOBPCG."""
-    laplacian = hierarchy.levels[0].laplacian
+
+    def imaged(vectors: np.ndarray) -> np.ndarray:
+        if operator is None:
+            return hierarchy.levels[0].laplacian @ vectors
+        return vectors - operator @ vectors
+
     width = start.shape[1]
     block = start - known @ _overlap(known, start, n_jobs)
-    images = laplacian @ block
+    images = imaged(block)
     values, mix = _rayleigh_ritz(block, images, width, n_jobs)
     x, ax = _mixed(block, mix, n_jobs), _mixed(images, mix, n_jobs)
     p = ap = np.empty((len(x), 0))
@@ -249,7 +268,7 @@ def _iterate(
             w -= _mixed(found, _overlap(found, w, n_jobs), n_jobs)
             w /= _lengths(w)
             block = np.hstack([x, w, p])
-            images = np.hstack([ax, laplacian @ w, ap])
+            images = np.hstack([ax, imaged(w), ap])
             values, mix = _rayleigh_ritz(block, images, width, n_jobs)
             x, ax = _mixed(block, mix, n_jobs), _mixed(images, mix, n_jobs)
             # The part of the step that is new: where the vectors are heading.

@@ -88,6 +88,24 @@ def leading_eigenpairs(
     return pairs
 
 
+def walk_eigenpairs(
+    walk: Any, n_pairs: int, *, tolerance: float = 1e-9, random_state: int = 0, n_jobs: int | None
+) -> Eigenpairs:
+    """Eigenpairs after the known one of the symmetric walk on a digraph.
+
+    Parameters
+    ----------
+    walk : SymmetricWalk or AlignedWalk
+        Has its known first eigenvector as ``known``, and its ``sparse_part``.
+    n_pairs, tolerance, random_state, n_jobs :
+        As for `leading_eigenpairs`; n_pairs is at most n - 1.
+    """
+    found = connected_pairs(
+        walk.sparse_part, walk.known, n_pairs, tolerance, random_state, n_jobs, operator=walk
+    )
+    return _with_residuals(walk, *found)
+
+
 def affinity_components(weights: sparse.csr_array) -> np.ndarray:
     """Component of each node; an edge whose affinity has vanished does not connect."""
     if not weights.data.all():

@@ -1,0 +1,228 @@
+"""`PerceptualClustering`: clusters as subspaces of the perceptual embedding, after taking noise out."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._perception import PerceptualEstimator
+from vicinal._validation import check_choice, check_count, check_real
+from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster.noise import split_norms
+from vicinal.cluster.partition import Assigned, assign_rows, nearest_place, numbered
+from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
+from vicinal.operators.spectrum import nystrom, walk_eigenpairs
+
+# Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
+NOISE_DIRECTIONS = 5
+TOLERANCE = 1e-6
+
+
+class PerceptualClustering(ClusterMixin, PerceptualEstimator):
+    """Clusters that survive heavy noise.
+
+    Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`). Those near the
+    origin are noise; the others lie near linear subspaces through it, one a cluster.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        Number of clusters, noise not counted; "auto" reads it off the spectrum.
+    noise : "auto", int or float, default="auto"
+        Which points are noise (label -1): those nearest to the origin, as many as a count (int) or a
+        share (float in [0, 1)) says; "auto" splits the distribution of norms in two if it clearly has
+        two parts, else there is no noise.
+    assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
+        How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`.
+    max_clusters : int, default=20
+        Most clusters that "auto" considers.
+    n_neighbors, descriptor, epsilon, beta, laplacian, random_state, n_jobs, verbose :
+        As for `PerceptualEmbedding`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int (n,)
+        Cluster of each point, numbered by first points; -1 for noise.
+    n_clusters_ : int
+    noise_score_ : ndarray (n,)
+        From 0, far from the origin, to 1 at the origin; 0.5 is the mean square distance.
+    noise_threshold_ : float
+        Norm below which a point is noise.
+    noise_gain_ : float or None
+        With ``noise="auto"``, how much better two groups describe the norms than one (log-likelihood a
+        point, penalised); noise is looked for from 0.1 on.
+    norms_ : ndarray (n,)
+        Distances from the origin that the threshold was read from.
+    embedding_ : ndarray (n, n_clusters_)
+        Rows that were assigned: the roots of the stationary distribution and the eigenvectors after
+        it, in which each cluster is near a line.
+    eigenvalues_ : ndarray
+        Eigenvalues after the first, which is 1.
+    eigengaps_ : ndarray
+        With ``n_clusters="auto"``, how clearly the spectrum speaks for 1, 2, ... clusters.
+    stationary_ : ndarray (n,)
+    graph_ : Graph
+
+    References
+    ----------
+    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+
+    Examples
+    --------
+    >>> from vicinal import PerceptualClustering
+    >>> from vicinal.datasets import make_half_cylinders
+    >>> X, truth = make_half_cylinders(300, 200, random_state=0)
+    >>> model = PerceptualClustering(2, random_state=0).fit(X)
+    >>> sorted(set(model.labels_.tolist()))
+    [-1, 0, 1]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str = "auto",
+        *,
+        noise: Any = "auto",
+        assign: str = "subspaces",
+        max_clusters: int = 20,
+        n_neighbors: int = 10,
+        descriptor: Any = "coding_length",
+        epsilon: float | None = None,
+        beta: float = 0.99999,
+        laplacian: str = "global",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.noise = noise
+        self.assign = assign
+        self.max_clusters = max_clusters
+        self.n_neighbors = n_neighbors
+        self.descriptor = descriptor
+        self.epsilon = epsilon
+        self.beta = beta
+        self.laplacian = laplacian
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> PerceptualClustering:
+        """Cluster points, or the nodes of a digraph whose strengths are its weights.
+
+        Parameters
+        ----------
+        X : array (n, n_features) or Graph
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(self.n_clusters, str):
+            check_choice(self.n_clusters, "n_clusters", ("auto",))
+        else:
+            check_count(self.n_clusters, "n_clusters")
+        check_count(self.max_clusters, "max_clusters")
+        check_choice(self.assign, "assign", ("subspaces", "kmeans", "discretize"))
+        _check_noise(self.noise)
+
+        walk = self._build_walk(X)
+        n = walk.shape[0]
+        pairs = walk_eigenpairs(
+            walk,
+            self._n_pairs(n),
+            tolerance=TOLERANCE,
+            random_state=self._seed(),
+            n_jobs=self.n_jobs,
+        )
+        self.eigenvalues_ = pairs.values
+        if isinstance(self.n_clusters, str):
+            self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
+            self.n_clusters_ = n_clusters_by_gap(self.eigengaps_)
+        else:
+            self.n_clusters_ = self.n_clusters
+        self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
+        self.norms_ = np.linalg.norm(self._directions, axis=1)
+        is_noise = self._split_noise(n)
+        mean_square = self._directions.shape[1] / n
+        self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
+        self.embedding_ = self._rows(walk.known, pairs.vectors)
+        self.labels_ = np.full(n, -1)
+        found = self._assigned(self.embedding_[~is_noise])
+        self.labels_[~is_noise], self._places = found
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Clusters of new points, -1 for noise, by where a walk from their contexts leads.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+
+        Returns
+        -------
+        ndarray of int (m,)
+            Training points keep their clusters.
+        """
+        check_is_fitted(self)
+        weights, known = self._context_weights(X)
+        values = self.eigenvalues_[: self._directions.shape[1]]
+        norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
+        rows = nystrom(
+            weights @ self.embedding_,
+            np.concatenate([[1.0], self.eigenvalues_])[: self.n_clusters_],
+        )
+        if self.assign == "subspaces":
+            labels = nearest_subspace(rows, self._places)
+        else:
+            labels = nearest_place(rows, self._places, self.assign)
+        labels = np.where(norms < self.noise_threshold_, -1, labels)
+        own = weights.indices[weights.indptr[:-1]]
+        return np.where(known, self.labels_[own], labels)
+
+    def _n_pairs(self, n: int) -> int:
+        if isinstance(self.n_clusters, str):
+            return min(max(self.max_clusters, NOISE_DIRECTIONS), n - 1)
+        if self.n_clusters > n:
+            raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} points.")
+        return min(max(self.n_clusters - 1, NOISE_DIRECTIONS), n - 1)
+
+    def _rows(self, known: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        return np.column_stack([known, vectors[:, : self.n_clusters_ - 1]])
+
+    def _split_noise(self, n: int) -> np.ndarray:
+        """Which points are noise; stores the threshold and where it came from."""
+        self.noise_gain_ = None
+        if isinstance(self.noise, str):
+            self.noise_threshold_, self.noise_gain_ = split_norms(self.norms_)
+            return self.norms_ < self.noise_threshold_
+        is_count = isinstance(self.noise, numbers.Integral)
+        count = int(self.noise if is_count else round(self.noise * n))
+        if n - count < self.n_clusters_:
+            raise ValueError(
+                f"noise={self.noise!r} leaves {n - count} of n_samples={n} points for "
+                f"{self.n_clusters_} clusters; give less noise."
+            )
+        order = np.argsort(self.norms_, kind="stable")
+        is_noise = np.zeros(n, dtype=bool)
+        is_noise[order[:count]] = True
+        self.noise_threshold_ = float(self.norms_[order[count]]) if count else 0.0
+        return is_noise
+
+    def _assigned(self, rows: np.ndarray) -> Assigned:
+        if self.assign != "subspaces":
+            return assign_rows(rows, self.n_clusters_, self.assign, self._seed())
+        return numbered(*k_subspaces(rows, self.n_clusters_, seed=self._seed()))
+
+
+def _check_noise(noise: Any) -> None:
+    if isinstance(noise, str):
+        check_choice(noise, "noise", ("auto",))
+    elif isinstance(noise, numbers.Integral) and not isinstance(noise, bool):
+        check_count(noise, "noise", low=0)
+    else:
+        check_real(noise, "noise", low=0.0, high=1.0 - 1e-12, remedy="A share is below 1.")

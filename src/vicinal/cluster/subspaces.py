@@ -1,0 +1,97 @@
+"""Clusters as linear subspaces through the origin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+STARTS = 10
+MAX_STEPS = 100
+
+
+def k_subspaces(
+    rows: np.ndarray, n_clusters: int, dimension: int = 1, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Group rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to their rows.
+
+    Alternates between the subspace that holds most of each row and the subspace that holds most of each
+    cluster (its leading right singular vectors), from several starts; keeps the result that holds most.
+
+    Parameters
+    ----------
+    rows : ndarray (n, q)
+        Points; their directions count, up to sign.
+    n_clusters : int
+    dimension : int, default=1
+        Dimension of each subspace, at most q; 1 is lines.
+    seed : int
+
+    Returns
+    -------
+    labels : ndarray of int (n,)
+    bases : ndarray (n_clusters, dimension, q)
+        Orthonormal rows that span each subspace.
+
+    References
+    ----------
+    Tseng, "Nearest q-flat to m points", 2000; Vidal, Ma and Sastry, "Generalized principal component
+    analysis", PAMI 2005, for the problem.
+    """
+    draw = np.random.default_rng(seed)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    directions = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    found = [
+        _alternate(directions, _spread_bases(directions, n_clusters, dimension, draw))
+        for _ in range(STARTS)
+    ]
+    labels, bases, _ = max(found, key=lambda result: result[2])
+    return labels, bases
+
+
+def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
+    """The subspace that holds most of each row, the first at a tie."""
+    return np.argmax(_held(rows, bases), axis=1)
+
+
+def _held(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
+    """Squared length of each row's projection onto each subspace."""
+    shares = np.empty((len(rows), len(bases)))
+    for c, basis in enumerate(bases):
+        shares[:, c] = np.square(rows @ basis.T).sum(axis=1)
+    return shares
+
+
+def _alternate(directions: np.ndarray, bases: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    held = -np.inf
+    for _ in range(MAX_STEPS):
+        shares = _held(directions, bases)
+        labels = np.argmax(shares, axis=1)
+        total = float(shares[np.arange(len(labels)), labels].sum())
+        if total <= held * (1 + 1e-10):
+            break
+        held = total
+        for c in range(len(bases)):
+            members = directions[labels == c]
+            # A subspace that lost all its rows stays, and may win some back.
+            if len(members):
+                bases[c] = _leading(members, len(bases[c]))
+    return labels, bases, held
+
+
+def _spread_bases(
+    directions: np.ndarray, n_clusters: int, dimension: int, draw: np.random.Generator
+) -> np.ndarray:
+    """Subspaces around rows that the subspaces before them hold least of."""
+    bases = np.empty((n_clusters, dimension, directions.shape[1]))
+    covered = draw.random(len(directions)) * 1e-3
+    for c in range(n_clusters):
+        seed = int(draw.integers(len(directions))) if c == 0 else int(np.argmin(covered))
+        nearest = np.argsort(-np.abs(directions @ directions[seed]), kind="stable")
+        bases[c] = _leading(directions[nearest[: max(4 * dimension, 1)]], dimension)
+        covered = np.maximum(covered, _held(directions, bases[c : c + 1])[:, 0])
+    return bases
+
+
+def _leading(members: np.ndarray, dimension: int) -> np.ndarray:
+    """Orthonormal directions that hold most of the members, from their second moments."""
+    vectors = np.linalg.eigh(members.T @ members)[1]
+    return vectors[:, ::-1][:, :dimension].T

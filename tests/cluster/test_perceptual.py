@@ -1,0 +1,191 @@
+"""Perceptual clustering: what must hold on half-cylinders in noise, policies, new points, bad input."""
+
+import pickle
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+from vicinal import Graph, PerceptualClustering, graphs
+from vicinal.cluster.noise import split_norms
+from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
+from vicinal.datasets.half_cylinders import make_half_cylinders
+
+
+def accuracy(truth, found):
+    """Share of points in the right of three groups: two surfaces and noise, which has its own label."""
+    return max(
+        (np.array([first, second, -1])[found] == truth).mean()
+        for first, second in permutations([0, 1])
+    )
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return make_half_cylinders(300, 200, random_state=0)
+
+
+@pytest.mark.parametrize(("n_noise", "least"), [(400, 0.90), (800, 0.86), (1600, 0.82)])
+def test_surfaces_are_found_when_the_noise_is_counted(n_noise, least):
+    found = []
+    for seed in range(5):
+        X, truth = make_half_cylinders(800, n_noise, random_state=seed)
+        labels = PerceptualClustering(2, noise=n_noise, random_state=0).fit_predict(X)
+        assert (labels == -1).sum() == n_noise
+        found.append(accuracy(truth, labels))
+    assert np.mean(found) >= least
+
+
+def test_surfaces_and_noise_are_found_by_themselves():
+    found = []
+    for seed in range(5):
+        X, truth = make_half_cylinders(800, 800, random_state=seed)
+        model = PerceptualClustering(2, random_state=0).fit(X)
+        assert model.noise_gain_ > 0.1
+        found.append(accuracy(truth, model.labels_))
+    assert np.mean(found) >= 0.82
+
+
+def test_clean_surfaces_have_no_noise_and_their_number_is_found():
+    X, truth = make_half_cylinders(800, 0, random_state=0)
+    model = PerceptualClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+    assert model.noise_threshold_ == 0
+    assert adjusted_rand_score(model.labels_, truth) == 1
+
+
+def test_number_of_clusters_is_found_in_noise():
+    X, _ = make_half_cylinders(800, 400, random_state=0)
+    model = PerceptualClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+    assert np.argmax(model.eigengaps_) == 1
+
+
+@pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
+@pytest.mark.parametrize("assign", ["subspaces", "kmeans", "discretize"])
+def test_every_descriptor_and_assignment_beats_chance_by_far(noisy, descriptor, assign):
+    X, truth = noisy
+    model = PerceptualClustering(
+        2, noise=200, descriptor=descriptor, assign=assign, random_state=0
+    ).fit(X)
+    assert accuracy(truth, model.labels_) > 0.8
+
+
+def test_noise_scores_and_threshold_tell_the_same_story(noisy):
+    X, _ = noisy
+    model = PerceptualClustering(2, noise=0.25, random_state=0).fit(X)
+    assert (model.labels_ == -1).sum() == 200
+    is_noise = model.labels_ == -1
+    assert model.noise_score_[is_noise].min() > model.noise_score_[~is_noise].max() - 1e-12
+    np.testing.assert_array_equal(model.norms_ < model.noise_threshold_, is_noise)
+    assert ((model.noise_score_ > 0) & (model.noise_score_ <= 1)).all()
+
+
+def test_training_points_keep_their_labels_and_new_ones_join(noisy):
+    X, truth = noisy
+    model = PerceptualClustering(2, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    new, expected = make_half_cylinders(100, 0, random_state=9)
+    labels = model.predict(new)
+    clear = labels >= 0
+    assert clear.mean() > 0.8
+    names = [
+        np.bincount(model.labels_[(truth == c) & (model.labels_ >= 0)]).argmax() for c in (0, 1)
+    ]
+    assert (labels[clear] == np.array(names)[expected[clear]]).mean() > 0.95
+    far = model.predict([[50.0, 50.0, 50.0]])
+    assert far.shape == (1,)
+
+
+def test_aligned_laplacian_tells_clean_surfaces_apart():
+    X, truth = make_half_cylinders(300, 0, random_state=1)
+    model = PerceptualClustering(2, noise=0, laplacian="aligned", random_state=0).fit(X)
+    assert adjusted_rand_score(model.labels_, truth) == 1
+
+
+def test_a_digraph_goes_in_but_takes_no_new_points(noisy):
+    X, _ = noisy
+    digraph = graphs.contextual(X, 10)
+    by_graph = PerceptualClustering(2, random_state=0).fit(digraph)
+    by_points = PerceptualClustering(2, random_state=0).fit(X)
+    np.testing.assert_array_equal(by_graph.labels_, by_points.labels_)
+    links = Graph.from_edges(
+        6, [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [5, 3], [2, 3]], np.ones(7), directed=True
+    )
+    model = PerceptualClustering(2, noise=0, beta=0.9).fit(links)
+    assert adjusted_rand_score(model.labels_, [0, 0, 0, 1, 1, 1]) == 1
+    with pytest.raises(ValueError, match="no context"):
+        model.predict(X[:2])
+
+
+def test_same_result_for_any_number_of_threads_and_after_pickling(noisy):
+    X, _ = noisy
+    one, two = (PerceptualClustering(2, random_state=0, n_jobs=n).fit(X) for n in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    again = pickle.loads(pickle.dumps(two))
+    np.testing.assert_array_equal(again.predict(X[:9]), two.labels_[:9])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters=0"),
+        ({"n_clusters": 900}, "n_clusters=900"),
+        ({"n_clusters": "some"}, "n_clusters='some'"),
+        ({"noise": -1}, "noise=-1"),
+        ({"noise": 1.0}, "noise=1.0"),
+        ({"noise": 799}, "leaves 1 of"),
+        ({"noise": "much"}, "noise='much'"),
+        ({"assign": "other"}, "assign='other'"),
+        ({"n_neighbors": 1}, "n_neighbors=1"),
+        ({"descriptor": "other"}, "descriptor='other'"),
+        ({"epsilon": 0.0}, "epsilon=0"),
+        ({"beta": 1.5}, "beta=1.5"),
+        ({"laplacian": "other"}, "laplacian='other'"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message, noisy):
+    with pytest.raises((ValueError, TypeError), match=message):
+        PerceptualClustering(**{"n_clusters": 2, **parameters}).fit(noisy[0])
+
+
+@given(
+    seed=st.integers(0, 200),
+    n_clusters=st.integers(1, 3),
+    dimension=st.integers(1, 2),
+)
+def test_k_subspaces_recovers_orthogonal_subspaces(seed, n_clusters, dimension):
+    rng = np.random.default_rng(seed)
+    q = n_clusters * dimension
+    turn = np.linalg.qr(rng.standard_normal((q, q)))[0]
+    truth = np.repeat(np.arange(n_clusters), 25)
+    rows = np.zeros((len(truth), q))
+    for c in range(n_clusters):
+        rows[truth == c, c * dimension : (c + 1) * dimension] = rng.standard_normal((25, dimension))
+    rows = rows @ turn
+    labels, bases = k_subspaces(rows, n_clusters, dimension, seed=seed)
+    assert adjusted_rand_score(labels, truth) == 1
+    np.testing.assert_array_equal(nearest_subspace(rows, bases), labels)
+    for basis in bases:
+        np.testing.assert_allclose(basis @ basis.T, np.eye(dimension), atol=1e-9)
+
+
+def test_norms_of_one_group_are_not_split():
+    rng = np.random.default_rng(0)
+    assert split_norms(np.exp(rng.standard_normal(1000))).threshold == 0
+    assert split_norms(np.ones(50)).threshold == 0
+    assert split_norms(np.zeros(50)).threshold == 0
+    mixed = np.concatenate([rng.normal(0, 0.3, 700), rng.normal(-4, 0.5, 300)])
+    split = split_norms(np.exp(mixed))
+    assert -3.5 < np.log(split.threshold) < -0.5
+
+
+def test_more_neighbours_than_points_are_cut_with_a_warning():
+    X = np.random.default_rng(0).random((9, 2))
+    with pytest.warns(UserWarning, match="8 neighbours are taken"):
+        assert len(PerceptualClustering(2).fit(X).labels_) == 9
+    with pytest.raises(ValueError, match="n_samples=2"):
+        PerceptualClustering(2).fit(X[:2])
