@@ -56,7 +56,7 @@ class PerceptualEstimator(BaseEstimator):
         if k >= n:
             warnings.warn(
                 f"n_neighbors={k}, but X has n_samples={n}: {n - 1} neighbours are taken.",
-                stacklevel=3,
+                stacklevel=4,
             )
         return contextual(
             points,
