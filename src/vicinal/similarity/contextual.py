@@ -131,8 +131,11 @@ def distances_in_contexts(
         return _by_definition(data, contexts, descriptor)
     if descriptor == "trivial":
         check_count(k, "k", high=1, remedy="The trivial descriptor is defined for one neighbour.")
-        return _euclidean(data, contexts, metric)
-    check_count(k, "k", low=2, remedy=f"A {descriptor} needs a context of 3 points or more.")
+        if metric != "euclidean":
+            return _given_lengths(data, contexts, metric)
+    else:
+        remedy = f"The descriptor {descriptor!r} needs contexts of 3 points or more."
+        check_count(k, "k", low=2, remedy=remedy)
     out = np.empty(contexts.shape)
     kernel = _kernel(data, contexts, str(descriptor), metric, epsilon, n_features)
     map_threads(
@@ -219,11 +222,13 @@ def _kernel(
     """Function that fills rows of the result."""
     from vicinal.similarity import _contextual_kernels as kernels
 
+    if descriptor == "trivial":
+        return lambda *rows: kernels.euclidean_rows(data, indices, *rows)
     if descriptor == "centroid":
         if metric == "euclidean":
             return lambda *rows: kernels.centroid_rows(data, indices, *rows)
-        halves = data if metric == "gram" else _inner_products(data)
-        return lambda *rows: kernels.centroid_products(halves, indices, *rows)
+        products = data if metric == "gram" else _inner_products(data)
+        return lambda *rows: kernels.centroid_products(products, indices, *rows)
     if metric == "euclidean":
         dim = data.shape[1]
     elif n_features is None:
@@ -233,16 +238,18 @@ def _kernel(
         )
     else:
         dim = check_count(n_features, "n_features")
-    squared = 10.0 * dim / (indices.shape[1] - 1) if epsilon is None else epsilon**2
+    if epsilon is None:
+        epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
     if metric == "euclidean":
-        return lambda *rows: kernels.coding_length_rows(data, indices, squared, *rows)
+        return lambda *rows: kernels.coding_length_rows(data, indices, epsilon, *rows)
     products = data if metric == "gram" else _inner_products(data)
-    return lambda *rows: kernels.coding_length_products(products, indices, dim, squared, *rows)
+    return lambda *rows: kernels.coding_length_products(products, indices, dim, epsilon, *rows)
 
 
 def _inner_products(distances: np.ndarray) -> np.ndarray:
     """Inner products of the points around their mean, from all distances."""
-    products = np.square(distances)
+    with np.errstate(over="ignore"):
+        products = np.square(distances)
     means = products.mean(axis=0)
     products -= means[:, None]
     products -= means[None] - means.mean()
@@ -250,15 +257,12 @@ def _inner_products(distances: np.ndarray) -> np.ndarray:
     return products
 
 
-def _euclidean(data: np.ndarray, indices: np.ndarray, metric: str) -> np.ndarray:
-    """With one neighbour |gamma - |1 - gamma|| d = d, whatever gamma outside [0, 1]."""
+def _given_lengths(data: np.ndarray, indices: np.ndarray, metric: str) -> np.ndarray:
+    """Distances between the two points of each context, from all distances or inner products."""
     own, other = indices.T
-    if metric == "euclidean":
-        lengths = np.sqrt(np.square(data[own] - data[other]).sum(axis=1))
-    elif metric == "precomputed":
-        lengths = data[own, other]
-    else:
-        lengths = np.sqrt(np.maximum(data[own, own] + data[other, other] - 2 * data[own, other], 0))
+    lengths = data[own, other]
+    if metric == "gram":
+        lengths = np.sqrt(np.maximum(data[own, own] + data[other, other] - 2 * lengths, 0.0))
     return np.column_stack([np.zeros(len(own)), lengths])
 
 
