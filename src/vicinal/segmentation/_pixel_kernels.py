@@ -1,0 +1,42 @@
+"""Kernels of the affinities between pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def count_neighbors(height, width, offsets, start, stop, counts):
+    """Neighbours inside the image, of the pixels of rows ``start`` to ``stop``."""
+    for y in range(start, stop):
+        for x in range(width):
+            inside = 0
+            for o in range(len(offsets)):
+                v, u = y + offsets[o, 0], x + offsets[o, 1]
+                if 0 <= v < height and 0 <= u < width:
+                    inside += 1
+            counts[y * width + x] = inside
+
+
+@njit(cache=True, nogil=True)
+def fill_neighbors(values, offsets, nearness, least, indptr, start, stop, indices, weights):
+    """Entries of the same pixels: Gaussian of the difference times nearness of the position.
+
+    Values are measured in units of the Gaussian's width.
+    """
+    height, width, n_channels = values.shape
+    for y in range(start, stop):
+        for x in range(width):
+            e = indptr[y * width + x]
+            for o in range(len(offsets)):
+                v, u = y + offsets[o, 0], x + offsets[o, 1]
+                if not (0 <= v < height and 0 <= u < width):
+                    continue
+                square = 0.0
+                for c in range(n_channels):
+                    difference = values[y, x, c] - values[v, u, c]
+                    square += difference * difference
+                indices[e] = v * width + u
+                weights[e] = max(least, np.exp(-0.5 * square)) * nearness[o]
+                e += 1
