@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 FULL = Setting(
     n_draws=5,
-    image_shape=(24, 32),
+    image_shape=(20, 25),
     scales=(0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, np.inf),
     n_points=1500,
     sweeps={
