@@ -3,6 +3,7 @@
 - spirals: `make_spirals`, `load_noisy_spiral`
 - moons: `make_two_moons`
 - a sheet with known geodesic distances: `make_swiss_roll`
+- surfaces in noise, and clusters that distances mix: `make_half_cylinders`, `two_clusters`
 """
 
 from vicinal._lazy import attach
@@ -10,8 +11,10 @@ from vicinal._lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "half_cylinders": ["make_half_cylinders"],
         "moons": ["make_two_moons"],
         "spirals": ["load_noisy_spiral", "make_spirals"],
         "swiss_roll": ["make_swiss_roll"],
+        "two_clusters": ["two_clusters"],
     },
 )
