@@ -11,10 +11,10 @@ from vicinal._lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "figure_points": ["two_clusters"],
         "half_cylinders": ["make_half_cylinders"],
         "moons": ["make_two_moons"],
         "spirals": ["load_noisy_spiral", "make_spirals"],
         "swiss_roll": ["make_swiss_roll"],
-        "two_clusters": ["two_clusters"],
     },
 )
