@@ -81,16 +81,18 @@ def contextual_distance(
 
     Examples
     --------
-    On a line of points, one that lies off it is contextually far, though as near as the others:
+    Three points (1) lie nearer to the end of a line of points (0) than the line's other end does; in the
+    context of all points they are the farthest:
 
     >>> import numpy as np
     >>> from vicinal import contextual_distance
-    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
-    >>> indices, distances = contextual_distance(X, k=4)
-    >>> indices[0]
-    array([0, 1, 2, 4, 3])
-    >>> distances[0].round(2)
-    array([0.  , 0.07, 0.85, 0.94, 0.98])
+    >>> from vicinal.datasets import two_clusters
+    >>> X, labels = two_clusters()
+    >>> indices, distances = contextual_distance(X, k=9)
+    >>> labels[indices[3]]
+    array([0, 0, 0, 0, 1, 1, 1, 0, 0, 0])
+    >>> distances[3].round(2)
+    array([0.  , 0.23, 0.18, 0.07, 0.4 , 0.4 , 0.47, 0.04, 0.15, 0.23])
     """
     check_choice(metric, "metric", ("euclidean", "precomputed", "gram"))
     if not callable(descriptor):
