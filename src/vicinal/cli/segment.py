@@ -1,0 +1,179 @@
+"""``vicinal segment``: a photograph in, its segments out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vicinal.cli.output import FIGURE_FORMATS, check_target, format_rows, whole_file
+
+LABEL_FORMATS = (".npy", ".csv", ".png")
+# Shorter images are drawn enlarged, so that boundaries do not hide the pixels.
+DRAWN_SIZE = 800
+
+EXAMPLES = """\
+examples:
+  vicinal segment photo.jpg -n 5 -o out.png
+  vicinal segment scan.png -n 3 --mean-colors -o out.png --labels labels.npy
+  vicinal segment values.npy -n 8 --graph radius --radius 4 --labels labels.csv
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser of ``vicinal``."""
+    parser = commands.add_parser(
+        "segment",
+        help="cut an image into segments",
+        description="Cut an image into segments inside which pixels resemble their neighbours.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("image", type=Path, help="a picture, or an array of values as .npy")
+    parser.add_argument("-n", "--n-segments", type=int, required=True, help="number of segments")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help=f"picture with the boundaries drawn in: {' '.join(FIGURE_FORMATS)}",
+    )
+    parser.add_argument("--labels", type=Path, help=f"label map: {' '.join(LABEL_FORMATS)}")
+    parser.add_argument(
+        "--mean-colors", action="store_true", help="draw each segment in its mean colour"
+    )
+    parser.add_argument("--graph", default="grid", help="grid or radius; default: %(default)s")
+    parser.add_argument("--radius", type=float, default=5.0, help="of --graph radius, in pixels")
+    parser.add_argument("--scale", type=_number, default="auto", help="auto, or a difference")
+    parser.add_argument("--smoothing", type=float, default=1.0, help="blur; default: %(default)g")
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--n-jobs", type=int, help="threads; all cores by default")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, cut, write, and say what was found."""
+    from vicinal import segment
+
+    if arguments.output is None and arguments.labels is None:
+        raise ValueError("nothing to write: name a picture by -o, or a label map by --labels.")
+    if arguments.output is not None:
+        check_target(arguments.output, FIGURE_FORMATS, "--output")
+    if arguments.labels is not None:
+        check_target(arguments.labels, LABEL_FORMATS, "--labels")
+    image = read_image(arguments.image)
+
+    start = time.perf_counter()
+    labels = segment(
+        image,
+        arguments.n_segments,
+        graph=arguments.graph,
+        radius=arguments.radius,
+        scale=arguments.scale,
+        smoothing=arguments.smoothing,
+        random_state=arguments.seed,
+        n_jobs=arguments.n_jobs,
+        verbose=int(sys.stderr.isatty()),
+    )
+    seconds = time.perf_counter() - start
+
+    shares = np.bincount(labels.ravel()) / labels.size
+    print(f"{labels.shape[0]} x {labels.shape[1]} pixels, {seconds:.2f} s")
+    print(
+        format_rows(
+            [["segment", "share"], *([str(k), f"{share:.1%}"] for k, share in enumerate(shares))]
+        )
+    )
+    if arguments.labels is not None:
+        write_labels(labels, arguments.labels)
+        print(f"label map written to {arguments.labels}")
+    if arguments.output is not None:
+        draw(image, labels, arguments.mean_colors, arguments.output)
+        print(f"picture written to {arguments.output}")
+
+
+def read_image(path: Path) -> np.ndarray:
+    """Pixels of a picture the way it is meant to be looked at, or the array of an .npy file."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} {'is a folder' if path.is_dir() else 'does not exist'}; "
+            f"name a file (looked in {path.parent.resolve()})."
+        )
+    if path.suffix.lower() == ".npy":
+        try:
+            return np.load(path, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise ValueError(f"{path} could not be read: {error}") from error
+    pillow = _need_pillow()
+    try:
+        with pillow.open(path) as opened:
+            return _pixels(opened)
+    except (OSError, SyntaxError, pillow.DecompressionBombError) as error:
+        raise ValueError(f"{path} could not be read as a picture: {error}") from error
+
+
+def _pixels(opened: Any) -> np.ndarray:
+    from PIL import ImageOps
+
+    # Cameras store the picture as the sensor saw it, and beside it how to turn it.
+    picture = ImageOps.exif_transpose(opened)
+    as_they_are = ("1", "L", "I", "I;16", "F", "RGB", "RGBA")
+    if picture.mode not in as_they_are and not picture.mode.startswith("I;16"):
+        transparent = picture.mode in ("LA", "PA", "La", "RGBa") or "transparency" in picture.info
+        picture = picture.convert("RGBA" if transparent else "RGB")
+    return np.asarray(picture)
+
+
+def write_labels(labels: np.ndarray, path: Path) -> None:
+    """The label map as an array, as a table of numbers, or as grey levels 0, 1, 2, ... of a picture."""
+    suffix = path.suffix.lower()
+    if suffix == ".png" and labels.max() >= 1 << 16:
+        raise ValueError(
+            f"{labels.max() + 1:,} segments do not fit into the grey levels of a .png; "
+            "write --labels to an .npy file."
+        )
+    with whole_file(path) as unfinished:
+        if suffix == ".npy":
+            np.save(unfinished, labels)
+        elif suffix == ".csv":
+            np.savetxt(unfinished, labels, fmt="%d", delimiter=",")
+        else:
+            grey = labels.astype(np.uint8 if labels.max() < 256 else np.uint16)
+            _need_pillow().fromarray(grey).save(unfinished)
+
+
+def draw(image: np.ndarray, labels: np.ndarray, mean_colors: bool, path: Path) -> None:
+    """Picture with the boundaries, each pixel of the image a whole number of pixels large."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("--output needs matplotlib: pip install 'vicinal[plot]'.") from error
+    from vicinal import plot
+
+    height, width = labels.shape
+    times = max(1, -(-DRAWN_SIZE // max(height, width)))
+    figure = Figure(figsize=(width * times / 100, height * times / 100), dpi=100)
+    plot.segments(image, labels, mean_colors=mean_colors, ax=figure.add_axes((0, 0, 1, 1)))
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished)
+
+
+def _need_pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            "pictures need pillow: pip install 'vicinal[plot]'; arrays as .npy are read without it."
+        ) from error
+    return Image
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
