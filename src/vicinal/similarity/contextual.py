@@ -197,7 +197,8 @@ def _given_contexts(neighbors: Any, n: int) -> np.ndarray:
     own = np.arange(n)
     if not (indices[:, :1] == own[:, None]).all():
         indices = np.column_stack([own, indices])
-    indices = np.ascontiguousarray(indices, dtype=np.int64)
+    # A copy: it is returned, and what the caller does with it must not change the lists.
+    indices = np.array(indices, dtype=np.int64, order="C")
     if indices.min() < 0 or indices.max() >= n:
         raise ValueError(
             f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}."
@@ -250,11 +251,12 @@ def _kernel(
 
 def _inner_products(distances: np.ndarray) -> np.ndarray:
     """Inner products of the points around their mean, from all distances."""
-    with np.errstate(over="ignore"):
+    # Squares that overflow are refused with the result.
+    with np.errstate(over="ignore", invalid="ignore"):
         products = np.square(distances)
-    means = products.mean(axis=0)
-    products -= means[:, None]
-    products -= means[None] - means.mean()
+        means = products.mean(axis=0)
+        products -= means[:, None]
+        products -= means[None] - means.mean()
     products *= -0.5
     return products
 
@@ -273,7 +275,8 @@ def _by_definition(points: np.ndarray, indices: np.ndarray, descriptor: Callable
     out = np.empty(indices.shape)
     for i, context in enumerate(indices):
         members = points[context]
-        whole = _described(descriptor, members, None)
+        # A copy, as the others are: a descriptor may sort or centre what it is given.
+        whole = _described(descriptor, members.copy(), None)
         for j in range(len(context)):
             left = _described(descriptor, np.delete(members, j, axis=0), whole.shape)
             out[i, j] = np.linalg.norm(np.atleast_1d(whole - left))
