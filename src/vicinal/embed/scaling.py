@@ -1,8 +1,8 @@
 """Classical scaling: from distances to coordinates, and new points by their distances to old ones.
 
 The matrix of squared distances, centred on both sides, holds inner products of the points; its leading
-eigenvectors are their coordinates. It is never formed: distances are squared a few rows at a time, as
-they pass through the processor, and centring is done to the vectors.
+eigenvectors are their coordinates. It is never formed: distances are squared as they pass through the
+processor, and centring is done to the vectors.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from vicinal.operators.spectrum import leading_eigenpairs
 
 # Squares that are held at a time: they stay in the cache until they are used.
 CACHED = 1 << 17
+ROWS_A_TASK = 256
 # Eigenvalues below this part of the first are rounding errors: directions without extent.
 FLAT = 1e-12
 
@@ -82,7 +83,7 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
     unit = _unit(distances)
     with one_blas_thread():
         inner = CentredSquares(distances, unit, n_jobs)
-        mean_squares = inner.squares_times(np.full(n, 1.0 / n))
+        mean_squares = inner.squares_times(np.full((n, 1), 1.0 / n))[:, 0]
         values, vectors = np.zeros(n_components), np.zeros((n, n_components))
         # A solver would find no start in a matrix of zeros.
         if mean_squares.any():
@@ -173,19 +174,21 @@ class CentredSquares(LinearOperator):
     def __init__(self, distances: np.ndarray, unit: float, n_jobs: int | None) -> None:
         super().__init__(np.float64, distances.shape)
         self.distances, self.scale, self.n_jobs = distances, 1.0 / unit, n_jobs
-        self._blocks = _row_blocks(distances)
 
-    def squares_times(self, x: np.ndarray) -> np.ndarray:
-        out = np.empty(x.shape)
+    def squares_times(self, X: np.ndarray) -> np.ndarray:
+        from vicinal.embed._scaling_kernels import squares_times
 
-        def multiply(rows: tuple[int, int]) -> None:
-            squares = self.distances[slice(*rows)] * self.scale
-            out[slice(*rows)] = np.square(squares, out=squares) @ x
-
-        map_threads(multiply, self._blocks, self.n_jobs)
-        return out
+        columns = np.ascontiguousarray(X.T)
+        products = np.empty(X.shape)
+        map_threads(
+            lambda rows: squares_times(self.distances, self.scale, columns, *rows, products),
+            blocks(len(X), ROWS_A_TASK),
+            self.n_jobs,
+        )
+        return products
 
     def _matmat(self, X: np.ndarray) -> np.ndarray:
+        X = X.reshape(len(X), -1)
         product = self.squares_times(X - X.mean(axis=0))
         product -= product.mean(axis=0)
         product *= -0.5

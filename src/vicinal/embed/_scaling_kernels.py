@@ -1,0 +1,21 @@
+"""Kernel of classical scaling: products with squared distances that are never stored."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+# Sums may be taken in another order, so that vector instructions can be used: here only an iterative
+# solver sees them, and a row is summed in the same way whichever thread does it.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def squares_times(distances, scale, columns, start, stop, products):
+    """Rows ``start`` to ``stop`` of (distances * scale)^2 times each of the ``columns``."""
+    for i in range(start, stop):
+        row = distances[i]
+        for c in range(len(columns)):
+            column = columns[c]
+            total = 0.0
+            for j in range(len(row)):
+                scaled = row[j] * scale
+                total += scaled * scaled * column[j]
+            products[i, c] = total
