@@ -8,6 +8,7 @@ which share of them is found for any number of groups.
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,8 @@ class Groups:
     """Points grouped by k-means."""
 
     def __init__(self, X: np.ndarray, random: np.random.Generator, n_jobs: int | None) -> None:
+        # The first time, kernels compile for seconds: time enough while k-means does without them.
+        Thread(target=_load_kernels, args=(X,)).start()
         self.frame: Frame = brute.find_frame(X)
         self.placed: Placed = brute.place(X, self.frame, n_jobs)
         n_groups = int(2.5 * np.sqrt(len(X)))
@@ -188,6 +191,14 @@ class Groups:
                 side = brute.silent_lists(self.placed.half[near], near.astype(np.int32))
                 for a, b in blocks(len(at), brute.STRIP_ROWS):
                     scan(points[at[a:b]] @ members, at[a:b], lists, side)
+
+
+def _load_kernels(X: np.ndarray) -> None:
+    """Compile, or read from the cache, what `Groups.join` runs."""
+    half, names = np.zeros(1), np.zeros(1, np.int32)
+    lists, side = brute.new_lists(1, 1, half, names), brute.silent_lists(half, names)
+    scan(np.zeros((1, 1), np.float32), np.zeros(1, np.int64), lists, side)
+    measure_lists(X[:1], X[:1], 0, lists[3], np.empty(lists[3].shape))
 
 
 def _nearest_candidates(
