@@ -22,7 +22,10 @@ ARGUMENTS = {
     "gabriel": {},
     "relative_neighborhood": {},
     "beta_skeleton": {"beta": 1.5},
+    "contextual": {"k": 3},
+    "centroid contextual": {"k": 3, "descriptor": "centroid"},
 }
+DIRECTED = {"directed knn", "contextual", "centroid contextual"}
 CONNECTED = [
     "mst",
     "disjoint_mst",
@@ -65,14 +68,17 @@ def test_returns_a_graph_that_remembers_its_points(name, points):
     assert isinstance(graph, Graph)
     assert graph.n_nodes == len(points)
     assert graph.metric == "euclidean"
-    assert graph.directed == (name == "directed knn")
+    assert graph.directed == (name in DIRECTED)
     np.testing.assert_array_equal(graph.points, points)
     edges = graph.edges()
+    assert len(edges) > 0
+    if name.endswith("contextual"):
+        # Its lengths are no distances between two points.
+        return
     listed = graph.indices > np.repeat(np.arange(40), graph.degrees)
     lengths = graph.lengths if graph.directed else graph.lengths[listed]
     expected = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
     np.testing.assert_allclose(lengths, expected, rtol=1e-12)
-    assert len(edges) > 0
 
 
 @every_builder
@@ -151,21 +157,24 @@ def test_a_bad_distance_matrix_is_named(name):
             build(name, bad, metric="precomputed")
 
 
-# Jittered distances are not the distances of jittered points.
-@pytest.mark.parametrize("name", [n for n in ARGUMENTS if n not in {"delaunay", "perturbed_mst"}])
+# Jittered distances are not the distances of jittered points; coding lengths tell where the origin is.
+@pytest.mark.parametrize(
+    "name", [n for n in ARGUMENTS if n not in {"delaunay", "perturbed_mst", "contextual"}]
+)
 def test_distances_give_the_graph_of_their_points(name):
     X = np.random.default_rng(4).random((25, 3))
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
     expected = build(name, X)
     graph = build(name, distances, metric="precomputed")
     np.testing.assert_array_equal(graph.edges(), expected.edges())
-    np.testing.assert_allclose(graph.lengths, expected.lengths, rtol=1e-12)
+    atol = 1e-12 if name.endswith("contextual") else 0.0  # differences of distances
+    np.testing.assert_allclose(graph.lengths, expected.lengths, rtol=1e-12, atol=atol)
     assert graph.metric == "precomputed"
 
 
 @every_builder
 def test_one_point_has_no_edges(name):
-    if name.endswith("knn"):
+    if name.endswith(("knn", "contextual")):
         with pytest.raises(ValueError, match="k=3"):
             build(name, [[1.0, 2.0]])
         return
@@ -174,7 +183,8 @@ def test_one_point_has_no_edges(name):
     assert (graph.n_nodes, graph.n_edges, graph.n_isolates) == (1, 0, 1)
 
 
-@every_builder
+# A context needs three points.
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if not n.endswith("contextual")])
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 def test_two_points_have_one_edge(name, n_features):
     X = np.zeros((2, n_features))
@@ -219,7 +229,8 @@ def test_points_on_a_line_are_a_path(name):
     assert sorted(map(tuple, edges.tolist())) == [(i, i + 1) for i in range(11)]
 
 
-@every_builder
+# A coding length depends on the units, through the distortion it allows.
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if n != "contextual"])
 @pytest.mark.parametrize("factor", [1e-9, 1e9, 1e200])
 def test_scale_does_not_matter(name, factor, points):
     expected = build(name, points)

@@ -70,6 +70,14 @@ def test_distances_too_large_for_sigma_have_weight_zero_without_a_warning(points
     assert graph.strengths.min() == 0.0
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_sigma_grows_with_the_points_at_any_scale(points, scale):
+    expected = contextual(points, 6, "centroid")
+    graph = contextual(points * scale, 6, "centroid")
+    assert graph.sigma == pytest.approx(expected.sigma * scale, rel=1e-9)
+    np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
+
+
 def test_points_that_are_all_the_same_have_weights_one():
     graph = contextual(np.full((8, 2), 0.1), 3)
     assert not graph.lengths.any()

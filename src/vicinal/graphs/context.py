@@ -98,6 +98,10 @@ def _spread(distances: np.ndarray, n_contexts: int | None, random_state: Any) ->
             len(distances), n_contexts, replace=False
         )
         distances = distances[chosen]
-    sigma = float(distances.mean() + 3.0 * distances.std())
     # All distances are 0 where all contexts look alike to each member: then every weight is 1.
-    return sigma if sigma > 0 else 1.0
+    if not distances.any():
+        return 1.0
+    # In a unit, a power of two, in which squares neither overflow nor vanish.
+    unit = 2.0 ** int(np.frexp(distances.max())[1] - 1)
+    distances = distances / unit
+    return unit * float(distances.mean() + 3.0 * distances.std())
