@@ -18,7 +18,8 @@ from vicinal.neighbors import NeighborSearch
 from vicinal.operators.spectrum import nystrom
 from vicinal.similarity.affinities import check_scale, edge_scale
 
-BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid"))
+NEIGHBORS = 10
+BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid", "contextual"))
 
 
 class GraphEstimator(BaseEstimator):
@@ -84,7 +85,7 @@ class GraphEstimator(BaseEstimator):
         return graph.affinity(self.scale_ if isinstance(self.scale_, float) else self.scale)
 
     def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest training points of new points: as many as a training point typically has."""
+        """Nearest training points of new points: as many as a training point has."""
         check_is_fitted(self)
         graph = self.graph_
         if graph is None or graph.points is None:
@@ -95,7 +96,11 @@ class GraphEstimator(BaseEstimator):
             )
         if hasattr(self, "n_features_in_"):
             X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
-        k = int(np.median(graph.degrees)) if graph.n_edges else 1
+        if self.graph == "knn":
+            # The graph has more edges a node than neighbours were asked for; a new point has not.
+            k = (self.graph_params or {}).get("k", NEIGHBORS)
+        else:
+            k = int(np.median(graph.degrees))
         search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
         return search.nearest(min(max(k, 1), graph.n_nodes), queries=X)
 
@@ -160,7 +165,7 @@ class GraphEstimator(BaseEstimator):
         accepted = inspect.signature(builder).parameters
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn" and "k" not in parameters:
-            parameters["k"] = min(accepted["k"].default, len(points) - 1)
+            parameters["k"] = min(NEIGHBORS, len(points) - 1)
         return builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
 
     def _is_precomputed(self) -> bool:

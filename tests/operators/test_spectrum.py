@@ -142,3 +142,16 @@ def test_subspace_is_that_of_scikit_learn():
 def test_a_number_of_pairs_out_of_range_is_refused(n_pairs):
     with pytest.raises(ValueError, match="n_pairs"):
         leading_eigenpairs(np.ones((10, 10)), n_pairs)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.2, 0.15, 0.12, 0.1])
+def test_a_scale_far_too_small_gives_eigenvalues_next_to_one_and_no_noise(share):
+    X = np.random.default_rng(0).random((900, 3)) * [24, 32, 3]
+    graph = graphs.knn(X, 10)
+    W = graph.affinity(scale=share * np.median(graph.lengths))
+    pairs = leading_eigenpairs(W, 4, tolerance=1e-5)
+    assert np.isfinite(pairs.vectors).all()
+    assert pairs.residuals.max() < 1e-3
+    np.testing.assert_allclose(
+        pairs.values, np.linalg.eigvalsh(dense_normalized(W))[::-1][:4], atol=1e-6
+    )

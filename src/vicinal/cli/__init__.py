@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from vicinal import __version__
-from vicinal.cli import demo, graph
+from vicinal.cli import demo, graph, reproduce, segment
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"vicinal {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (graph, demo):
+    for module in (graph, segment, reproduce, demo):
         module.add_to(commands)
     arguments = parser.parse_args(argv)
     try:

@@ -167,10 +167,6 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
         """
         check_is_fitted(self)
         indices, distances = self._neighbors_of(X)
-        if self.graph == "knn":
-            # The graph has more edges a node than neighbours were asked for; a new point has not.
-            k = (self.graph_params or {}).get("k", 10)
-            indices, distances = indices[:, :k], distances[:, :k]
         placed = np.empty((len(indices), self.n_components))
         for rows in starmap(slice, blocks(len(indices), POINTS_AT_A_TIME)):
             geodesics = np.full((len(indices[rows]), self.geodesics_.shape[1]), np.inf)

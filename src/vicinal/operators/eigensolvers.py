@@ -15,6 +15,8 @@ from vicinal.operators.multilevel import NotCoarse, multilevel_eigenpairs
 from vicinal.operators.products import SparseProduct
 
 DENSE = 500
+# Up to this many nodes a dense matrix settles what no other method could.
+LAST_RESORT = 5000
 RESTARTS = 200
 # Lanczos takes steps in proportion to the hops across the graph; from about here levels are faster.
 FAR = 25
@@ -73,6 +75,9 @@ def connected_pairs(
                 return values[1:], vectors[:, 1:]
         except (NotCoarse, NotConverged):
             continue
+    if n <= LAST_RESORT:
+        with one_blas_thread():
+            return _dense(deflated, n_pairs)
     raise NotConverged(n_pairs, tolerance)
 
 

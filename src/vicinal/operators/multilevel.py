@@ -140,7 +140,8 @@ def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None)
     """Levels of a Laplacian whose kernel is spanned by a positive vector."""
     levels: list[Level] = []
     while laplacian.shape[0] > FEW_NODES:
-        inverse = 1.0 / laplacian.diagonal()
+        # A group that hardly anything leaves: rounding may take its entry to 0 or below.
+        inverse = 1.0 / np.maximum(laplacian.diagonal(), ROUNDING)
         groups, n_groups = _group(laplacian, inverse)
         if n_groups > 0.7 * len(groups):
             break
@@ -162,7 +163,9 @@ def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None)
         raise NotCoarse(
             f"{laplacian.shape[0]:,} groups of nodes were left when grouping came to its end."
         )
-    return Hierarchy(levels, *eigh(laplacian.toarray()))
+    values, vectors = eigh(laplacian.toarray())
+    # Groups that hardly anything connects: rounding may take an eigenvalue below 0.
+    return Hierarchy(levels, np.maximum(values, ROUNDING), vectors)
 
 
 def solve_roughly(hierarchy: Hierarchy, b: np.ndarray, n_jobs: int | None) -> np.ndarray:

@@ -20,6 +20,8 @@ from vicinal.operators.laplacians import as_affinity, degrees, normalized_affini
 from vicinal.operators.products import SparseProduct
 
 FADED = 0.1
+# A share of the degrees of both ends that rounding hides.
+NEGLIGIBLE = 1e-15
 
 
 class Eigenpairs(NamedTuple):
@@ -107,9 +109,15 @@ def walk_eigenpairs(
 
 
 def affinity_components(weights: sparse.csr_array) -> np.ndarray:
-    """Component of each node; an edge whose affinity has vanished does not connect."""
-    if not weights.data.all():
+    """Component of each node; an edge too weak to be felt by either end does not connect."""
+    roots = np.sqrt(degrees(weights))
+    felt = (
+        weights.data
+        > NEGLIGIBLE * np.repeat(roots, np.diff(weights.indptr)) * roots[weights.indices]
+    )
+    if not felt.all():
         weights = weights.copy()
+        weights.data = felt.astype(np.float64)
         weights.eliminate_zeros()
     return connected_components(weights, directed=False)[1]
 
@@ -167,7 +175,7 @@ def _normalized_pairs(
     n = weights.shape[0]
     sums = degrees(weights)
     matrix = normalized_affinity(weights, sums)
-    by_size = _nodes_by_component(affinity_components(matrix))[:n_pairs]
+    by_size = _nodes_by_component(affinity_components(weights))[:n_pairs]
     constant, others = [], []
     for nodes in by_size:
         known = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)

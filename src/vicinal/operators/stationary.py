@@ -20,6 +20,7 @@ from vicinal.operators.laplacians import degrees
 
 TELEPORT = 0.99999
 DIRECT = 2000
+EXACT = 500
 MAX_REFINEMENTS = 8
 MAX_STEPS = 2000
 
@@ -56,7 +57,7 @@ def stationary_distribution(
     weights = edge_weights(digraph)
     walk, dangling = walk_matrix(weights)
     if beta < 1:
-        return _solve(walk, beta, tolerance)
+        return _solve(walk, dangling, beta, tolerance)
     if dangling.any():
         raise ValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
@@ -64,7 +65,11 @@ def stationary_distribution(
         )
     closed = closed_class(walk)
     probabilities = np.zeros(walk.shape[0])
-    probabilities[closed] = _solve(walk[closed][:, closed], 1.0, tolerance)
+    inside = walk[closed][:, closed]
+    if len(closed) <= EXACT:
+        probabilities[closed] = _eliminated(inside)
+    else:
+        probabilities[closed] = _solve(inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance)
     return probabilities
 
 
@@ -81,8 +86,8 @@ def walk_matrix(weights: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray
     """Transition probabilities, with empty rows where there is no edge to follow, and these rows."""
     sums = degrees(weights)
     dangling = sums == 0
-    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=~dangling)
-    values = weights.data * np.repeat(inverse, np.diff(weights.indptr))
+    # Not times an inverse: that of a very small sum overflows.
+    values = weights.data / np.repeat(np.where(dangling, 1.0, sums), np.diff(weights.indptr))
     return sparse.csr_array((values, weights.indices, weights.indptr), weights.shape), dangling
 
 
@@ -103,7 +108,18 @@ def closed_class(walk: sparse.csr_array) -> np.ndarray:
     return np.flatnonzero(labels == closed[0])
 
 
-def _solve(walk: sparse.csr_array, beta: float, tolerance: float) -> np.ndarray:
+def _eliminated(walk: sparse.csr_array) -> np.ndarray:
+    """Distribution of a small chain: exact however weakly its parts hang together."""
+    from vicinal.operators._stationary_kernels import exact_stationary
+
+    probabilities = np.empty(walk.shape[0])
+    exact_stationary(walk.toarray(), probabilities)
+    return probabilities
+
+
+def _solve(
+    walk: sparse.csr_array, dangling: np.ndarray, beta: float, tolerance: float
+) -> np.ndarray:
     """Distribution of the walk with teleport; dangling nodes only change its sum, hence the division."""
     n = walk.shape[0]
     if n == 1:
@@ -115,7 +131,7 @@ def _solve(walk: sparse.csr_array, beta: float, tolerance: float) -> np.ndarray:
     solve = _direct(matrix, beta) if n <= DIRECT else _iterative(matrix)
     right = np.full(n, (1.0 - beta) / n)
     found = np.full(n, 1.0 / n)
-    closed = beta == 1 or bool((np.diff(walk.indptr) > 0).all())
+    closed = not dangling.any()
     for _ in range(MAX_REFINEMENTS):
         better = found + solve(right - matrix @ found)
         if closed:
