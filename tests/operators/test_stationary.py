@@ -1,0 +1,263 @@
+"""Stationary distributions against dense eigenvectors, PageRank, and solutions in long double."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from vicinal import Graph, graphs
+from vicinal.operators import stationary_distribution
+
+
+def dense_walk(W, beta):
+    """Formula (12); a node without an edge goes anywhere."""
+    n = len(W)
+    sums = W.sum(axis=1, keepdims=True)
+    P = np.where(sums > 0, W / np.where(sums > 0, sums, 1), 1 / n)
+    return beta * P + (1 - beta) / n
+
+
+def dominant_left_eigenvector(P):
+    values, vectors = np.linalg.eig(P.T)
+    vector = np.real(vectors[:, np.argmin(np.abs(values - 1))])
+    return vector / vector.sum()
+
+
+def long_double_solution(walk, beta, rounds=40):
+    """The linear system, refined with residuals in long double: digits that double does not have."""
+    n = walk.shape[0]
+    factor = splu(sparse.csc_array(sparse.identity(n) - beta * walk.T))
+    entries = sparse.coo_array(walk)
+    rows, columns = entries.coords
+    values = np.longdouble(beta) * entries.data
+    found = np.full(n, np.longdouble(1) / n)
+    teleport = (1 - np.longdouble(beta)) / n
+    for _ in range(rounds):
+        arriving = np.zeros(n, dtype=np.longdouble)
+        np.add.at(arriving, columns, values * found[rows])
+        residual = teleport - (found - arriving)
+        found = found + factor.solve(residual.astype(np.float64))
+    return found
+
+
+def digraph(n, seed=0, keep=0.3):
+    rng = np.random.default_rng(seed)
+    W = rng.random((n, n)) * (rng.random((n, n)) < keep)
+    np.fill_diagonal(W, 0)
+    return W
+
+
+def ring(n):
+    return sparse.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
+
+
+def rows_of_long_double(W):
+    """Rows that sum to 1 in long double: rounding of their sums is part of beta near 1."""
+    W = sparse.csr_array(W).astype(np.longdouble)
+    sums = np.add.reduceat(W.data, W.indptr[:-1])
+    return W.data / np.repeat(sums, np.diff(W.indptr))
+
+
+@settings(max_examples=60)
+@given(
+    n=st.integers(1, 12),
+    seed=st.integers(0, 10_000),
+    keep=st.floats(0, 1),
+    beta=st.sampled_from([0.0, 0.5, 0.85, 0.999, 0.99999]),
+)
+def test_it_is_the_left_eigenvector_of_the_walk(n, seed, keep, beta):
+    W = digraph(n, seed, keep)
+    found = stationary_distribution(W, beta)
+    assert found.sum() == pytest.approx(1, rel=1e-12)
+    assert (found >= 0).all()
+    P = dense_walk(W, beta)
+    np.testing.assert_allclose(found @ P, found, atol=1e-14)
+    np.testing.assert_allclose(found, dominant_left_eigenvector(P), atol=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.85, 0.99])
+def test_it_is_pagerank(beta):
+    graph = nx.gnp_random_graph(60, 0.03, seed=1, directed=True)
+    assert any(degree == 0 for _, degree in graph.out_degree())
+    expected = nx.pagerank(graph, alpha=beta, tol=1e-14, max_iter=10_000)
+    found = stationary_distribution(nx.to_scipy_sparse_array(graph), beta)
+    np.testing.assert_allclose(found, [expected[i] for i in range(60)], atol=1e-10)
+
+
+@pytest.mark.parametrize("beta", [0.999, 0.99999, 1 - 1e-7])
+@pytest.mark.parametrize("n", [300, 3000])
+def test_digits_are_kept_close_to_the_limit(n, beta):
+    """Small chains are solved directly, large ones by iteration."""
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    graph = graphs.contextual(X, 8)
+    weights = graph.to_scipy("strengths")
+    walk = sparse.csr_array(
+        (rows_of_long_double(weights), weights.indices, weights.indptr), shape=(n, n)
+    ).astype(np.float64)
+    expected = long_double_solution(walk, beta)
+    found = stationary_distribution(graph, beta)
+    assert np.abs(found - expected / expected.sum()).sum() < 1e-9
+
+
+@pytest.mark.parametrize("beta", [0.99999, 1 - 1e-7])
+def test_a_large_digraph_is_solved_to_its_residual(beta):
+    n = 20_000
+    X = np.random.default_rng(1).normal(size=(n, 3))
+    graph = graphs.contextual(X, 10, "centroid")
+    found = stationary_distribution(graph, beta)
+    weights = graph.to_scipy("strengths")
+    arriving = np.zeros(n, dtype=np.longdouble)
+    rows = np.repeat(np.arange(n), np.diff(weights.indptr))
+    np.add.at(arriving, weights.indices, rows_of_long_double(weights) * found[rows])
+    residual = found - np.longdouble(beta) * arriving - (1 - np.longdouble(beta)) / n
+    # The inverse of I - beta P' has the 1-norm 1 / (1 - beta): this bounds the error of the result,
+    # at 1e-7 from the limit up to what the rounding of the found numbers themselves is worth.
+    assert np.abs(residual).sum() < (1 - beta) * 1e-9 + 1e-15
+    assert found.min() >= (1 - beta) / n * (1 - 1e-9)
+
+
+def test_power_iteration_ends_at_the_same_distribution():
+    W = digraph(200, seed=3, keep=0.05)
+    P = dense_walk(W, 0.9)
+    walker = np.full(200, 1 / 200)
+    for _ in range(400):
+        walker = walker @ P
+    np.testing.assert_allclose(stationary_distribution(W, 0.9), walker, atol=1e-14)
+
+
+def test_undirected_walks_end_in_proportion_to_degrees():
+    W = digraph(50, seed=4)
+    W = W + W.T
+    np.testing.assert_allclose(stationary_distribution(W, 1.0), W.sum(axis=1) / W.sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 7, 800, 2500])
+def test_a_periodic_chain_has_its_distribution_too(n):
+    """Power iteration would go round for ever."""
+    np.testing.assert_allclose(stationary_distribution(ring(n), 1.0), np.full(n, 1 / n), rtol=1e-9)
+    np.testing.assert_allclose(stationary_distribution(ring(n)), np.full(n, 1 / n), rtol=1e-9)
+
+
+def test_a_chain_of_known_distribution():
+    """A birth and death chain: each step up is twice as likely as down, so masses double."""
+    n = 20
+    W = 2.0 * np.eye(n, k=1) + np.eye(n, k=-1)
+    W[0, 0], W[-1, -1] = 1.0, 2.0
+    expected = 2.0 ** np.arange(n)
+    np.testing.assert_allclose(
+        stationary_distribution(W, 1.0), expected / expected.sum(), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("link", [1e-6, 1e-10, 1e-14])
+def test_parts_that_hardly_hang_together_share_their_mass_exactly(link):
+    W = np.kron(np.eye(2), np.ones((3, 3)))
+    W[0, 5], W[5, 0] = link, 2 * link
+    found = stationary_distribution(W, 1.0)
+    # Flow there and back is the same: mass_a * link / (3 + link) = mass_b * 2 link / (3 + 2 link).
+    assert found[0] * link / (3 + link) == pytest.approx(
+        found[5] * 2 * link / (3 + 2 * link), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("n", [6, 2600])
+def test_nodes_outside_the_closed_class_have_probability_zero_in_the_limit(n):
+    W = sparse.lil_array((n, n))
+    W[2:, 2:] = ring(n - 2)
+    W[0, 1] = W[1, 2] = W[1, 0] = 1.0
+    found = stationary_distribution(sparse.csr_array(W), 1.0)
+    np.testing.assert_array_equal(found[:2], 0)
+    np.testing.assert_allclose(found[2:], 1 / (n - 2), rtol=1e-9)
+
+
+def test_the_limit_is_approached():
+    W = digraph(30, seed=5, keep=0.4)
+    limit = stationary_distribution(W, 1.0)
+    close = stationary_distribution(W, 1 - 1e-9)
+    np.testing.assert_allclose(close, limit, atol=1e-8)
+
+
+def test_several_closed_classes_are_refused_in_the_limit_and_share_below_it():
+    W = np.kron(np.eye(2), np.ones((2, 2)) - np.eye(2))
+    with pytest.raises(ValueError, match=r"beta=1, but the digraph has 2 closed classes.*below 1"):
+        stationary_distribution(W, 1.0)
+    np.testing.assert_allclose(stationary_distribution(W, 0.99999), np.full(4, 0.25), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [50, 3000])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_row_of_zeros_goes_anywhere_below_the_limit(n, stored):
+    W = (ring(n) + 0.5 * ring(n) @ ring(n)).tolil()
+    W[3, :] = 0
+    W = sparse.csr_array(W)
+    W.eliminate_zeros()
+    if stored:
+        W = sparse.csr_array(W + sparse.csr_array(([1.0], ([3], [4])), shape=(n, n)))
+        W.data[W.indptr[3]] = 0.0
+        assert W.indptr[4] > W.indptr[3]
+    found = stationary_distribution(W, 0.99)
+    arriving = found.copy()
+    arriving[3] = 0
+    sums = np.where(np.arange(n) == 3, 1.0, 1.5)
+    expected = 0.99 * (W.T @ (arriving / sums) + found[3] / n) + 0.01 / n
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+
+
+def test_a_row_of_zeros_is_refused_in_the_limit():
+    with pytest.raises(ValueError, match=r"beta=1, but 1 node\(s\) have no edge.*first is 1"):
+        stationary_distribution([[0, 1.0], [0, 0]], 1.0)
+
+
+def test_a_graph_walks_by_its_strengths():
+    edges = [[0, 1], [0, 2], [1, 0], [2, 0]]
+    graph = Graph.from_edges(3, edges, [9.0, 1.0, 1.0, 1.0], [0.25, 0.75, 1.0, 1.0], directed=True)
+    np.testing.assert_allclose(stationary_distribution(graph, 1.0), [0.5, 0.125, 0.375], rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200])
+def test_only_ratios_of_weights_matter(scale):
+    W = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]])
+    found = stationary_distribution(W * scale, 0.9)
+    np.testing.assert_allclose(found, stationary_distribution(W, 0.9), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [400, 2500])
+def test_the_order_of_nodes_does_not_matter(n):
+    rng = np.random.default_rng(6)
+    W = sparse.csr_array(graphs.contextual(rng.normal(size=(n, 2)), 6).to_scipy("strengths"))
+    order = rng.permutation(n)
+    expected = stationary_distribution(W)[order]
+    found = stationary_distribution(W[order][:, order])
+    assert np.abs(found - expected).sum() < 1e-9
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_array, sparse.coo_array])
+def test_every_form_of_matrix_is_taken_and_not_changed(make):
+    W = digraph(10)
+    given_matrix = make(W)
+    expected = dominant_left_eigenvector(dense_walk(W, 0.9))
+    np.testing.assert_allclose(stationary_distribution(given_matrix, 0.9), expected, atol=1e-12)
+    after = given_matrix.toarray() if sparse.issparse(given_matrix) else given_matrix
+    np.testing.assert_array_equal(after, W)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"beta": -0.1}, "beta=-0.1"),
+        ({"beta": 1.1}, "beta=1.1"),
+        ({"beta": np.nan}, "beta=nan"),
+        ({"beta": "1"}, "beta='1'"),
+        ({"tolerance": 0.0}, "tolerance=0.0"),
+        ({"digraph": [[0, -1.0], [1, 0]]}, "digraph holds the negative value -1"),
+        ({"digraph": [[0, np.nan], [1, 0]]}, "digraph.data holds"),
+        ({"digraph": [[0, 1.0, 2]]}, r"digraph has shape \(1, 3\)"),
+        ({"digraph": [["a"]]}, "digraph has dtype"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        stationary_distribution(**{"digraph": [[0, 1.0], [1, 0]], **arguments})
