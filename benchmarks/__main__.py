@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.cases import SUITES
+from benchmarks import shapes
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
+from benchmarks.suites import SUITES
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("suite", choices=[*SUITES, "shapes"])
     parser.add_argument("--quick", action="store_true", help="few points, nothing written")
     parser.add_argument("--only", help="cases whose name contains this")
     parser.add_argument(
         "--limit", type=float, default=60.0, help="seconds for a peer; default: %(default)g"
     )
     arguments = parser.parse_args()
+    if arguments.suite == "shapes":
+        shapes.run(arguments.only, arguments.quick)
+        return
     cases = [c for c in SUITES[arguments.suite] if not arguments.only or arguments.only in c.name]
     if not cases:
         names = ", ".join(case.name for case in SUITES[arguments.suite])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 
 @dataclass(frozen=True)
 class Case:
@@ -16,7 +14,8 @@ class Case:
     is 200 bytes * n * k beyond the result: the neighbours asked for, the number of spanning trees, or
     "degree", the mean degree of the result. With ``cold``
     the first call of a fresh process counts, with imports and compilation; else the best of three
-    later calls.
+    later calls. ``max_bytes`` bounds the memory of the whole process. An answer with a score (of which
+    the case names the ``measure``) is compared with those of the peers.
     """
 
     name: str
@@ -30,22 +29,15 @@ class Case:
     ratio_to: tuple[str, float] | None = None
     cold: bool = False
     points: str = "uniform"
+    max_bytes: float | None = None
+    measure: str = ""
 
     def quick(self) -> Case:
         """The same case on few points and without targets, to see that everything runs."""
         n = max(1000, self.n // 50)
-        return replace(self, n=n, k=None, max_ratio=None, max_seconds=None, ratio_to=None)
-
-
-def make_points(kind: str, n: int, d: int) -> np.ndarray:
-    """Seeded points: "uniform" in the unit cube, or a "curved" 8-dimensional sheet in d."""
-    rng = np.random.default_rng(0)
-    if kind == "uniform":
-        return rng.random((n, d))
-    # Real tables of many columns have far fewer directions of their own; noise keeps them apart.
-    latent = rng.standard_normal((n, 8))
-    bent = np.tanh(latent @ rng.standard_normal((8, 64))) @ rng.standard_normal((64, d)) / 8
-    return bent + 0.02 * rng.standard_normal((n, d))
+        return replace(
+            self, n=n, k=None, max_ratio=None, max_seconds=None, ratio_to=None, max_bytes=None
+        )
 
 
 TREES = ("quitefastmst", "fast_hdbscan")
@@ -98,5 +90,3 @@ GRAPHS = [
         points="curved",
     ),
 ]
-
-SUITES = {"graphs": GRAPHS}

@@ -18,12 +18,16 @@ RECALL = 0.99
 
 
 class Contender(NamedTuple):
-    """``run(X, **setting)`` is timed; ``facts(answer, X)`` tells what it found, untimed."""
+    """``run(X, **setting)`` is timed; ``facts(answer, X)`` tells what it found, untimed.
+
+    With ``prepare``, also untimed, it is run on ``prepare(X)``.
+    """
 
     module: str
     run: Callable[..., Any]
     facts: Callable[[Any, np.ndarray], dict[str, Any]]
     settings: tuple[dict[str, Any], ...] = ({},)
+    prepare: Callable[[np.ndarray], Any] | None = None
 
 
 def installed(contender: Contender) -> bool:

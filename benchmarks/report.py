@@ -16,12 +16,15 @@ from benchmarks.cases import Case
 from benchmarks.contenders import RECALL
 
 RESULTS = Path(__file__).parent / "results"
+# Scores closer than this are the same: seeds move them by as much.
+SAME_SCORE = 0.01
 PACKAGES = [
     "vicinal",
     "numpy",
     "scipy",
     "numba",
     "scikit-learn",
+    "pyamg",
     "faiss-cpu",
     "hnswlib",
     "usearch",
@@ -56,7 +59,9 @@ def judge(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
     }
     if "seconds" in ours:
         record["targets"] = _targets(case, results, peers, record["ratio"])
-        record["answers"] = _compare(results)
+        record["answers"] = _compare(case, results)
+    for result in results.values():
+        result.pop("sketch", None)
     return record
 
 
@@ -66,6 +71,8 @@ def _counts(result: dict[str, Any], ours: dict[str, Any]) -> bool:
         return "limit" in result
     if "recall" in result:
         return result["recall"] >= RECALL
+    if "score" in result:
+        return True
     return "vicinal" in result["contender"] or _same_weight(result, ours)
 
 
@@ -93,16 +100,24 @@ def _targets(
     if "recall" in ours:
         wanted = RECALL if case.cold else 1.0
         targets[f"recall >= {wanted:g}"] = ours["recall"] >= wanted
+    if case.max_bytes is not None and ours["process_bytes"] is not None:
+        bound = f"memory of the process <= {case.max_bytes / 1e9:g} GB"
+        targets[bound] = ours["process_bytes"] <= case.max_bytes
+    scores = [results[name]["score"] for name in peers if "score" in results[name]]
+    if scores:
+        targets[f"{case.measure} as good as theirs"] = ours["score"] >= max(scores) - SAME_SCORE
     return targets
 
 
-def _compare(results: dict[str, dict[str, Any]]) -> dict[str, str]:
+def _compare(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, str]:
     """How the answer of each peer stands to ours."""
     ours = results["vicinal"]
     verdicts = {}
     for name, other in results.items():
         if "recall" in other:
             verdicts[name] = f"recall {other['recall']:.4f}"
+        elif "score" in other:
+            verdicts[name] = f"{case.measure} {other['score']:.4f}" + _distance(other, ours)
         elif "fingerprint" not in other or name.startswith("vicinal"):
             continue
         elif other["fingerprint"] == ours["fingerprint"]:
@@ -112,6 +127,13 @@ def _compare(results: dict[str, dict[str, Any]]) -> dict[str, str]:
         else:
             verdicts[name] = f"{other['edges'] - ours['edges']:+,} edges, other weight"
     return verdicts
+
+
+def _distance(other: dict[str, Any], ours: dict[str, Any]) -> str:
+    if other is ours or "sketch" not in other:
+        return ""
+    one, two = np.array(other["sketch"]), np.array(ours["sketch"])
+    return f", distances differ by {np.abs(one - two).max() / two.max():.1e}"
 
 
 def save(suite: str, record: dict[str, Any], order: list[str]) -> Path:

@@ -10,7 +10,8 @@ import tempfile
 from typing import Any
 
 from benchmarks.cases import Case
-from benchmarks.contenders import CONTENDERS, RECALL, installed
+from benchmarks.contenders import RECALL, installed
+from benchmarks.suites import CONTENDERS
 
 
 def run_case(case: Case, limit: float) -> dict[str, dict[str, Any]]:

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.cases import make_points
-from benchmarks.contenders import CONTENDERS
+from benchmarks.data import make_points
+from benchmarks.suites import CONTENDERS
 
 REPEATS = 3
 # A slow contender is not called four times: one call after the first is precise enough.
@@ -29,9 +29,10 @@ def measure(
     """Times, memory and facts of one contender, better known with each call."""
     X = make_points(points, n, d)
     chosen = CONTENDERS[task][contender]
+    given = X if chosen.prepare is None else chosen.prepare(X)
 
     def call() -> Any:
-        return chosen.run(X, **setting)
+        return chosen.run(given, **setting)
 
     first, answer = _timed(call)
     record = {
@@ -40,6 +41,7 @@ def measure(
         "first_call": first,
         "seconds": first,
         "peak_bytes": None,
+        "process_bytes": None,
         **chosen.facts(answer, X),
     }
     yield record
@@ -49,7 +51,8 @@ def measure(
         before = None if later else _start_of_peak()
         took, _ = _timed(call)
         if before is not None:
-            record["peak_bytes"] = max(0, _status("VmHWM") - before)
+            record["process_bytes"] = _status("VmHWM")
+            record["peak_bytes"] = max(0, record["process_bytes"] - before)
         later.append(took)
         if not cold:
             record["seconds"] = min(later)

@@ -1,0 +1,89 @@
+"""What is measured on: seeded points whose structure is known, and one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+N_CLASSES = 10
+N_SEGMENTS = 6
+
+
+def make_points(kind: str, n: int, d: int) -> np.ndarray:
+    """The data of a case by its kind."""
+    return MAKERS[kind](n, d)
+
+
+def uniform(n: int, d: int) -> np.ndarray:
+    """Points in the unit cube."""
+    return np.random.default_rng(0).random((n, d))
+
+
+def curved(n: int, d: int) -> np.ndarray:
+    """An 8-dimensional sheet in d dimensions."""
+    rng = np.random.default_rng(0)
+    # Real tables of many columns have far fewer directions of their own; noise keeps them apart.
+    latent = rng.standard_normal((n, 8))
+    bent = np.tanh(latent @ rng.standard_normal((8, 64))) @ rng.standard_normal((64, d)) / 8
+    return bent + 0.02 * rng.standard_normal((n, d))
+
+
+def blobs(n: int, d: int) -> np.ndarray:
+    """Ten Gaussian clusters that overlap; point i is of cluster ``classes(n)[i]``."""
+    rng = np.random.default_rng(0)
+    centers = 1.1 * rng.standard_normal((N_CLASSES, d))
+    return centers[classes(n)] + rng.standard_normal((n, d))
+
+
+def classes(n: int) -> np.ndarray:
+    """True clusters of `blobs`."""
+    return np.arange(n) % N_CLASSES
+
+
+def roll(n: int, d: int) -> np.ndarray:
+    """The Swiss roll, rolled up from ``sheet(n)``, in three dimensions."""
+    along, across = sheet(n).T
+    # Angle at which the spiral r = angle has this length: a few Newton steps.
+    angle = np.sqrt(2 * along)
+    for _ in range(30):
+        root = np.sqrt(1 + angle**2)
+        angle -= ((angle * root + np.arcsinh(angle)) / 2 - along) / root
+    return np.column_stack([angle * np.cos(angle), across, angle * np.sin(angle)])
+
+
+def sheet(n: int) -> np.ndarray:
+    """Flat coordinates of `roll`, uniform on a rectangle."""
+    return np.random.default_rng(0).random((n, 2)) * [80.0, 21.0] + [10.0, 0.0]
+
+
+def photo(n: int, d: int) -> np.ndarray:
+    """A colour picture of n pixels, 3 to 2: curved parts with shading, texture and noise."""
+    rng = np.random.default_rng(0)
+    parts = photo_parts(n)
+    height, width = parts.shape
+    y, x = np.mgrid[:height, :width] / width
+    colors = rng.uniform(40, 215, (N_SEGMENTS, 3))[parts]
+    shade = 18 * np.sin(2 * x + 3 * y) + 6 * np.sin(90 * x * (1 + parts)) * np.cos(70 * y)
+    noisy = colors + shade[..., None] + 6 * rng.standard_normal(colors.shape)
+    return np.clip(noisy, 0, 255).astype(np.uint8)
+
+
+def photo_parts(n: int) -> np.ndarray:
+    """True parts of `photo`: the nearest of a few seeds, seen through a wavy glass."""
+    height = round(np.sqrt(n * 321 / 481))
+    width = round(n / height)
+    rng = np.random.default_rng(1)
+    y, x = np.mgrid[:height, :width] / width
+    wavy = np.stack([y + 0.04 * np.sin(9 * x), x + 0.05 * np.sin(8 * y)], axis=-1)
+    seeds = rng.random((N_SEGMENTS, 2)) * [height / width, 1.0]
+    return np.argmin(np.linalg.norm(wavy[:, :, None] - seeds, axis=-1), axis=2)
+
+
+MAKERS: dict[str, Callable[[int, int], np.ndarray]] = {
+    "uniform": uniform,
+    "curved": curved,
+    "blobs": blobs,
+    "roll": roll,
+    "photo": photo,
+}

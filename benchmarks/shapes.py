@@ -1,0 +1,147 @@
+"""Accuracy of clustering with defaults on small sets whose clusters have odd shapes.
+
+The sets are read from ``shapes2d.npz`` of the folder that VICINAL_DATA names: points under
+``group/name``, true labels under ``group/name.labels0``, where 0 is noise. Noise is clustered too but
+left out of the score. The number of clusters is given to everyone who takes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.report import RESULTS
+
+SETS = ("spiral", "jain", "flame", "pathbased", "aggregation", "compound", "chainlink", "atom")
+GRAPHS = (
+    "knn",
+    "mst",
+    "perturbed_mst",
+    "disjoint_mst",
+    "gabriel",
+    "relative_neighborhood",
+    "delaunay",
+)
+# Methods that draw at random are judged by the mean over so many seeds.
+SEEDS = 5
+
+Method = Callable[[np.ndarray, int, int], np.ndarray]
+
+
+def run(only: str | None, quick: bool) -> None:
+    """Measure, print, and write Markdown and JSON; with ``quick`` one seed, nothing written."""
+    methods = {name: m for name, m in METHODS.items() if not only or only in name}
+    if not methods:
+        raise SystemExit(f"--only {only} matches no method; there are {', '.join(METHODS)}")
+    data = read_sets()
+    table = {
+        name: {title: _mean_accuracy(method, *data[title], 1 if quick else SEEDS) for title in data}
+        for name, method in methods.items()
+    }
+    page = markdown(table)
+    print(page)
+    if not quick and not only:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "shapes.json").write_text(json.dumps(table, indent=1) + "\n")
+        (RESULTS / "shapes.md").write_text(page)
+
+
+def read_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Points and true labels by the name of the set."""
+    path = Path(os.environ.get("VICINAL_DATA", "")) / "shapes2d.npz"
+    if not path.is_file():
+        raise SystemExit(
+            f"{path} does not exist; set VICINAL_DATA to a folder with a shapes2d.npz that holds "
+            "'group/name' points and 'group/name.labels0' labels."
+        )
+    sets = {}
+    with np.load(path) as arrays:
+        keys = {key.split("/")[-1]: key for key in arrays.files if not key.endswith(".labels0")}
+        for name in SETS:
+            sets[name] = arrays[keys[name]].astype(np.float64), arrays[f"{keys[name]}.labels0"]
+    return sets
+
+
+def _mean_accuracy(method: Method, X: np.ndarray, truth: np.ndarray, n_seeds: int) -> float:
+    from vicinal.metrics import clustering_accuracy
+
+    real = truth != 0
+    n_clusters = len(np.unique(truth[real]))
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn warns of graphs in pieces
+        for seed in range(n_seeds):
+            labels = method(X, n_clusters, seed)
+            scores.append(clustering_accuracy(truth[real], labels[real]))
+    return float(np.mean(scores))
+
+
+def _vicinal(graph: str) -> Method:
+    def cluster(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+        from vicinal import SpectralClustering
+
+        return SpectralClustering(n_clusters, graph=graph, random_state=seed).fit_predict(X)
+
+    return cluster
+
+
+def _sklearn_spectral(affinity: str) -> Method:
+    def cluster(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+        from sklearn.cluster import SpectralClustering
+
+        return SpectralClustering(n_clusters, affinity=affinity, random_state=seed).fit_predict(X)
+
+    return cluster
+
+
+def _sklearn_hdbscan(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import HDBSCAN
+
+    # It finds the number of clusters itself; what it calls noise (-1) is counted as one cluster.
+    return HDBSCAN(copy=True).fit_predict(X)
+
+
+def _sklearn_kmeans(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
+    return KMeans(n_clusters, random_state=seed).fit_predict(X)
+
+
+METHODS: dict[str, Method] = {
+    **{f"vicinal {graph}": _vicinal(graph) for graph in GRAPHS},
+    "scikit-learn SpectralClustering": _sklearn_spectral("rbf"),
+    "scikit-learn SpectralClustering knn": _sklearn_spectral("nearest_neighbors"),
+    "scikit-learn HDBSCAN": _sklearn_hdbscan,
+    "scikit-learn KMeans": _sklearn_kmeans,
+}
+
+
+def markdown(table: dict[str, dict[str, Any]]) -> str:
+    """The table with means, best in bold."""
+    titles = [*next(iter(table.values())), "mean"]
+    rows = {name: [*row.values(), float(np.mean([*row.values()]))] for name, row in table.items()}
+    best = np.max([*rows.values()], axis=0)
+    lines = [
+        "# Benchmark: shapes",
+        "",
+        "Made by `python -m benchmarks shapes`: accuracy of clusters matched with classes as well as "
+        f"possible, defaults everywhere, the number of clusters given, mean of {SEEDS} seeds. HDBSCAN "
+        "finds the number itself, and what it calls noise counts as one cluster. True noise is left "
+        "out of the score.",
+        "",
+        f"| | {' | '.join(titles)} |",
+        f"| --- |{' ---: |' * len(titles)}",
+    ]
+    for name, values in rows.items():
+        cells = [
+            f"**{value:.3f}**" if value > top - 5e-4 else f"{value:.3f}"
+            for value, top in zip(values, best, strict=True)
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,9 @@
+"""All suites of cases, and everyone who takes part in them."""
+
+from __future__ import annotations
+
+from benchmarks import contenders, tasks
+from benchmarks.cases import GRAPHS
+
+SUITES = {"graphs": GRAPHS, "tasks": tasks.TASKS}
+CONTENDERS = {**contenders.CONTENDERS, **tasks.CONTENDERS}
