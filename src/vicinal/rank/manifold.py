@@ -9,7 +9,7 @@ from scipy import sparse
 from vicinal._estimators import GraphEstimator
 from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.rank.queries import RankingMixin, check_alpha, scaled_starts
-from vicinal.rank.scores import Resolvent
+from vicinal.rank.scores import resolvent
 
 
 class ManifoldRanking(RankingMixin, GraphEstimator):
@@ -94,7 +94,7 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
         alpha = check_alpha(self.alpha)
         weights = self._build_affinity(X)
         self._degrees = degrees(weights)
-        self._resolvent = Resolvent(normalized_affinity(weights, self._degrees), alpha)
+        self._resolvent = resolvent(normalized_affinity(weights, self._degrees), alpha)
         return self
 
     def _inserted(self, X: Any) -> sparse.csr_array:

@@ -9,7 +9,7 @@ from scipy import sparse
 from vicinal._perception import PerceptualEstimator
 from vicinal.operators.digraphs import SymmetricWalk
 from vicinal.rank.queries import RankingMixin, check_alpha, scaled_starts
-from vicinal.rank.scores import Resolvent
+from vicinal.rank.scores import resolvent
 
 
 class PerceptualRanking(RankingMixin, PerceptualEstimator):
@@ -63,7 +63,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
 
     >>> from vicinal.datasets.half_cylinders import make_half_cylinders
     >>> from vicinal.rank import PerceptualRanking
-    >>> X, labels = make_half_cylinders(400, 400, random_state=0)
+    >>> X, labels = make_half_cylinders(400, 200, random_state=0)
     >>> indices, scores = PerceptualRanking().fit(X).rank(0, 300)
     >>> bool((labels[indices] == labels[0]).mean() > 0.9)
     True
@@ -107,11 +107,11 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         alpha = check_alpha(self.alpha)
         walk = self._build_walk(X)
         if isinstance(walk, SymmetricWalk):
-            self._resolvent = Resolvent(
+            self._resolvent = resolvent(
                 walk.sparse_part, alpha, walk.left, walk.right, n_jobs=self.n_jobs
             )
         else:
-            self._resolvent = Resolvent(walk.matrix, alpha)
+            self._resolvent = resolvent(walk.matrix, alpha)
         return self
 
     def _inserted(self, X: Any) -> sparse.csr_array:

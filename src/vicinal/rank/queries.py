@@ -38,14 +38,16 @@ class RankingMixin:
             Number of points in an answer.
         include_queries : bool, default=False
             Whether the labelled points of a query may be in its answer. By default they are left out,
-            as nobody asks for what they have; counts of hits that include the query need them.
+            as nobody asks for what they have; counts of hits that include the query need them. They
+            need not come first: with alpha close to 1 a hub near the query may score higher.
 
         Returns
         -------
         indices : ndarray of int of shape (m, k)
             Rows of training points, the largest score first; of equal scores the smaller row first.
         scores : ndarray of shape (m, k)
-            Scores below 1e-12 of a query's largest are not resolved and are 0.
+            Nonnegative. With alpha above 0.5, what is below 1e-11 of a query's largest score is not
+            resolved and 0.
         """
         sets, n = self._read(queries)
         left_out = None

@@ -4,9 +4,15 @@ Theta is a symmetric matrix with eigenvalues in [-1, 1], so the system is positi
 alpha < 1 and conjugate gradients solve it. The walk on a digraph has a Theta that is sparse but for a
 symmetric term of rank 2 (teleport); the sparse part has no negative entry, nor has that term, so its
 eigenvalues are in [-1, 1] too, and Woodbury's formula puts the term back.
+
+For small alpha the scores fall by orders of magnitude from node to node, far below what conjugate
+gradients resolve beside the largest. There the sum of the powers of alpha Theta is taken as it stands:
+it is short, and as all its terms are nonnegative, every score has all its digits.
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -14,74 +20,120 @@ from scipy import sparse
 from vicinal._parallel import blocks, map_threads, progress_bar
 from vicinal.operators.conjugate_gradients import solve_positive_definite
 
-TOLERANCE = 1e-13
+SMALL_ALPHA = 0.5
+TOLERANCE = 1e-12
 # Smaller shares of a query's largest score are what the solver leaves over, not an order of points.
-RESOLUTION = 1e-12
+RESOLUTION = 1e-11
 # Scores that are held at once; the solver needs a few times as many numbers.
 BLOCK_ENTRIES = 1 << 23
-QUERIES_A_TASK = 16
+QUERIES_A_TASK = 8
 
 
-class Resolvent:
+def resolvent(
+    matrix: sparse.csr_array,
+    alpha: float,
+    left: np.ndarray | None = None,
+    right: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> Resolvent:
     """(I - alpha Theta)^-1 with Theta = matrix + (left right' + right left') / 2.
 
     Parameters
     ----------
     matrix : csr_array of shape (n, n)
-        Symmetric.
+        Symmetric and nonnegative.
     alpha : float
         In [0, 1).
     left, right : ndarray of shape (n,), optional
-        Theta is the matrix alone without them.
+        Nonnegative; Theta is the matrix alone without them.
     n_jobs : int, optional
         Number of threads, all cores by default.
     """
-
-    def __init__(
-        self,
-        matrix: sparse.csr_array,
-        alpha: float,
-        left: np.ndarray | None = None,
-        right: np.ndarray | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_nodes = matrix.shape[0]
-        self._system = sparse.csr_array(sparse.eye_array(self.n_nodes) - alpha * matrix)
-        self._solved: np.ndarray | None = None
-        if left is not None and right is not None and left.any():
-            self._add_rank_two(alpha, left, right, n_jobs)
-
-    def _add_rank_two(
-        self, alpha: float, left: np.ndarray, right: np.ndarray, n_jobs: int | None
-    ) -> None:
+    pair = np.empty((matrix.shape[0], 0))
+    if left is not None and right is not None and left.any():
         # Only the product of the two matters: of one length, neither is lost to rounding.
         ratio = np.sqrt(np.linalg.norm(right) / np.linalg.norm(left))
         pair = np.column_stack([left * ratio, right / ratio])
-        self._solved = self._solve(pair, n_jobs)
-        swap = 0.5 * alpha * np.array([[0.0, 1.0], [1.0, 0.0]])
-        self._correction = np.linalg.solve(np.eye(2) - swap @ (pair.T @ self._solved), swap)
+    if alpha <= SMALL_ALPHA:
+        return PowerSeries(matrix, alpha, pair)
+    return Gradients(matrix, alpha, pair, n_jobs)
 
-    def _solve(self, right_sides: np.ndarray, n_jobs: int | None) -> np.ndarray:
+
+class Resolvent(Protocol):
+    """Scores of many queries at once."""
+
+    n_nodes: int
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        """Scores, a row for each row v of ``starts``; each depends on its own row only."""
+
+
+class Gradients:
+    """Scores by conjugate gradients, the rank-2 term of the pair by Woodbury's formula."""
+
+    def __init__(
+        self, matrix: sparse.csr_array, alpha: float, pair: np.ndarray, n_jobs: int | None
+    ) -> None:
+        self.n_nodes = matrix.shape[0]
+        self.system = sparse.csr_array(sparse.eye_array(self.n_nodes) - alpha * matrix)
+        self.solved = self.solve(pair, n_jobs)
+        swap = 0.5 * alpha * np.eye(pair.shape[1])[::-1]
+        inner = np.eye(len(swap)) - swap @ (pair.T @ self.solved)
+        self.correction = np.linalg.solve(inner, swap)
+
+    def solve(self, right_sides: np.ndarray, n_jobs: int | None) -> np.ndarray:
         return solve_positive_definite(
-            self._system, right_sides, tolerance=TOLERANCE, n_jobs=n_jobs
+            self.system, right_sides, tolerance=TOLERANCE, n_jobs=n_jobs
         ).values
 
-    def __call__(self, starts: sparse.csr_array, n_jobs: int | None = None) -> np.ndarray:
-        """Scores, a row for each row v of ``starts``; each depends on its own row only."""
-        scores = np.ascontiguousarray(self._solve(starts.toarray().T, n_jobs).T)
-        if self._solved is not None:
-            shares = starts @ self._solved
-            shares = shares[:, :1] * self._correction[0] + shares[:, 1:] * self._correction[1]
-            for column in (0, 1):
-                scores += np.outer(shares[:, column], self._solved[:, column])
-        # No score is negative: the inverse is the sum of the powers of alpha Theta.
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        scores = np.ascontiguousarray(self.solve(starts.toarray().T, n_jobs).T)
+        shares = starts @ self.solved
+        for weights, column in zip(self.correction, self.solved.T, strict=True):
+            # Two terms, added one by one: the rounding of a matrix product may depend on its shape.
+            scores += np.outer(sum(shares.T * weights[:, None]), column)
         largest = scores.max(axis=1, keepdims=True)
         scores[scores < RESOLUTION * largest] = 0.0
         return scores
 
 
+class PowerSeries:
+    """Scores by the sum of the powers of alpha Theta."""
+
+    def __init__(self, matrix: sparse.csr_array, alpha: float, pair: np.ndarray) -> None:
+        self.n_nodes = matrix.shape[0]
+        self.step = alpha * matrix
+        self.gather = sparse.csr_array(pair.T)
+        self.scatter = 0.5 * alpha * pair.T[::-1]
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        scores = np.empty(starts.shape)
+
+        def add_up(span: tuple[int, int]) -> None:
+            # Always as many columns, as the bits of a product may depend on how many there are.
+            flow = np.zeros((starts.shape[1], QUERIES_A_TASK))
+            flow[:, : span[1] - span[0]] = starts[slice(*span)].toarray().T
+            scores[slice(*span)] = self._sum(flow).T[: span[1] - span[0]]
+
+        map_threads(add_up, blocks(starts.shape[0], QUERIES_A_TASK), n_jobs)
+        return scores
+
+    def _sum(self, flow: np.ndarray) -> np.ndarray:
+        total = flow.copy()
+        while flow.any():
+            new = self.step @ flow
+            for amounts, column in zip(self.gather @ flow, self.scatter, strict=True):
+                new += np.outer(column, amounts)
+            total += new
+            # Once a term is nothing to every entry of a column, so are all after it. The least
+            # numbers of all are left out, for rounding may keep them from ever becoming 0.
+            new[:, (new <= 1e-16 * total + 1e-300).all(axis=0)] = 0.0
+            flow = new
+        return total
+
+
 def all_scores(
-    resolvent: Resolvent,
+    solver: Resolvent,
     starts: sparse.csr_array,
     n_jobs: int | None = None,
     progress: str | None = None,
@@ -91,13 +143,13 @@ def all_scores(
     spans = _spans(starts)
     with progress_bar(len(spans), progress) as bar:
         for first, last in spans:
-            out[first:last] = resolvent(starts[first:last], n_jobs)
+            out[first:last] = solver(starts[first:last], n_jobs)
             bar.update()
     return out
 
 
 def best_scores(
-    resolvent: Resolvent,
+    solver: Resolvent,
     starts: sparse.csr_array,
     k: int,
     left_out: sparse.csr_array | None = None,
@@ -113,7 +165,7 @@ def best_scores(
     spans = _spans(starts)
     with progress_bar(len(spans), progress) as bar:
         for first, last in spans:
-            found = resolvent(starts[first:last], n_jobs)
+            found = solver(starts[first:last], n_jobs)
             if left_out is not None:
                 found[left_out[first:last].nonzero()] = -np.inf
             _select(found, indices[first:last], scores[first:last], n_jobs)
