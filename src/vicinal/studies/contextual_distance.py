@@ -1,0 +1,240 @@
+"""Does context see through noise? Clustering and ranking by contextual distances, beside their peers.
+
+1. Ten points: Euclidean and contextual distances (figure 3), what spectral methods and the perceptual
+   embedding make of them (figure 4), and their digraph (figure 6).
+2. Two half-cylinders in noise, in `contextual_noise`: clusters (figure 7), the embedding (figure 8),
+   ranking (figure 11).
+3. Handwritten digits 1, 2 and 3: clusters (figure 9), and what lies near and far from the origin
+   (figure 10).
+4. Faces: accuracy of ranking over alpha and K (figure 13).
+
+After Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinal import PerceptualClustering, PerceptualEmbedding, SpectralClustering, graphs
+from vicinal._parallel import progress_bar
+from vicinal.cluster.subspaces import k_subspaces
+from vicinal.datasets import two_clusters
+from vicinal.metrics import clustering_accuracy, normalized_mutual_info
+from vicinal.neighbors import NeighborSearch
+from vicinal.operators.laplacians import degrees
+from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
+from vicinal.rank import ManifoldRanking, PerceptualRanking
+from vicinal.similarity import contextual_distance
+from vicinal.studies.images import faces, handwritten
+
+DESCRIPTORS = {"coding length": "coding_length", "centroid": "centroid"}
+# The point a of figure 3: the end of the line that is near the other cluster.
+SEEN_FROM = 3
+DIGIT_NEIGHBORS, FACE_NEIGHBORS = 15, 7
+FACE_ALPHA, PEER_ALPHA = 0.9, 0.1
+DIGITS = (1, 2, 3)
+
+
+class Setting(NamedTuple):
+    """How large the experiments are and what they sweep over."""
+
+    n_draws: int
+    n_points: int
+    noise: tuple[int, ...]
+    n_queries: int
+    peer_alphas: tuple[float, ...]
+    face_alphas: tuple[float, ...]
+    face_neighbors: tuple[int, ...]
+    max_images: int | None
+    max_queries: int
+    data: Path | None = None
+
+
+FULL = Setting(
+    n_draws=5,
+    n_points=800,
+    noise=(400, 800, 1200, 1600),
+    n_queries=50,
+    peer_alphas=(0.1, 0.5, 0.9, 0.99, 0.999, 0.9999),
+    face_alphas=(0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999),
+    face_neighbors=(3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20),
+    max_images=None,
+    max_queries=500,
+)
+QUICK = FULL._replace(
+    n_draws=1,
+    n_points=300,
+    noise=(150, 300),
+    n_queries=20,
+    peer_alphas=(0.1, 0.9, 0.99),
+    face_alphas=(0.1, 0.5, 0.9, 0.99),
+    face_neighbors=(3, 5, 7, 10, 15),
+    max_images=600,
+    max_queries=100,
+)
+
+
+class Outcome(NamedTuple):
+    """Every measurement, and the arrays that the figure shows."""
+
+    rows: list[dict[str, Any]]
+    scene: dict[str, Any]
+
+
+def distances_from_one(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 3: Euclidean and contextual distances from one point to all others."""
+    X, labels = two_clusters()
+    indices, distances = contextual_distance(X, len(X) - 1)
+    contextual = np.empty(len(X))
+    contextual[indices[SEEN_FROM]] = distances[SEEN_FROM]
+    euclidean = np.linalg.norm(X - X[SEEN_FROM], axis=1)
+    rows = [
+        {
+            "point": i,
+            "cluster": "I" if labels[i] == 0 else "II",
+            "euclidean": euclidean[i],
+            "contextual": contextual[i],
+        }
+        for i in range(len(X))
+        if i != SEEN_FROM
+    ]
+    return Outcome(rows, {"X": X, "labels": labels})
+
+
+def embeddings_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 4: the second and third eigenvector of each method, and how well they show the clusters."""
+    X, labels = two_clusters()
+    places = spectral_places(graphs.gaussian(X), 2)
+    for name, descriptor in DESCRIPTORS.items():
+        model = PerceptualEmbedding(2, n_neighbors=3, descriptor=descriptor, random_state=0)
+        places[f"perceptual, {name}"] = model.fit_transform(X)
+    rows = []
+    for method, Y in places.items():
+        line, compact = Y[labels == 0], Y[labels == 1]
+        between = np.linalg.norm(line[:, None] - compact[None], axis=-1)
+        within = np.linalg.norm(compact[:, None] - compact[None], axis=-1)
+        steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
+        values = np.linalg.svd(line - line.mean(axis=0), compute_uv=False)
+        rows.append(
+            {
+                "method": method,
+                "gap": between.min() / steps.max(),
+                "width_of_II": within.max() / between.min(),
+                "I_on_a_line": values[0] ** 2 / (values**2).sum(),
+            }
+        )
+    return Outcome(rows, {"places": places, "labels": labels})
+
+
+def digraph_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 6: the digraph of two neighbours a point, with its weights."""
+    X, labels = two_clusters()
+    graph = graphs.contextual(X, 2)
+    rows = [
+        {"source": int(i), "target": int(j), "distance": length, "weight": weight}
+        for (i, j), length, weight in zip(
+            graph.edges(), graph.lengths, graph.strengths, strict=True
+        )
+    ]
+    return Outcome(rows, {"X": X, "labels": labels, "graph": graph})
+
+
+def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 9: clusters of handwritten digits, and the embeddings they come from."""
+    from sklearn.cluster import KMeans
+
+    images = handwritten(setting.data, DIGITS, setting.max_images)
+    X, truth, c = images.points, images.classes, len(DIGITS)
+    affinity = graphs.knn(X, DIGIT_NEIGHBORS)
+    places = {"NJW": spectral_places(affinity, 3)["NJW"]}
+    found = {}
+    for name, descriptor in DESCRIPTORS.items():
+        shared = {"n_neighbors": DIGIT_NEIGHBORS, "descriptor": descriptor, "random_state": 0}
+        Y = PerceptualEmbedding(c, **shared).fit_transform(X)
+        places[f"perceptual, {name}"] = Y
+        found[f"perceptual, {name}"] = PerceptualClustering(c, noise=0.0, **shared).fit(X).labels_
+        # Step 2 of the paper's algorithm to the letter: c eigenvectors, the first left out.
+        found[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, seed=0)[0]
+    for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
+        found[name] = SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_
+    found["k-means"] = KMeans(c, n_init=10, random_state=0).fit_predict(X)
+    rows = [
+        {
+            "method": method,
+            "nmi": normalized_mutual_info(truth, labels),
+            "accuracy": clustering_accuracy(truth, labels),
+        }
+        for method, labels in found.items()
+    ]
+    return Outcome(rows, {"places": places, "truth": truth, "source": images.source})
+
+
+def digits_by_norm(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 10: digits farthest from the origin and nearest to it, and what tells them apart."""
+    images = handwritten(setting.data, DIGITS, setting.max_images)
+    nearest = NeighborSearch(images.points).nearest(DIGIT_NEIGHBORS)
+    alike = (images.classes[nearest[0][:, 1:]] == images.classes[:, None]).mean(axis=1)
+    away = nearest[1][:, 1:].mean(axis=1)
+    rows, shown = [], {}
+    for name, descriptor in DESCRIPTORS.items():
+        model = PerceptualEmbedding(
+            len(DIGITS), n_neighbors=DIGIT_NEIGHBORS, descriptor=descriptor, random_state=0
+        )
+        norms = np.linalg.norm(model.fit_transform(images.points), axis=1)
+        for digit in DIGITS:
+            members = np.flatnonzero(images.classes == digit)
+            order = members[np.argsort(norms[members])]
+            tenth = max(1, len(order) // 10)
+            for where, group in (("far", order[: -tenth - 1 : -1]), ("near", order[:tenth])):
+                rows.append(
+                    {
+                        "descriptor": name,
+                        "digit": digit,
+                        "from_origin": where,
+                        "neighbors_alike": alike[group].mean(),
+                        "distance_of_neighbors": away[group].mean(),
+                    }
+                )
+                shown[name, digit, where] = images.pixels[group[:30]]
+    return Outcome(rows, {"shown": shown, "source": images.source})
+
+
+def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 13: share of the query's person among the first images, over alpha and over K.
+
+    As many are counted as each person has besides the query, at most 50.
+    """
+    images = faces(setting.data, setting.max_images)
+    X, truth = images.points, images.classes
+    n_first = min(50, int(np.bincount(truth)[np.unique(truth)].min()) - 1)
+    queries = np.sort(np.random.default_rng(0).permutation(len(X))[: setting.max_queries])
+    rows = []
+    alphas = [(FACE_NEIGHBORS, alpha) for alpha in setting.face_alphas]
+    neighbors = [(k, FACE_ALPHA) for k in setting.face_neighbors if k != FACE_NEIGHBORS]
+    pairs = [pair for pair in dict.fromkeys([*alphas, *neighbors]) if pair[0] < len(X)]
+    with progress_bar(len(pairs), "faces" if verbose > 0 else None) as bar:
+        for k, alpha in pairs:
+            models: dict[str, Any] = {
+                f"perceptual, {name}": PerceptualRanking(k, alpha, descriptor=descriptor)
+                for name, descriptor in DESCRIPTORS.items()
+            }
+            models["Zhou"] = ManifoldRanking(alpha, graph_params={"k": k})
+            for method, model in models.items():
+                found = model.fit(X).rank(queries, n_first)[0]
+                accuracy = float((truth[found] == truth[queries][:, None]).mean())
+                rows.append({"method": method, "K": k, "alpha": alpha, "accuracy": accuracy})
+            bar.update()
+    found = NeighborSearch(X).nearest(n_first)[0][queries, 1:]
+    accuracy = float((truth[found] == truth[queries][:, None]).mean())
+    rows.append({"method": "nearest", "K": 0, "alpha": 0.0, "accuracy": accuracy})
+    return Outcome(rows, {"source": images.source, "n_first": n_first, "n_queries": len(queries)})
+
+
+def spectral_places(graph: Any, n_components: int) -> dict[str, np.ndarray]:
+    """Eigenvectors of the affinity after the first, as NJW and as the normalised cut take them."""
+    affinity = graph.affinity()
+    vectors = leading_eigenpairs(affinity, n_components + 1, random_state=0).vectors[:, 1:]
+    return {"NJW": vectors, "normalised cut": walk_vectors(vectors, degrees(affinity))}

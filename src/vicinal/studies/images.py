@@ -1,0 +1,74 @@
+"""Images for the studies: from a folder of the user's, else the digits that come with scikit-learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+HANDWRITTEN, FACES = "mnist_test.npz", "orl_faces.npz"
+
+
+class Images(NamedTuple):
+    """Grey images (n, height, width) from 0 to 1, the class of each, and where they come from."""
+
+    pixels: np.ndarray
+    classes: np.ndarray
+    source: str
+
+    @property
+    def points(self) -> np.ndarray:
+        return self.pixels.reshape(len(self.pixels), -1)
+
+
+def check_folder(folder: Path | None) -> None:
+    """Refuse a folder that holds nothing to study."""
+    if folder is not None and not any((folder / name).is_file() for name in (HANDWRITTEN, FACES)):
+        raise FileNotFoundError(
+            f"--data {folder} holds neither {HANDWRITTEN} nor {FACES} (arrays X, n by height by width, "
+            "and y); leave the option out to use the digits of scikit-learn."
+        )
+
+
+def handwritten(folder: Path | None, classes: tuple[int, ...], at_most: int | None) -> Images:
+    """Handwritten digits of some classes; MNIST's test set if the folder has it."""
+    images = _read(folder, HANDWRITTEN, "MNIST") or _bundled()
+    chosen = np.flatnonzero(np.isin(images.classes, classes))
+    return _some(Images(images.pixels[chosen], images.classes[chosen], images.source), at_most)
+
+
+def faces(folder: Path | None, at_most: int | None) -> Images:
+    """Faces of several persons, 4 by 4 pixels averaged, if the folder has them; else all digits."""
+    found = _read(folder, FACES, "ORL faces")
+    if found is None:
+        return _some(_bundled(), at_most)
+    n, height, width = found.pixels.shape
+    blocks = found.pixels[:, : height // 4 * 4, : width // 4 * 4]
+    small = blocks.reshape(n, height // 4, 4, width // 4, 4).mean(axis=(2, 4))
+    return _some(found._replace(pixels=small), at_most)
+
+
+def _read(folder: Path | None, name: str, source: str) -> Images | None:
+    if folder is None or not (folder / name).is_file():
+        return None
+    with np.load(folder / name) as arrays:
+        return Images(arrays["X"] / 255.0, arrays["y"].astype(np.int64), source)
+
+
+def _bundled() -> Images:
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    return Images(digits.images / 16.0, digits.target.astype(np.int64), "digits of scikit-learn")
+
+
+def _some(images: Images, at_most: int | None) -> Images:
+    """The first images of each class, so many in all."""
+    if at_most is None or at_most >= len(images.classes):
+        return images
+    order = np.argsort(images.classes, kind="stable")
+    counts = np.bincount(images.classes)[np.unique(images.classes)]
+    place = np.concatenate([np.arange(count) for count in counts])
+    chosen = np.sort(order[np.argsort(place, kind="stable")[:at_most]])
+    return Images(images.pixels[chosen], images.classes[chosen], images.source)
