@@ -212,6 +212,8 @@ def test_bad_alphas_are_refused_before_any_graph_is_built(alpha, error):
         (0.5, "queries are an array"),
         ([0.5, 0.5], "queries are a list"),
         (True, "queries are an array"),
+        (None, "queries are an array"),
+        (["a"], "queries are a list that starts with 'a'"),
         (np.array([0.5, 0.5]), "reshape"),
         (np.zeros((2, 2, 2)), "queries are an array of shape"),
         (np.zeros((2, 5)), "5 features"),

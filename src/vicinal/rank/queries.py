@@ -160,7 +160,7 @@ def _row_sets(queries: Any) -> list[np.ndarray] | None:
         queries = np.asarray(queries)
         if queries.ndim == 1 and queries.dtype.kind in "iu" and len(queries):
             return list(queries.astype(np.int64)[:, None])
-        if queries.dtype != object:
+        if queries.dtype != object or queries.ndim != 1:
             raise _not_queries(f"an array of shape {queries.shape} and dtype {queries.dtype}")
         queries = list(queries)
     parts = [np.atleast_1d(np.asarray(part)) for part in queries]
