@@ -48,7 +48,8 @@ class OutsideInTree:
         self.tree, self.offsets, self.n_jobs = tree, offsets, n_jobs
         self.kind = kernel_kind(tree, p, offsets)
         self.order = tree.order
-        self.lists, self.costs = np.empty((n, k), np.int64), np.empty((n, k))
+        index = np.int32 if n < 2**31 else np.int64
+        self.lists, self.costs = np.empty((n, k), index), np.empty((n, k))
         if k:
             nearest_in_tree_order(tree, self.lists, self.costs, p=p, offsets=offsets, n_jobs=n_jobs)
         self.pure = np.empty(len(tree.bounds), np.int64)

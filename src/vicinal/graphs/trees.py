@@ -84,9 +84,10 @@ def mst(
     else:
         weights = _check_offsets(offsets, metric, n)
         scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
-        search = offset_search(points, metric, scale, weights, k, n_jobs)
+        search, to_lengths = offset_search(points, metric, scale, weights, k, n_jobs), None
         found = spanning_edges(search, n_jobs=n_jobs, progress=title)
         lengths = pair_lengths(points, metric, found.edges)
+    del search, to_lengths  # lists and tree are larger than the graph, which needs neither
     return _graph_of(n, found.edges, lengths, points, metric)
 
 
