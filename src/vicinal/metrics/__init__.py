@@ -2,6 +2,7 @@
 
 - geodesic distances and embeddings: `geodesic_error`, `residual_variance`
 - clusters against classes: `clustering_accuracy`, `normalized_mutual_info`, `rand_index`
+- what a query finds: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
 """
 
@@ -12,6 +13,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "geodesic": ["geodesic_error", "residual_variance"],
         "clustering": ["clustering_accuracy", "normalized_mutual_info", "rand_index"],
+        "retrieval": ["bulls_eye", "mean_average_precision", "retrieval_rate"],
         "segmentation": ["global_consistency_error", "local_consistency_error"],
     },
 )

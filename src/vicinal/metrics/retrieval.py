@@ -1,0 +1,184 @@
+"""Retrieval: how many of a query's own class are among the first that are found.
+
+All measures take similarities, or lists of neighbours, with which nothing of size n by n is held. The
+query itself always comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from vicinal._parallel import blocks, map_threads
+from vicinal._validation import check_count, check_points
+
+ENTRIES_A_TASK = 1 << 21
+
+
+def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
+    """Share of a query's class among the first 2 m found, m the size of its class; mean over all queries.
+
+    Parameters
+    ----------
+    ranking : array of shape (n, n) or (n, k)
+        Similarities of all pairs as floats, a row a query; or neighbours as integers, the best first, as
+        the second result of `SelfSmoothing.kneighbors`. Equal similarities are ordered by index.
+    labels : array of shape (n,)
+        Class of each item.
+    n_jobs : int, optional
+        Number of threads, all cores by default.
+
+    Returns
+    -------
+    float
+        From 0 to 1. The query counts, as it does in the literature on shapes.
+
+    Examples
+    --------
+    >>> from vicinal.metrics import bulls_eye
+    >>> similarity = [[1, 0.9, 0.1, 0.2], [0.9, 1, 0.3, 0.1], [0.1, 0.3, 1, 0.2], [0.2, 0.1, 0.2, 1]]
+    >>> bulls_eye(similarity, [0, 0, 1, 1])
+    1.0
+    """
+    codes, sizes = _classes(labels)
+    return _mean_recall(ranking, codes, sizes, 2 * sizes, n_jobs)
+
+
+def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None = None) -> float:
+    """Share of a query's class among the first ``window`` found, the query included; mean over queries.
+
+    Parameters
+    ----------
+    ranking, labels, n_jobs :
+        As for `bulls_eye`.
+    window : int
+        Number of items looked at.
+
+    Returns
+    -------
+    float
+        From 0 to 1; a class larger than the window cannot reach 1.
+
+    Examples
+    --------
+    >>> from vicinal.metrics import retrieval_rate
+    >>> retrieval_rate([[1, 2], [0, 2], [0, 1]], ["a", "a", "b"], window=2)
+    1.0
+    """
+    codes, sizes = _classes(labels)
+    window = check_count(window, "window", high=len(codes))
+    return _mean_recall(ranking, codes, sizes, np.full(len(sizes), window), n_jobs)
+
+
+def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
+    """Mean over all queries of the average precision at each item of the query's class.
+
+    Parameters
+    ----------
+    ranking, labels, n_jobs :
+        As for `bulls_eye`. Items of the class that a list of neighbours does not reach have precision 0.
+
+    Returns
+    -------
+    float
+        From 0 to 1. The query does not count; queries alone in their class are left out.
+
+    Examples
+    --------
+    >>> from vicinal.metrics import mean_average_precision
+    >>> mean_average_precision([[1, 2], [2, 0], [0, 1]], [0, 0, 1])
+    0.75
+    """
+    codes, sizes = _classes(labels)
+    asked = sizes[codes] > 1
+    if not asked.any():
+        raise ValueError("labels has no class of two or more items, so there is nothing to retrieve.")
+
+    def precision(queries: np.ndarray, found: np.ndarray) -> np.ndarray:
+        hits = codes[found[:, 1:]] == codes[queries, None]
+        precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
+        return (precisions * hits).sum(axis=1) / np.maximum(sizes[codes[queries]] - 1, 1)
+
+    return float(_over_queries(ranking, len(codes), len(codes), precision, n_jobs)[asked].mean())
+
+
+def _mean_recall(
+    ranking: Any, codes: np.ndarray, sizes: np.ndarray, windows: np.ndarray, n_jobs: int | None
+) -> float:
+    windows = np.minimum(windows, len(codes))
+
+    def recall(queries: np.ndarray, found: np.ndarray) -> np.ndarray:
+        own = codes[queries]
+        hits = codes[found] == own[:, None]
+        hits &= np.arange(found.shape[1]) < windows[own][:, None]
+        return hits.sum(axis=1) / sizes[own]
+
+    return float(_over_queries(ranking, len(codes), int(windows.max()), recall, n_jobs).mean())
+
+
+def _over_queries(
+    ranking: Any,
+    n: int,
+    length: int,
+    measure: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    n_jobs: int | None,
+) -> np.ndarray:
+    """A measure of each query, from the query and ``length - 1`` others in order."""
+    table = np.asarray(ranking)
+    if table.ndim != 2 or len(table) != n or (table.dtype.kind not in "iu" and table.shape[1] != n):
+        raise ValueError(
+            f"ranking has shape {table.shape}, but labels name {n} items: give similarities (n, n) as "
+            "floats, or neighbours (n, k) as integers."
+        )
+    if table.dtype.kind in "iu":
+        _check_lists(table, n, length)
+        order = _others_of_lists
+    else:
+        table = check_points(table, name="ranking")
+        order = _others_of_similarities
+
+    def task(span: tuple[int, int]) -> np.ndarray:
+        queries = np.arange(*span)
+        others = order(table[span[0] : span[1]], queries)[:, : length - 1]
+        return measure(queries, np.hstack([queries[:, None], others]))
+
+    spans = blocks(n, max(1, ENTRIES_A_TASK // max(table.shape[1], 1)))
+    return np.concatenate(map_threads(task, spans, n_jobs))
+
+
+def _others_of_similarities(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    keys = -rows
+    keys[np.arange(len(queries)), queries] = -np.inf
+    return np.argsort(keys, axis=1, kind="stable")[:, 1:]
+
+
+def _others_of_lists(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Lists without the query, which may be in them or not; a longer list gives up its last item."""
+    own = rows == queries[:, None]
+    if not own.any():
+        return rows
+    own[~own.any(axis=1), -1] = True
+    return rows[~own].reshape(len(rows), -1)
+
+
+def _check_lists(lists: np.ndarray, n: int, length: int) -> None:
+    if lists.size and (lists.min() < 0 or lists.max() >= n):
+        bad = lists.min() if lists.min() < 0 else lists.max()
+        raise ValueError(
+            f"ranking holds the item {bad}, but labels name the items 0 to {n - 1}; an integer array is "
+            "read as lists of neighbours, similarities must be floats."
+        )
+    ordered = np.sort(lists, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        raise ValueError("ranking holds a list in which an item comes twice; each may come once.")
+
+
+def _classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Class of each item as a number, and the size of each class."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or len(labels) == 0:
+        raise ValueError(f"labels has shape {labels.shape}, but one label for each item is needed.")
+    codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)[1:]
+    return codes, sizes
