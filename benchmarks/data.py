@@ -32,7 +32,7 @@ def curved(n: int, d: int) -> np.ndarray:
 def blobs(n: int, d: int) -> np.ndarray:
     """Ten Gaussian clusters that overlap; point i is of cluster ``classes(n)[i]``."""
     rng = np.random.default_rng(0)
-    centers = 1.1 * rng.standard_normal((N_CLASSES, d))
+    centers = 0.85 * rng.standard_normal((N_CLASSES, d))
     return centers[classes(n)] + rng.standard_normal((n, d))
 
 
@@ -58,10 +58,11 @@ def sheet(n: int) -> np.ndarray:
 
 
 def photo(n: int, d: int) -> np.ndarray:
-    """A colour picture of n pixels, 3 to 2: curved parts with shading, texture and noise."""
+    """A colour picture of about n pixels, 3 to 2: curved parts with shading, texture and noise."""
     rng = np.random.default_rng(0)
-    parts = photo_parts(n)
-    height, width = parts.shape
+    height = round(np.sqrt(n * 321 / 481))
+    width = n // height
+    parts = photo_parts(height, width)
     y, x = np.mgrid[:height, :width] / width
     colors = rng.uniform(40, 215, (N_SEGMENTS, 3))[parts]
     shade = 18 * np.sin(2 * x + 3 * y) + 6 * np.sin(90 * x * (1 + parts)) * np.cos(70 * y)
@@ -69,10 +70,8 @@ def photo(n: int, d: int) -> np.ndarray:
     return np.clip(noisy, 0, 255).astype(np.uint8)
 
 
-def photo_parts(n: int) -> np.ndarray:
+def photo_parts(height: int, width: int) -> np.ndarray:
     """True parts of `photo`: the nearest of a few seeds, seen through a wavy glass."""
-    height = round(np.sqrt(n * 321 / 481))
-    width = round(n / height)
     rng = np.random.default_rng(1)
     y, x = np.mgrid[:height, :width] / width
     wavy = np.stack([y + 0.04 * np.sin(9 * x), x + 0.05 * np.sin(8 * y)], axis=-1)

@@ -126,7 +126,7 @@ def segment_facts(labels: np.ndarray, X: np.ndarray) -> dict[str, Any]:
     """Share of the pixels that are in their true part."""
     from vicinal.metrics import clustering_accuracy
 
-    truth = photo_parts(X.shape[0] * X.shape[1])
+    truth = photo_parts(*X.shape[:2])
     return {"score": clustering_accuracy(truth.ravel(), labels.ravel())}
 
 

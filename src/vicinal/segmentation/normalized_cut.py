@@ -64,8 +64,9 @@ def segment(
         In pixels, for ``graph="radius"``.
     scale : float or "auto", default="auto"
         Difference of two pixels at which their affinity has clearly dropped; of colours in units of
-        L*a*b* (black to white is 100), else in those of the image. "auto" is 0.7 times the root mean
+        L*a*b* (black to white is 100), else in those of the image. "auto" is 0.3 times the root mean
         square of the differences of pixels side by side, so that it follows contrast and units.
+        However large the difference, 1e-4 of the affinity is left.
     spatial_scale : float, optional
         Distance in pixels at which affinity has clearly dropped, for ``graph="radius"``; by default
         half the radius.

@@ -11,10 +11,12 @@ from vicinal._parallel import blocks, map_threads
 from vicinal._validation import require_memory
 
 LINES_A_TASK = 16
-# Differences that are typical of an image, in units of which "auto" sets the scale.
-TYPICAL_SHARE = 0.7
-# However different two neighbours are, a little connects them: nothing falls apart to rounding.
-LEAST = 1e-8
+# The scale that "auto" sets, in units of the typical difference, and the least affinity of neighbours.
+# Without the latter the cheapest cut would be around the thin line of mixed pixels along a strong edge.
+# Both were chosen on photographs with human maps: of floors from 1e-8 to 1e-2 and shares from 0.25 to 1
+# these agree best with people and leave no tiny segments.
+TYPICAL_SHARE = 0.3
+LEAST = 1e-4
 
 RGB_TO_XYZ = np.array(
     [
