@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from vicinal import PerceptualClustering, PerceptualEmbedding, SpectralClustering, graphs
 from vicinal._parallel import progress_bar
@@ -159,7 +160,8 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
         # Step 2 of the paper's algorithm to the letter: c eigenvectors, the first left out.
         found[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, seed=0)[0]
     for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
-        found[name] = SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_
+        with threadpool_limits(limits=1):  # k-means of few rows only waits for its threads
+            found[name] = SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_
     found["k-means"] = KMeans(c, n_init=10, random_state=0).fit_predict(X)
     rows = [
         {

@@ -18,6 +18,8 @@ from vicinal.studies.proximity_report import _save as save
 
 # Noise, then classes.
 COLORS = np.array(["0.6", "tab:red", "tab:green", "tab:blue"])
+# Elevation and azimuth that look into the half-cylinders.
+ALONG = (65, -80)
 
 
 def draw_distances(found: Outcome, path: Path) -> None:
@@ -88,6 +90,7 @@ def draw_clusters(found: Outcome, path: Path) -> None:
         for ax, (noise, method) in zip(_spaces(figure, len(panels)), panels, strict=True):
             X, labels = shown[noise, method]
             ax.scatter(*X.T, s=1.5, c=COLORS[labels + 1])
+            ax.view_init(*ALONG)
             ax.set_title(f"{method}\n{noise} noise points", fontsize=8)
 
     save(fill, (14, 7.5), path)
@@ -161,6 +164,7 @@ def draw_ranking(found: Outcome, path: Path) -> None:
             colors[first] = "tab:green"
             ax.scatter(*X.T, s=1.5, c=colors.tolist())
             ax.scatter(*X[query], s=60, c="k")
+            ax.view_init(*ALONG)
             ax.set_title(f"{method}, alpha = {alpha:g}\n{noise} noise points", fontsize=8)
 
     save(fill, (14, 7.5), path)
