@@ -94,7 +94,9 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = No
     codes, sizes = _classes(labels)
     asked = sizes[codes] > 1
     if not asked.any():
-        raise ValueError("labels has no class of two or more items, so there is nothing to retrieve.")
+        raise ValueError(
+            "labels has no class of two or more items, so there is nothing to retrieve."
+        )
 
     def precision(queries: np.ndarray, found: np.ndarray) -> np.ndarray:
         hits = codes[found[:, 1:]] == codes[queries, None]

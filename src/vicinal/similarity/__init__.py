@@ -2,6 +2,8 @@
 
 - `affinity`: strength times a kernel of the length, for each edge of a graph
 - `edge_scale`: the scale at which lengths are compared
+- `smoothing_kernel`: similarities from distances, at the width of each point's neighbourhood
+- `self_smooth`, `SelfSmoothing`: similarities improved by a diffusion along themselves
 """
 
 from vicinal._lazy import attach
@@ -11,5 +13,8 @@ __getattr__, __dir__, __all__ = attach(
     {
         "affinities": ["affinity", "edge_scale"],
         "contextual": ["contextual_distance"],
+        "kernels": ["smoothing_kernel"],
+        "smoothing": ["self_smooth"],
+        "self_smoothing": ["SelfSmoothing"],
     },
 )

@@ -1,0 +1,107 @@
+"""W P^t of a full matrix: by squaring, by leading eigenpairs where they suffice, or by all of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import fractional_matrix_power
+
+from vicinal.similarity.spectral_smoothing import SmoothingSpectrum, all_pairs, leading_pairs
+
+# What is left out of S^(t+1) by leading eigenpairs.
+TOLERANCE = 1e-13
+# Below, any road is fast and the one without choices is taken.
+SMALL = 500
+# Entries that would only make denormal numbers, at which processors crawl.
+TINY = 1e-150
+STRIPS = 8
+
+
+def smooth_symmetric(weights: np.ndarray, t: float) -> np.ndarray:
+    """W P^t for symmetric W."""
+    if t == 0:
+        return weights.copy()
+    roots = np.sqrt(weights.sum(axis=1))
+    matrix = normalized(weights, roots)
+    if t != int(t):
+        return all_pairs(matrix, roots).matrix(t)
+    spectrum = cheap_pairs(matrix, roots, t)
+    if spectrum is not None:
+        return spectrum.matrix(t)
+    power = symmetric_power(matrix, int(t) + 1)
+    power *= roots[:, None]
+    power *= roots
+    return power
+
+
+def cheap_pairs(matrix: np.ndarray, roots: np.ndarray, t: float) -> SmoothingSpectrum | None:
+    """Leading eigenpairs if all others have faded after t steps, and finding them beats squaring."""
+    n = len(matrix)
+    if n <= SMALL:
+        return None
+    exponent = int(t) + 1
+    products = exponent.bit_length() + exponent.bit_count() - 2
+    # A strip-wise symmetric product takes about 0.6 of a full one.
+    return leading_pairs(
+        matrix, roots, cutoff=TOLERANCE ** (1 / exponent), budget=0.6 * products * n
+    )
+
+
+def normalized(weights: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """S = D^-1/2 W D^-1/2, symmetric bit for bit, 0 in the rows of items without any similarity."""
+    inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+    matrix = weights * (inverse[:, None] * inverse)
+    matrix[matrix < TINY] = 0.0
+    return matrix
+
+
+def symmetric_power(matrix: np.ndarray, exponent: int) -> np.ndarray:
+    """A power of a symmetric matrix by repeated squaring; only one half of each product is computed."""
+    power = matrix
+    for bit in bin(exponent)[3:]:
+        power = _symmetric_product(power, power)
+        if bit == "1":
+            power = _symmetric_product(power, matrix)
+    return power.copy() if power is matrix else power
+
+
+def smooth_asymmetric(weights: np.ndarray, t: float) -> np.ndarray:
+    """W P^t for any W, by squaring; for fractional t the real part of the principal power."""
+    return np.real(weights @ walk_power(weights, t))
+
+
+def walk_power(weights: np.ndarray, t: float) -> np.ndarray:
+    """P^t, complex for a fractional t; an item without any similarity stays where it is."""
+    sums = weights.sum(axis=1)
+    walk = weights / np.where(sums > 0, sums, 1.0)[:, None]
+    empty = np.flatnonzero(sums == 0)
+    walk[empty, empty] = 1.0
+    power = np.linalg.matrix_power(walk, int(t))
+    return power if t == int(t) else power @ _fractional_power(walk, t - int(t))
+
+
+def _fractional_power(walk: np.ndarray, fraction: float) -> np.ndarray:
+    values, vectors = np.linalg.eig(walk)
+    # An eigenvalue that is 0 up to rounding would come back as its root.
+    values = np.where(np.abs(values) < 1e-14 * len(walk), 0.0, values.astype(complex))
+    if np.linalg.cond(vectors) < 1e4:
+        return (vectors * values**fraction) @ np.linalg.inv(vectors)
+    power = fractional_matrix_power(walk, fraction) if (values != 0).all() else None
+    if power is None or not np.isfinite(power).all():
+        raise ValueError(
+            f"the transition matrix has no power with the fraction {fraction:g} (it is singular and not "
+            "diagonalisable); give an integer t, or make W symmetric by (W + W.T) / 2."
+        )
+    return power
+
+
+def _symmetric_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Product of two symmetric matrices that commute: symmetric too, so strips right of the diagonal do."""
+    n = len(left)
+    product = np.empty_like(left)
+    edges = np.linspace(0, n, min(STRIPS, n) + 1).astype(int)
+    for start, stop in pairwise(edges):
+        product[start:stop, start:] = left[start:stop] @ right[:, start:]
+        product[stop:, start:stop] = product[start:stop, stop:].T
+    return product

@@ -1,0 +1,357 @@
+"""`SelfSmoothing`: a better similarity from the one there is, for full matrices and for many points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal._validation import (
+    check_choice,
+    check_count,
+    check_distances,
+    check_real,
+    require_memory,
+)
+from vicinal.graphs.neighborhoods import distances_between, knn
+from vicinal.similarity.fusion import (
+    FusedWalk,
+    check_fusion,
+    check_sources,
+    mean_similarity,
+)
+from vicinal.similarity.kernels import WIDTHS, smoothing_kernel
+from vicinal.similarity.new_points import (
+    PointKernel,
+    extended_rows,
+    first_step_of_similarities,
+)
+from vicinal.similarity.smoothed import SmoothedSimilarity
+from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
+from vicinal.similarity.time_choice import choose_steps
+from vicinal.similarity.walks import DenseWalk, SampledReturns, SparseWalk, largest_in_rows
+
+METHODS = ("auto", "dense", "sparse")
+# Up to here all pairs are held.
+DENSE = 5_000
+GIVEN = ("precomputed", "similarity")
+
+
+class SelfSmoothing(TransformerMixin, BaseEstimator):
+    """Similarity improved by a diffusion along itself.
+
+    Parameters
+    ----------
+    t : float or "auto", default="auto"
+        Number of steps. "auto" takes the one at which the probability of a walk to be back at its start
+        does not depend on the density there, see ``t_curve_``.
+    k, n_neighbors, width :
+        Of the kernel that makes similarities from distances, see `smoothing_kernel`.
+    metric : str, default="euclidean"
+        As for `vicinal.graphs.knn`; "precomputed" if X holds distances, "similarity" if it holds
+        similarities.
+    method : {"auto", "dense", "sparse"}, default="auto"
+        Hold all pairs, or only those of near points. "auto" holds all up to 5,000 points; similarities
+        and distances that are given stay as they are, but sparse ones of few items become full.
+    random_state : int, RandomState or None
+        Seed of the points that are looked at where all would take too long.
+    n_jobs : int, optional
+        Number of threads, all cores by default.
+    verbose : int, default=0
+        Above 0, long work shows a progress bar.
+
+    Attributes
+    ----------
+    similarity_ : ndarray (n, n), or SmoothedSimilarity
+        After ``t_`` steps, self-normalised: 1 on the diagonal, not symmetric. For sparse similarities an
+        object that computes the rows that are asked for.
+    t_ : float
+        Number of steps.
+    t_curve_ : ndarray (m, 2) or None
+        With "auto", numbers of steps and at each the rank correlation of return probability and degree,
+        which is -1 at first and rises; ``t_`` is where it passes 0.
+    affinity_ : ndarray or csr_array
+        The similarity that was smoothed. Not after a fusion other than "before".
+
+    References
+    ----------
+    Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from vicinal.similarity import SelfSmoothing
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SelfSmoothing().fit(X)
+    >>> model.similarity_.shape
+    (150, 150)
+    >>> similarities, neighbors = model.kneighbors(n_neighbors=5)
+    >>> float((y[neighbors] == y[:, None]).mean()) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        t: Any = "auto",
+        *,
+        k: float = 0.1,
+        n_neighbors: int = 30,
+        width: str = "pair",
+        metric: Any = "euclidean",
+        method: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.t = t
+        self.k = k
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.metric = metric
+        self.method = method
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_given()
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> SelfSmoothing:
+        """Smooth the similarity of points, or the one that distances or similarities give.
+
+        Parameters
+        ----------
+        X : array (n, n_features), or array or sparse matrix (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._kernel: PointKernel | None = None
+        return self._smooth(*self._similarity_of(X))
+
+    def fuse(self, sources: Any, how: str = "before", weights: Any = None) -> SelfSmoothing:
+        """Smooth several similarities of the same items into one.
+
+        Parameters
+        ----------
+        sources : list of arrays or sparse matrices (n, n)
+            Similarities. An item that a source does not know is a row and a column of NaN; for each pair
+            the sources that know it count.
+        how : {"before", "after", "cross"}, default="before"
+            Average, then smooth; smooth each, then average; or spread the similarity of the other
+            sources along each source and average that.
+        weights : list of float, optional
+            How much each source counts, equally by default.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        check_fusion(how)
+        checked, shares = check_sources(sources, weights)
+        n = int(max(source.known.max() for source in checked)) + 1
+        mean = mean_similarity(checked, shares, n)
+        self._kernel, self.n_features_in_ = None, n
+        if how == "before":
+            return self._smooth(*check_similarity(mean, "sources"))
+        walk = DenseWalk(*check_similarity(mean.toarray() if sparse.issparse(mean) else mean))
+        self._choose(walk)
+        self._walk: Any = FusedWalk(checked, shares, how, n)
+        self._set_ranked(self._walk.ranked(self.t_))
+        return self
+
+    def at(self, t: float) -> Any:
+        """The similarity after another number of steps.
+
+        Parameters
+        ----------
+        t : float
+
+        Returns
+        -------
+        ndarray or SmoothedSimilarity
+        """
+        check_is_fitted(self, "similarity_")
+        return self._at(self._check_steps(t))
+
+    def sweep(self, ts: Iterable[float]) -> Iterator[tuple[float, Any]]:
+        """The similarity after each of many numbers of steps, from one decomposition.
+
+        Parameters
+        ----------
+        ts : iterable of float
+
+        Yields
+        ------
+        t : float
+        similarity : ndarray or SmoothedSimilarity
+            One at a time, so that only one is held.
+        """
+        check_is_fitted(self, "similarity_")
+        steps = [self._check_steps(t) for t in ts]
+        return self._sweep(steps)
+
+    def kneighbors(self, X: Any = None, n_neighbors: int = 10) -> tuple[np.ndarray, np.ndarray]:
+        """The most similar items.
+
+        Parameters
+        ----------
+        X : array, optional
+            New points, as for `transform`. By default the neighbours of each fitted item, itself left out.
+        n_neighbors : int, default=10
+
+        Returns
+        -------
+        similarities, indices : ndarray (m, n_neighbors)
+            The most similar first. Similarities that clamping makes equal keep their order.
+        """
+        check_is_fitted(self, "similarity_")
+        n = self.n_items_
+        most = n - 1 if X is None else n
+        k = check_count(n_neighbors, "n_neighbors", high=most, remedy=f"There are {n} items.")
+        if X is None and isinstance(self.similarity_, SmoothedSimilarity):
+            return self.similarity_.nearest(k)
+        if X is None:
+            rows = self._ranked.copy()
+            np.fill_diagonal(rows, -np.inf)
+        else:
+            rows = self._extended(X)
+        indices = largest_in_rows(rows, k)
+        return np.minimum(np.take_along_axis(rows, indices, axis=1), 1.0), indices
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Similarities of new points to the fitted ones, through the Nystrom extension.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New points; their distances (m, n) with ``metric="precomputed"``, their similarities (m, n)
+            with ``metric="similarity"``.
+
+        Returns
+        -------
+        ndarray (m, n)
+            Fitted points keep their rows (nearly so, if similarities are sparse).
+        """
+        check_is_fitted(self, "similarity_")
+        return np.minimum(self._extended(X), 1.0)
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.t, str) and self.t == "auto"):
+            if isinstance(self.t, str):
+                raise ValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
+            check_steps(self.t)
+        check_real(self.k, "k", low=0.0, open_low=True)
+        check_count(self.n_neighbors, "n_neighbors")
+        check_choice(self.width, "width", WIDTHS)
+        check_choice(self.method, "method", METHODS)
+
+    def _similarity_of(self, X: Any) -> tuple[Any, bool]:
+        if self.metric == "similarity":
+            return check_similarity(validate_data(self, X, accept_sparse=True, dtype=None), "X")
+        if self.metric == "precomputed":
+            distances = check_distances(validate_data(self, X, accept_sparse=True, dtype=None))
+        else:
+            points = validate_data(self, X, dtype=np.float64)
+            distances = self._distances_of(points)
+        points = None if self.metric == "precomputed" else points
+        self._kernel = PointKernel.of(points, distances, self)
+        return smoothing_kernel(distances, self.k, self.n_neighbors, self.width), True
+
+    def _distances_of(self, points: np.ndarray) -> Any:
+        n = len(points)
+        dense = n <= DENSE if self.method == "auto" else self.method == "dense"
+        if not dense:
+            k = min(self.n_neighbors, n - 1)
+            graph = knn(points, k, metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose)
+            return graph.to_scipy("lengths")
+        remedy = "Give method='sparse', which holds near pairs only."
+        require_memory(40.0 * n * n, f"The similarity of {n:,} points", remedy)
+        distances = distances_between(points, self.metric, self.n_jobs)(0, n) if n > 1 else 0.0
+        return np.broadcast_to(distances, (n, n))
+
+    def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
+        n = weights.shape[0]
+        if sparse.issparse(weights) and (
+            self.method == "dense" or (self.method == "auto" and n <= DENSE)
+        ):
+            weights = weights.toarray()
+        elif not sparse.issparse(weights) and self.method == "sparse":
+            weights = sparse.csr_array(weights)
+        self.affinity_ = weights
+        if sparse.issparse(weights):
+            self._walk = SparseWalk(weights, symmetric, self.n_jobs)
+        else:
+            self._walk = DenseWalk(weights, symmetric)
+        self._choose(self._walk)
+        self.n_items_ = n
+        if sparse.issparse(weights):
+            self._check_steps(self.t_)
+            self.similarity_ = self._at(self.t_)
+        else:
+            self._set_ranked(over_own(self._walk.smoothed(self.t_)))
+        return self
+
+    def _choose(self, walk: Any) -> None:
+        if self.t != "auto":
+            self.t_, self.t_curve_ = check_steps(self.t), None
+            return
+        if isinstance(walk, DenseWalk):
+            self.t_, self.t_curve_ = choose_steps(lambda t: walk.returns(t)[0], walk.sums)
+            return
+        if not walk.symmetric:
+            raise ValueError("t='auto', but X is sparse and not symmetric; give a number of steps.")
+        items = walk.sample(int(check_random_state(self.random_state).randint(1 << 31)))
+        self.t_, self.t_curve_ = choose_steps(SampledReturns(walk, items), walk.sums[items])
+
+    def _set_ranked(self, ranked: np.ndarray) -> None:
+        self._ranked, self.n_items_ = ranked, len(ranked)
+        # One array serves both where clamping changes nothing.
+        self.similarity_ = np.minimum(ranked, 1.0) if ranked.max() > 1.0 else ranked
+
+    def _at(self, t: float) -> Any:
+        if isinstance(self._walk, FusedWalk):
+            return np.minimum(self._walk.ranked(t), 1.0)
+        if isinstance(self._walk, SparseWalk):
+            return SmoothedSimilarity(self._walk, int(t), self.verbose)
+        return np.minimum(over_own(self._walk.smoothed(t)), 1.0)
+
+    def _sweep(self, steps: list[float]) -> Iterator[tuple[float, Any]]:
+        if isinstance(self._walk, DenseWalk):
+            self._walk.prepare(steps)
+        for t in steps:
+            yield t, self._at(t)
+
+    def _check_steps(self, t: Any) -> float:
+        t = check_steps(t)
+        if isinstance(self._walk, SparseWalk) and t != int(t):
+            raise ValueError(
+                f"t={t}, but steps along a sparse similarity are whole; round it, or give method='dense'."
+            )
+        return t
+
+    def _extended(self, X: Any) -> np.ndarray:
+        if isinstance(self._walk, FusedWalk) or (self.metric != "similarity" and not self._kernel):
+            raise ValueError(
+                "this SelfSmoothing was fused from similarities, so new points have none; fit it on "
+                "points, distances or a similarity."
+            )
+        new = validate_data(self, X, reset=False, dtype=np.float64)
+        if self._is_given() and new.min() < 0:
+            raise ValueError(f"X holds the negative value {new.min():g}, but it must be >= 0.")
+        first = self._kernel.first_step(new) if self._kernel else first_step_of_similarities(new)
+        return extended_rows(self._walk, *first, self.t_)
+
+    def _is_given(self) -> bool:
+        return isinstance(self.metric, str) and self.metric in GIVEN

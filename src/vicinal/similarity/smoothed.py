@@ -1,0 +1,152 @@
+"""A smoothed similarity that is never formed: rows on demand, and neighbours by the cheapest safe road."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._validation import require_memory
+from vicinal.operators.laplacians import transition
+from vicinal.similarity.smoothing import check_self
+from vicinal.similarity.sparse_powers import nearest_in_power
+from vicinal.similarity.spectral_smoothing import SmoothingSpectrum, leading_pairs
+from vicinal.similarity.walks import SparseWalk, best_of_rows, largest_in_rows
+
+# Rows on which a road is chosen and its result is measured.
+SAMPLE = 16
+KEPT = (128, 512)
+# Share of the walks that the kept entries of a half power must hold.
+ENOUGH = 0.98
+# Error of an entry, relative to the typical diagonal entry.
+LOW_RANK_ERROR = 1e-3
+# Products with a vector that finding leading eigenpairs may take.
+BUDGET = 100_000
+
+
+class SmoothedSimilarity:
+    """Similarities after t steps, self-normalised, computed where they are asked for.
+
+    Attributes
+    ----------
+    shape : tuple
+    t : int
+    method : str or None
+        How `nearest` found its answer: "pruned powers", "leading eigenpairs" or "rows".
+    left_out : ndarray (n,), float or None
+        What that way has left out. Pruned powers: of each row, the share of all walks, exact. Leading
+        eigenpairs: a bound of the error of W_t[i, j] in units of sqrt(d_i d_j). Rows: 0.
+    recall : float or None
+        Share of the neighbours in exact rows that `nearest` has found, on a sample.
+    """
+
+    def __init__(self, walk: SparseWalk, t: int, verbose: int = 0) -> None:
+        self._walk, self.t, self.verbose = walk, t, verbose
+        self.shape = walk.weights.shape
+        self.method: str | None = None
+        self.left_out: Any = None
+        self.recall: float | None = None
+
+    def __repr__(self) -> str:
+        return f"SmoothedSimilarity(n={self.shape[0]:,}, t={self.t})"
+
+    def rows(self, items: Any) -> np.ndarray:
+        """Rows of the similarity, exact to rounding.
+
+        Parameters
+        ----------
+        items : array of int
+
+        Returns
+        -------
+        ndarray (len(items), n)
+        """
+        return np.minimum(self._ranked(np.atleast_1d(np.asarray(items))), 1.0)
+
+    def toarray(self) -> np.ndarray:
+        """All rows, where they fit into memory."""
+        n = self.shape[0]
+        require_memory(
+            24.0 * n * n, f"The similarity of {n:,} items", "Ask for rows or neighbours."
+        )
+        return np.vstack([self.rows(np.arange(s, min(s + 256, n))) for s in range(0, n, 256)])
+
+    def nearest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k most similar others of every item, and their similarities, in order.
+
+        Walks that stay local are followed by sparse powers, those that have mixed by leading
+        eigenpairs; between the two, rows are computed one by one, which takes long.
+        """
+        n = self.shape[0]
+        sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+        progress = "smoothing" if self.verbose > 0 else None
+        keep = self._entries_to_keep(sample)
+        spectrum = None if keep else self._leading_pairs(sample)
+        if keep:
+            found = self._by_powers(k, max(keep, 2 * k), progress)
+        elif spectrum is not None:
+            found = self._by_pairs(spectrum, k, progress)
+        else:
+            self.method, self.left_out = "rows", 0.0
+            found = best_of_rows(lambda a, b: self._ranked(np.arange(a, b)), n, k, 1, progress)
+        self.recall = self._measured_recall(found[1], sample)
+        return np.minimum(found[0], 1.0), found[1]
+
+    def _ranked(self, items: np.ndarray) -> np.ndarray:
+        rows = self._walk.rows(self.t, items)
+        own = rows[np.arange(len(items)), items]
+        check_self(own)
+        return rows / own[:, None]
+
+    def _entries_to_keep(self, sample: np.ndarray) -> int | None:
+        """Number of entries that hold nearly all of a row of the half power; None if that is many."""
+        units = np.zeros((len(sample), self.shape[0]))
+        units[np.arange(len(sample)), sample] = 1.0
+        half = -np.sort(-self._walk.spread(units, (self.t + 1) // 2), axis=1)
+        for keep in KEPT:
+            if half[:, :keep].sum(axis=1).mean() >= ENOUGH:
+                return keep
+        return None
+
+    def _by_powers(self, k: int, keep: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        found = nearest_in_power(
+            transition(self._walk.weights),
+            self.t + 1,
+            k,
+            keep=keep,
+            n_jobs=self._walk.n_jobs,
+            progress=progress,
+        )
+        check_self(found.own)
+        self.method, self.left_out = "pruned powers", found.lost
+        return found.shares / found.own[:, None], found.items
+
+    def _leading_pairs(self, sample: np.ndarray) -> SmoothingSpectrum | None:
+        walk = self._walk
+        if not walk.symmetric:
+            return None
+        rows = walk.rows(self.t, sample)
+        own = (rows[np.arange(len(sample)), sample] / walk.sums[sample]).mean()
+        cutoff = (LOW_RANK_ERROR * own) ** (1 / (self.t + 1))
+        return leading_pairs(
+            walk.operator, walk.roots, cutoff, budget=BUDGET, accuracy=LOW_RANK_ERROR * own
+        )
+
+    def _by_pairs(
+        self, spectrum: SmoothingSpectrum, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        own = spectrum.diagonal(self.t)
+        check_self(own)
+        left = spectrum.vectors * spectrum.weights(self.t) * (spectrum.roots / own)[:, None]
+        right = np.ascontiguousarray((spectrum.vectors * spectrum.roots[:, None]).T)
+        self.method, self.left_out = "leading eigenpairs", spectrum.left_out(self.t)
+        return best_of_rows(
+            lambda a, b: left[a:b] @ right, self.shape[0], k, self._walk.n_jobs, progress
+        )
+
+    def _measured_recall(self, found: np.ndarray, sample: np.ndarray) -> float:
+        rows = self._ranked(sample)
+        rows[np.arange(len(sample)), sample] = -np.inf
+        exact = largest_in_rows(rows, found.shape[1])
+        shared = [len(np.intersect1d(a, b)) for a, b in zip(found[sample], exact, strict=True)]
+        return float(np.mean(shared) / found.shape[1])

@@ -1,0 +1,179 @@
+"""The self-smoothing operator: a similarity improved by a diffusion along itself.
+
+W_t = W P^t with P = D^-1 W is D P^(t+1), and for symmetric W it is D^1/2 S^(t+1) D^1/2 with the
+normalised affinity S: which of them is computed, and how, is a matter of cost.
+
+References
+----------
+Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+
+from vicinal._validation import (
+    check_affinity,
+    check_count,
+    check_points,
+    check_real,
+    require_memory,
+)
+from vicinal.similarity._dense_smoothing import smooth_asymmetric, smooth_symmetric
+
+SELF = (
+    "A thing is similar to itself: set the diagonal to 1 or another positive number, or give "
+    "normalize=False."
+)
+
+
+def self_smooth(
+    W: Any, t: float, *, normalize: bool = True, psd: bool = False, rank: int | None = None
+) -> np.ndarray:
+    """Similarity after t steps of self-smoothing, exact.
+
+    Parameters
+    ----------
+    W : array or sparse matrix of shape (n, n)
+        Similarities >= 0, symmetric or not. A row of zeros stays one.
+    t : float
+        Number of steps, >= 0. A fractional one takes the real part of the fractional power, as the
+        reference does.
+    normalize : bool, default=True
+        Divide each row by its diagonal entry, so that self-similarity is 1, and clamp what is above 1.
+        This makes the result asymmetric.
+    psd : bool, default=False
+        Project the symmetric part of the result to the nearest positive semi-definite matrix, as a
+        kernel method needs it.
+    rank : int, optional
+        Keep at most so many eigenvalues in this projection.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+
+    See Also
+    --------
+    SelfSmoothing : many t at once, neighbours, new points, and matrices that do not fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.similarity import self_smooth
+    >>> W = np.array([[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]])
+    >>> round(float(self_smooth(W, 1, normalize=False)[0, 2]), 3)
+    0.289
+    >>> self_smooth(W, 5).round(2)
+    array([[1.  , 1.  , 0.93],
+           [0.68, 1.  , 0.68],
+           [0.93, 1.  , 1.  ]])
+    """
+    t = check_steps(t)
+    if rank is not None and not psd:
+        raise ValueError(f"rank={rank!r} only means something with psd=True.")
+    weights, symmetric = check_similarity(W)
+    if sparse.issparse(weights):
+        n = weights.shape[0]
+        require_memory(
+            32.0 * n * n, f"The smoothed similarity of {n:,} items", "Use SelfSmoothing."
+        )
+        weights = weights.toarray()
+    smoothed = (smooth_symmetric if symmetric else smooth_asymmetric)(weights, t)
+    if normalize:
+        smoothed = self_normalize(smoothed)
+    return project_psd(smoothed, rank) if psd else smoothed
+
+
+def self_normalize(smoothed: np.ndarray) -> np.ndarray:
+    """Rows divided by their diagonal entry, and clamped at 1 (step 3)."""
+    normalized = over_own(smoothed)
+    return np.minimum(normalized, 1.0, out=normalized)
+
+
+def over_own(smoothed: np.ndarray) -> np.ndarray:
+    """Rows divided by their diagonal entry: what ranks items where clamping makes ties."""
+    own = np.diagonal(smoothed)
+    check_self(own)
+    return smoothed / own[:, None]
+
+
+def check_self(own: np.ndarray) -> None:
+    """Refuse self-similarities by which nothing can be divided."""
+    bad = ~(own > 0)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(
+            f"self-normalisation is undefined: after smoothing, {int(bad.sum())} item(s) have no "
+            f"similarity to themselves, the first is {first} with {own[first]:g}. {SELF}"
+        )
+
+
+def project_psd(matrix: np.ndarray, rank: int | None = None) -> np.ndarray:
+    """The nearest positive semi-definite matrix to the symmetric part of a matrix (step 4).
+
+    Parameters
+    ----------
+    matrix : ndarray (n, n)
+    rank : int, optional
+        Keep at most so many eigenvalues, the largest.
+    """
+    n = len(matrix)
+    part = None
+    if rank is not None:
+        rank = check_count(rank, "rank", high=n)
+        part = (n - rank, n - 1)
+    symmetric = matrix / 2
+    symmetric = symmetric + symmetric.T
+    values, vectors = eigh(symmetric, overwrite_a=True, check_finite=False, subset_by_index=part)
+    keep = values > 0
+    factors = vectors[:, keep] * np.sqrt(values[keep])
+    return factors @ factors.T
+
+
+def check_steps(t: Any, name: str = "t") -> float:
+    """A number of steps, >= 0."""
+    remedy = "Smoothing cannot be undone; 0 leaves the input as it is."
+    return check_real(t, name, low=0.0, remedy=remedy)
+
+
+def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
+    """Similarities as a finite nonnegative array or `csr_array`, and whether they are symmetric.
+
+    Asymmetry by rounding only is averaged away.
+    """
+    if sparse.issparse(W):
+        matrix = check_affinity(W, name=name, symmetric=False)
+        difference = abs(matrix - matrix.T)
+        worst = difference.max() if difference.nnz else 0.0
+        largest = matrix.data.max() if matrix.nnz else 0.0
+    else:
+        shape = np.shape(W)
+        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+            raise ValueError(
+                f"{name} has shape {shape}, but a square matrix of similarities is needed; "
+                "smoothing_kernel makes one from distances."
+            )
+        matrix = check_points(W, name=name)
+        if matrix.min() < 0:
+            i, j = np.unravel_index(np.argmin(matrix), matrix.shape)
+            raise ValueError(
+                f"{name}[{i}, {j}] = {matrix[i, j]:g} is negative, but similarities must be >= 0; shift "
+                "them, or turn distances into similarities by smoothing_kernel."
+            )
+        worst, largest = _asymmetry(matrix), matrix.max()
+    if worst > 1e-10 * largest:
+        return matrix, False
+    return ((matrix + matrix.T) / 2 if worst > 0 else matrix), True
+
+
+def _asymmetry(matrix: np.ndarray, block: int = 1024) -> float:
+    """Largest difference of an entry and its mirror image."""
+    worst = 0.0
+    for start in range(0, len(matrix), block):
+        strip = slice(start, start + block)
+        worst = max(worst, float(np.abs(matrix[strip] - matrix[:, strip].T).max()))
+    return worst

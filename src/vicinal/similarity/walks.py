@@ -1,0 +1,214 @@
+"""The walk along a similarity, as `SelfSmoothing` asks it: full or sparse, the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import gammaln
+
+from vicinal._parallel import blocks, map_threads, one_blas_thread
+from vicinal.operators.laplacians import degrees, normalized_affinity, transition
+from vicinal.operators.products import SparseProduct
+from vicinal.similarity._dense_smoothing import (
+    TOLERANCE,
+    normalized,
+    smooth_asymmetric,
+    smooth_symmetric,
+    walk_power,
+)
+from vicinal.similarity.spectral_smoothing import (
+    SmoothingSpectrum,
+    all_pairs,
+    chebyshev_moments,
+    leading_pairs,
+)
+
+# A full decomposition costs about as much as so many products with n vectors.
+DECOMPOSITION = 15
+SAMPLE = 128
+EXACT = 1e-14
+# Of the return probabilities, when only their order counts.
+ROUGH = 1e-8
+
+
+class DenseWalk:
+    """Walk along a full similarity matrix."""
+
+    def __init__(self, weights: np.ndarray, symmetric: bool) -> None:
+        self.weights, self.symmetric = weights, symmetric
+        self.sums = weights.sum(axis=1)
+        self._spectrum: SmoothingSpectrum | None = None
+
+    def smoothed(self, t: float) -> np.ndarray:
+        """W_t."""
+        if not self.symmetric:
+            return smooth_asymmetric(self.weights, t)
+        spectrum = self._spectrum
+        if t > 0 and spectrum is not None and spectrum.left_out(t) <= TOLERANCE:
+            return spectrum.matrix(t)
+        return smooth_symmetric(self.weights, t)
+
+    def prepare(self, ts: Sequence[float]) -> None:
+        """Get ready for many t: one decomposition serves all."""
+        least = min((t for t in ts if t > 0), default=0.0)
+        if not self.symmetric or least == 0:
+            return
+        if self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
+            roots = np.sqrt(self.sums)
+            matrix = normalized(self.weights, roots)
+            pairs = None
+            if all(t == int(t) for t in ts):
+                budget = DECOMPOSITION * len(matrix)
+                pairs = leading_pairs(matrix, roots, TOLERANCE ** (1 / (least + 1)), budget=budget)
+            self._spectrum = all_pairs(matrix, roots) if pairs is None else pairs
+
+    def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
+        """``rows`` times P^t."""
+        if t == 0:
+            return rows
+        if not self.symmetric:
+            return np.real(rows @ walk_power(self.weights, t))
+        # S^t = S^((t - 1) + 1): leading pairs that serve t - 1 steps serve here.
+        spectrum = self._spectrum
+        if spectrum is None or spectrum.left_out(t - 1) > TOLERANCE:
+            roots = np.sqrt(self.sums)
+            self._spectrum = spectrum = all_pairs(normalized(self.weights, roots), roots)
+        return spectrum.spread(rows, t)
+
+    def returns(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """P^(t+1)[i, i], and the points that these are."""
+        every = np.arange(len(self.sums))
+        if self.symmetric:
+            self.prepare([t])
+            if self._spectrum is not None:
+                diagonal = self._spectrum.diagonal(t)
+                return diagonal / np.where(self.sums > 0, self.sums, 1.0), every
+        return np.diagonal(self.smoothed(t)) / np.where(self.sums > 0, self.sums, 1.0), every
+
+
+class SparseWalk:
+    """Walk along a sparse similarity; rows are computed when they are asked for, by its products.
+
+    For a symmetric one S^m is expanded in Chebyshev polynomials, of which about sqrt(m) matter.
+    """
+
+    def __init__(self, weights: sparse.csr_array, symmetric: bool, n_jobs: int | None) -> None:
+        self.weights, self.symmetric, self.n_jobs = weights, symmetric, n_jobs
+        self.sums = degrees(weights)
+        if symmetric:
+            self.roots = np.sqrt(self.sums)
+            self.operator = SparseProduct(normalized_affinity(weights, self.sums), n_jobs)
+        else:
+            self.operator = SparseProduct(sparse.csr_array(transition(weights).T), n_jobs)
+
+    def spread(self, rows: Any, t: float) -> np.ndarray:
+        """``rows`` times P^t, t a whole number."""
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        if not self.symmetric:
+            block = rows.T
+            for _ in range(int(t)):
+                block = self.operator @ block
+            return block.T
+        inverse = np.divide(1.0, self.roots, out=np.zeros_like(self.roots), where=self.roots > 0)
+        block = times_power(self.operator, (rows * inverse).T, int(t))
+        return np.maximum(block.T * self.roots, 0.0)
+
+    def rows(self, t: float, items: np.ndarray) -> np.ndarray:
+        """Rows of W_t."""
+        return self.spread(self.weights[items], t)
+
+    def sample(self, seed: int) -> np.ndarray:
+        """Points to look at where all would take too long."""
+        n = len(self.sums)
+        return np.sort(np.random.default_rng(seed).choice(n, min(SAMPLE, n), replace=False))
+
+
+class SampledReturns:
+    """Return probabilities P^(t+1)[i, i] of some points for any t, from moments that are computed once."""
+
+    def __init__(self, walk: SparseWalk, items: np.ndarray) -> None:
+        self.walk, self.items = walk, items
+        self._moments = np.empty((0, len(items)))
+
+    def __call__(self, t: float) -> np.ndarray:
+        coefficients = power_coefficients(int(t) + 1, ROUGH)
+        if len(coefficients) > len(self._moments):
+            units = np.zeros((len(self.walk.sums), len(self.items)))
+            units[self.items, np.arange(len(self.items))] = 1.0
+            # Twice as many as asked for: the next t will ask for more.
+            self._moments = chebyshev_moments(self.walk.operator, units, len(coefficients))
+        return coefficients @ self._moments[: len(coefficients)]
+
+
+def power_coefficients(exponent: int, tolerance: float) -> np.ndarray:
+    """Coefficients of x^exponent in Chebyshev polynomials; those left out sum to the tolerance at most."""
+    k = np.arange(exponent % 2, exponent + 1, 2)
+    half = (exponent - k) / 2
+    logs = gammaln(exponent + 1) - gammaln(half + 1) - gammaln(exponent - half + 1)
+    values = 2 * np.exp(logs - exponent * np.log(2))
+    if exponent % 2 == 0:
+        values[0] /= 2
+    # The sum is 1, the power of 1, which takes away what the logarithms have lost.
+    values /= values.sum()
+    tails = np.cumsum(values[::-1])[::-1]
+    kept = max(1, int((tails > tolerance).sum()))
+    coefficients = np.zeros(k[kept - 1] + 1)
+    coefficients[k[:kept]] = values[:kept]
+    return coefficients
+
+
+def times_power(operator: Any, block: np.ndarray, exponent: int) -> np.ndarray:
+    """operator^exponent @ block for a symmetric operator with its spectrum in [-1, 1]."""
+    coefficients = power_coefficients(exponent, EXACT)
+    result = coefficients[0] * block
+    if len(coefficients) == 1:
+        return result
+    before, now = block, operator @ block
+    result += coefficients[1] * now
+    for coefficient in coefficients[2:]:
+        after = operator @ now
+        after *= 2.0
+        after -= before
+        before, now = now, after
+        if coefficient:
+            result += coefficient * now
+    return result
+
+
+def best_of_rows(
+    rows_of: Any, n: int, n_neighbors: int, n_jobs: int | None, progress: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest entries of each row off the diagonal, in order, equal ones by index.
+
+    Parameters
+    ----------
+    rows_of : callable
+        From a range (start, stop) to these rows, which may be overwritten.
+    """
+    values, indices = np.empty((n, n_neighbors)), np.empty((n, n_neighbors), np.int64)
+
+    def task(span: tuple[int, int]) -> None:
+        rows = rows_of(*span)
+        rows[np.arange(len(rows)), np.arange(*span)] = -np.inf
+        indices[span[0] : span[1]] = largest_in_rows(rows, n_neighbors)
+        values[span[0] : span[1]] = np.take_along_axis(rows, indices[span[0] : span[1]], axis=1)
+
+    with one_blas_thread():
+        map_threads(task, blocks(n, max(1, (1 << 22) // n)), n_jobs, progress=progress)
+    return values, indices
+
+
+def largest_in_rows(rows: np.ndarray, k: int) -> np.ndarray:
+    """Columns of the k largest entries of each row, in order, equal ones by index."""
+    n = rows.shape[1]
+    if k > n // 4:
+        return np.argsort(-rows, axis=1, kind="stable")[:, :k]
+    floors = -np.partition(-rows, k - 1, axis=1)[:, k - 1 : k]
+    out = np.empty((len(rows), k), np.int64)
+    for i, row in enumerate(rows):
+        near = np.flatnonzero(row >= floors[i])
+        out[i] = near[np.argsort(-row[near], kind="stable")[:k]]
+    return out

@@ -1,0 +1,243 @@
+"""The self-smoothing operator against literal matrix powers, whatever road computes it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import fractional_matrix_power
+
+from vicinal.operators import transition
+from vicinal.similarity import self_smooth, smoothing_kernel
+from vicinal.similarity._dense_smoothing import cheap_pairs, normalized, symmetric_power
+from vicinal.similarity.smoothing import project_psd
+from vicinal.similarity.sparse_powers import nearest_in_power
+from vicinal.similarity.spectral_smoothing import all_pairs, count_above, leading_pairs
+from vicinal.similarity.time_choice import choose_steps
+from vicinal.similarity.walks import SparseWalk, power_coefficients
+
+
+def kernel(n, seed=0, k=1.0, d=2):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return smoothing_kernel(np.linalg.norm(X[:, None] - X[None], axis=-1), k=k, n_neighbors=10)
+
+
+def asymmetric(n, seed=0):
+    W = np.random.default_rng(seed).random((n, n)) ** 3
+    np.fill_diagonal(W, 1.0)
+    return W
+
+
+def literal(W, t):
+    P = W / W.sum(axis=1, keepdims=True)
+    whole = W @ np.linalg.matrix_power(P, int(t))
+    if t == int(t):
+        return whole
+    return np.real(whole @ fractional_matrix_power(P, t - int(t)))
+
+
+def test_example_of_the_paper():
+    truth = np.full((3, 3), 0.9)
+    np.fill_diagonal(truth, 1.0)
+    W = truth.copy()
+    W[0, 2] = W[2, 0] = 0.0
+    assert self_smooth(W, 1, normalize=False)[0, 2] == pytest.approx(0.289, abs=5e-4)
+    assert np.linalg.norm(W - truth) == pytest.approx(1.273, abs=5e-4)
+    assert np.linalg.norm(self_smooth(W, 5) - truth) == pytest.approx(0.346, abs=5e-4)
+    assert np.linalg.norm(self_smooth(W, 5, normalize=False) - truth) == pytest.approx(
+        0.851, abs=5e-4
+    )
+
+
+@pytest.mark.parametrize("make", [kernel, asymmetric])
+@pytest.mark.parametrize("t", [0, 1, 2, 7, 100, 500, 0.5, 1.5, 20.25])
+def test_equals_literal_powers(make, t):
+    W = make(40)
+    np.testing.assert_allclose(self_smooth(W, t, normalize=False), literal(W, t), atol=1e-10)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 12), t=st.integers(0, 40))
+def test_equals_literal_powers_for_any_symmetric_similarity(seed, n, t):
+    # Not positive semi-definite: eigenvalues of both signs.
+    W = np.random.default_rng(seed).random((n, n)) ** 4 + 1e-3
+    W = W + W.T
+    np.testing.assert_allclose(self_smooth(W, t, normalize=False), literal(W, t), atol=1e-10)
+
+
+def test_fractional_steps_take_the_real_part_at_negative_eigenvalues():
+    W = np.array([[0.1, 1.0], [1.0, 0.1]])
+    assert np.linalg.eigvalsh(W)[0] < 0
+    np.testing.assert_allclose(self_smooth(W, 0.5, normalize=False), literal(W, 0.5), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [0.1, 1.0, 10.0])
+def test_large_matrices_equal_literal_powers_on_every_road(k):
+    W = kernel(700, k=k)
+    expected = literal(W, 500)
+    np.testing.assert_allclose(self_smooth(W, 500, normalize=False), expected, atol=1e-10)
+    roots = np.sqrt(W.sum(axis=1))
+    S = normalized(W, roots)
+    scale = roots[:, None] * roots
+    np.testing.assert_allclose(symmetric_power(S, 501) * scale, expected, atol=1e-10)
+    np.testing.assert_allclose(all_pairs(S, roots).matrix(500), expected, atol=1e-10)
+
+
+def test_a_spectrum_that_decays_needs_its_leading_pairs_only():
+    W = kernel(700, k=10.0)
+    roots = np.sqrt(W.sum(axis=1))
+    spectrum = cheap_pairs(normalized(W, roots), roots, 500)
+    assert spectrum is not None
+    assert len(spectrum.values) < 70
+    assert 0 < spectrum.left_out(500) <= 1e-13
+    W = kernel(700, k=0.02)
+    roots = np.sqrt(W.sum(axis=1))
+    assert cheap_pairs(normalized(W, roots), roots, 500) is None
+
+
+def test_leading_pairs_are_all_above_the_cutoff_also_multiple_ones():
+    W = np.kron(np.eye(6), kernel(60, k=5.0))  # every eigenvalue six times
+    roots = np.sqrt(W.sum(axis=1))
+    S = normalized(W, roots)
+    exact = np.linalg.eigvalsh(S)
+    spectrum = leading_pairs(S, roots, 0.8)
+    above = np.sort(exact[np.abs(exact) > 0.8])
+    np.testing.assert_allclose(np.sort(spectrum.values), above, atol=1e-8)
+    assert abs(count_above(S, 0.8, np.random.default_rng(0)) - len(above)) < 0.4 * len(above) + 3
+    # The bound of what is left out holds.
+    for t in (5, 20, 60):
+        error = np.abs(spectrum.matrix(t) - literal(W, t)) / (roots[:, None] * roots)
+        assert error.max() <= spectrum.left_out(t) + 1e-12
+
+
+def test_sparse_input_gives_the_same():
+    W = kernel(30)
+    W[W < 0.1] = 0.0
+    np.testing.assert_array_equal(self_smooth(sparse.coo_array(W), 9), self_smooth(W, 9))
+
+
+def test_normalised_rows_have_self_similarity_one_and_nothing_above():
+    smoothed = self_smooth(kernel(50), 30, normalize=False)
+    expected = np.minimum(smoothed / np.diagonal(smoothed)[:, None], 1.0)
+    found = self_smooth(kernel(50), 30)
+    np.testing.assert_array_equal(found, expected)
+    assert found.max() == 1.0
+    np.testing.assert_array_equal(np.diagonal(found), 1.0)
+
+
+@pytest.mark.parametrize("rank", [None, 5])
+def test_projection_is_the_nearest_positive_semidefinite_matrix(rank):
+    A = np.random.default_rng(1).normal(size=(20, 20))
+    values, vectors = np.linalg.eigh((A + A.T) / 2)
+    values = np.maximum(values, 0)
+    if rank:
+        values[:-rank] = 0
+    np.testing.assert_allclose(project_psd(A, rank), (vectors * values) @ vectors.T, atol=1e-12)
+    W = asymmetric(20)
+    np.testing.assert_allclose(
+        self_smooth(W, 3, psd=True, rank=rank), project_psd(self_smooth(W, 3), rank), atol=1e-12
+    )
+
+
+def test_chebyshev_coefficients_are_those_of_the_power():
+    x = np.linspace(-1, 1, 101)
+    for exponent in (0, 1, 2, 9, 100, 5001):
+        values = np.polynomial.chebyshev.chebval(x, power_coefficients(exponent, 1e-14))
+        np.testing.assert_allclose(values, x**exponent, atol=1e-12)
+    assert len(power_coefficients(5001, 1e-14)) < 700
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_rows_of_a_sparse_walk_are_exact(symmetric):
+    W = kernel(60, k=0.3) if symmetric else asymmetric(60)
+    W[W < 0.05] = 0.0
+    walk = SparseWalk(sparse.csr_array(W), symmetric, 1)
+    items = np.array([3, 50, 7])
+    for t in (0, 1, 40, 501):
+        np.testing.assert_allclose(walk.rows(t, items), literal(W, t)[items], atol=1e-12)
+
+
+@given(seed=st.integers(0, 1000), exponent=st.integers(1, 30), keep=st.integers(1, 40))
+def test_pruned_powers_are_lower_bounds_that_know_what_they_lack(seed, exponent, keep):
+    W = kernel(40, seed=seed, k=0.5)
+    W[W < 0.02] = 0.0
+    walk = transition(W)
+    found = nearest_in_power(walk, exponent, 6, keep=keep, n_jobs=1)
+    exact = np.linalg.matrix_power(walk.toarray(), exponent)
+    true = np.take_along_axis(exact, found.items, axis=1)
+    assert (found.shares <= true + 1e-14).all()
+    assert ((true - found.shares).sum(axis=1) <= found.lost + 1e-12).all()
+    own = np.diagonal(exact)
+    assert (found.own <= own + 1e-14).all()
+    assert (own - found.own <= found.lost + 1e-12).all()
+    assert (found.items != np.arange(40)[:, None]).all()
+    assert all(len(set(row)) == 6 for row in found.items)
+    if keep == 40 and exponent < 4:
+        np.testing.assert_allclose(found.lost, 0.0, atol=40 * 1e-7)
+        others = np.sort(exact - np.diag(np.diagonal(exact)), axis=1)[:, ::-1][:, :6]
+        np.testing.assert_allclose(found.shares, others, atol=1e-5)
+
+
+def test_pruned_powers_do_not_depend_on_threads():
+    W = kernel(1200, k=0.1)
+    W[W < 1e-3] = 0.0
+    one, two = (nearest_in_power(transition(W), 21, 8, keep=30, n_jobs=j) for j in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_chosen_steps_are_where_the_correlation_passes_zero():
+    sums = np.arange(1.0, 51.0)
+    # Return probabilities that turn from the inverse of the degree to the degree at t = 100.
+    returns = lambda t: sums ** (2 * t / (t + 100) - 1)  # noqa: E731
+    t, curve = choose_steps(returns, sums)
+    assert 80 <= t <= 120
+    assert curve[0, 1] == pytest.approx(-1)
+    assert (curve[:-1, 1] < 0).all()
+    assert curve[-1, 1] >= 0
+
+
+def test_equal_degrees_leave_no_correlation_but_a_choice():
+    ring = np.eye(64) + 0.3 * (np.roll(np.eye(64), 1, 0) + np.roll(np.eye(64), -1, 0))
+    spectrum = all_pairs(normalized(ring, np.full(64, np.sqrt(1.6))), np.full(64, np.sqrt(1.6)))
+    t, _ = choose_steps(lambda t: spectrum.diagonal(t) / 1.6, ring.sum(axis=1))
+    assert 1 < t < 1000
+
+
+@pytest.mark.parametrize(
+    ("W", "t", "words"),
+    [
+        (np.ones((2, 3)), 1, "square"),
+        ([[1.0, -0.1], [-0.1, 1.0]], 1, "negative"),
+        ([[1.0, np.nan], [0.5, 1.0]], 1, "NaN"),
+        ([[1.0, 0.5], [0.5, 1.0]], -1, "t=-1"),
+        ([[1.0, 0.5], [0.5, 1.0]], np.inf, "t=inf"),
+        ([[0.0, 0.5], [0.5, 0.0]], 0, "self-normalisation.*diagonal"),
+        ([[0.0, 0.5], [0.5, 0.0]], 2, "self-normalisation.*diagonal"),
+        ([[1.0, 0.0], [0.0, 0.0]], 3, "self-normalisation.*the first is 1"),
+    ],
+)
+def test_bad_input_is_named_with_a_remedy(W, t, words):
+    with pytest.raises(ValueError, match=f"(?s){words}"):
+        self_smooth(W, t)
+
+
+def test_a_row_of_zeros_stays_one_without_normalisation():
+    W = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    for t in (0, 3, 1.5):
+        found = self_smooth(W, t, normalize=False)
+        assert not found[2].any()
+        np.testing.assert_allclose(found[:2, :2], literal(W[:2, :2], t), atol=1e-12)
+
+
+def test_rank_without_projection_is_refused():
+    with pytest.raises(ValueError, match="psd=True"):
+        self_smooth(kernel(5), 1, rank=2)
+
+
+def test_input_is_not_changed():
+    W = kernel(20)
+    W.flags.writeable = False
+    before = W.copy()
+    for t in (0, 3, 0.5):
+        self_smooth(W, t, psd=True)
+    np.testing.assert_array_equal(W, before)
