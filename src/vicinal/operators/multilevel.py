@@ -35,6 +35,8 @@ SMOOTHING_STEPS = 2
 # A smoothing step works on the eigenvalues above this share of the largest; groups do the rest.
 ROUGH_SHARE = 1 / 6
 ROUNDING = 1e-15
+# Where groups have so many neighbours that products grow by this factor, coarse levels would be dense.
+FILL = 2.0
 
 
 class NotCoarse(ArithmeticError):
@@ -156,8 +158,11 @@ def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None)
         spread = sparse.csr_array(by_group - weights @ (laplacian @ by_group))
         gather = sparse.csr_array(spread.T)
         between = (SparseProduct(matrix, n_jobs) for matrix in (gather, spread))
+        below = laplacian @ spread
+        if below.nnz > FILL * laplacian.nnz:
+            break
         levels.append(Level(SparseProduct(laplacian, n_jobs), inverse, largest, *between))
-        laplacian = sparse.csr_array(gather @ (laplacian @ spread))
+        laplacian = sparse.csr_array(gather @ below)
         kernel = lengths
     if laplacian.shape[0] > 4 * FEW_NODES:
         raise NotCoarse(

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from scipy.linalg import eigh, subspace_angles
+
+from vicinal.graphs import grid, knn
+from vicinal.operators.laplacians import degrees, normalized_affinity
+from vicinal.operators.multilevel import NotCoarse, coarsen, multilevel_eigenpairs, solve_roughly
+from vicinal.operators.products import SparseProduct
+
+
+def walk(weights):
+    sums = degrees(weights)
+    return normalized_affinity(weights, sums), np.sqrt(sums)
+
+
+def noisy_grid(shape=(40, 35)):
+    image = np.random.default_rng(0).random(shape)
+    image[:, 20:] += 3
+    return walk(grid(image=image).affinity(1.0))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        noisy_grid(),
+        noisy_grid((1500, 1)),
+        noisy_grid((12, 11)),
+        walk(knn(np.random.default_rng(1).random((1200, 2)), 8).connect().affinity()),
+    ],
+    ids=["grid", "line", "few", "points"],
+)
+def test_pairs_are_those_of_the_dense_matrix(given):
+    matrix, roots = given
+    values, vectors, residuals = multilevel_eigenpairs(matrix, roots, 6, accuracy=1e-5)
+    exact, columns = eigh(matrix.toarray(), subset_by_index=(len(roots) - 6, len(roots) - 1))
+    np.testing.assert_allclose(values, exact[::-1], atol=1e-9)
+    assert subspace_angles(vectors, columns).max() < 1e-4
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=1e-10)
+    assert residuals.max() < 1e-4
+    np.testing.assert_allclose(
+        residuals, np.linalg.norm(matrix @ vectors - vectors * values, axis=0), atol=1e-14
+    )
+
+
+def test_two_halves_that_hardly_touch_are_resolved():
+    image = np.random.default_rng(0).random((40, 50))
+    image[:, 25:] += 100
+    weights = grid(image=image).affinity(1.0)
+    weights.data = np.maximum(weights.data, 1e-11)
+    matrix, roots = walk(weights)
+    values, vectors, _ = multilevel_eigenpairs(matrix, roots, 3, accuracy=1e-3)
+    sides = (vectors[:, 1] / roots).reshape(40, 50)
+    assert 0 < 1 - values[1] < 1e-10 < 1 - values[2]
+    assert np.ptp(sides[:, :25]) < 1e-3 * np.ptp(sides)
+    assert np.ptp(sides[:, 25:]) < 1e-3 * np.ptp(sides)
+
+
+def test_threads_do_not_change_a_bit():
+    matrix, roots = noisy_grid((120, 110))
+    one = multilevel_eigenpairs(matrix, roots, 5, n_jobs=1)
+    three = multilevel_eigenpairs(matrix, roots, 5, n_jobs=3)
+    for a, b in zip(one, three, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_cycle_is_a_symmetric_positive_inverse_that_contracts_the_error():
+    matrix, roots = noisy_grid()
+    n = len(roots)
+    kernel = roots / np.linalg.norm(roots)
+    laplacian = np.eye(n) - matrix.toarray()
+    hierarchy = coarsen((SparseProduct(matrix).matrix * -1 + _identity(n)).tocsr(), kernel, None)
+    assert len(hierarchy.levels) >= 1
+    project = np.eye(n) - np.outer(kernel, kernel)
+    cycle = project @ solve_roughly(hierarchy, project.copy(), None)
+    np.testing.assert_allclose(cycle, cycle.T, atol=1e-9 * np.abs(cycle).max())
+    left = np.sort(np.linalg.eigvals(cycle @ laplacian).real)[1:]
+    assert left[0] > 0.1
+    assert left[-1] < 1.5
+
+
+def _identity(n):
+    from scipy import sparse
+
+    return sparse.eye_array(n, format="csr")
+
+
+def test_a_graph_whose_groups_all_touch_is_left_to_lanczos():
+    X = np.random.default_rng(0).standard_normal((4000, 30))
+    matrix, roots = walk(knn(X, 5).connect().affinity())
+    with pytest.raises(NotCoarse, match="groups of nodes"):
+        multilevel_eigenpairs(matrix, roots, 3)
