@@ -121,8 +121,13 @@ def _mean_of_known(
 
 def _known_part(matrix: Any, name: str) -> tuple[Any, np.ndarray]:
     """A source without the items it does not know, whose rows and columns are NaN."""
-    if sparse.issparse(matrix) or np.ndim(matrix) != 2 or np.asarray(matrix).dtype.kind != "f":
-        return matrix, np.arange(np.shape(matrix)[0] if np.ndim(matrix) else 0)
+    shape = np.shape(matrix)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(
+            f"{name} has shape {shape}, but a square matrix of similarities is needed."
+        )
+    if sparse.issparse(matrix) or np.asarray(matrix).dtype.kind != "f":
+        return matrix, np.arange(shape[0])
     matrix = np.asarray(matrix)
     absent = np.isnan(matrix).all(axis=1)
     if absent.all():

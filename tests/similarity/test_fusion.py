@@ -1,0 +1,135 @@
+"""Fusion of several similarities: literal averages, missing items, gain on noisy sources."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from vicinal.metrics import bulls_eye
+from vicinal.similarity import SelfSmoothing, self_smooth, smoothing_kernel
+
+WAYS = ["before", "after", "cross"]
+
+
+def sources(n=60, n_sources=3, noise=0.8, seed=0):
+    """The same clusters, seen with different noise."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 4
+    X = rng.normal(size=(4, 3))[labels] * 2
+    views = [X + noise * rng.normal(size=X.shape) for _ in range(n_sources)]
+    return [
+        smoothing_kernel(np.linalg.norm(V[:, None] - V[None], axis=-1), n_neighbors=10)
+        for V in views
+    ], labels
+
+
+def without(W, items):
+    W = W.copy()
+    W[items] = np.nan
+    W[:, items] = np.nan
+    return W
+
+
+def test_before_is_the_smoothed_average():
+    (a, b, _), _ = sources()
+    found = SelfSmoothing(8).fuse([a, b], how="before").similarity_
+    np.testing.assert_allclose(found, self_smooth((a + b) / 2, 8), atol=1e-12)
+
+
+def test_after_is_the_average_of_the_smoothed():
+    (a, b, _), _ = sources()
+    found = SelfSmoothing(8).fuse([a, b], how="after").similarity_
+    np.testing.assert_allclose(found, (self_smooth(a, 8) + self_smooth(b, 8)) / 2, atol=1e-12)
+
+
+def test_cross_spreads_each_source_along_the_other():
+    (a, b, _), _ = sources()
+    steps = [np.linalg.matrix_power(W / W.sum(axis=1, keepdims=True), 4) for W in (a, b)]
+    mean = (steps[0] @ b @ steps[0].T + steps[1] @ a @ steps[1].T) / 2
+    expected = np.minimum(mean / np.diagonal(mean)[:, None], 1.0)
+    found = SelfSmoothing(8).fuse([a, b], how="cross").similarity_
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_one_source_is_that_source_and_weights_choose(how):
+    (a, b, _), _ = sources()
+    alone = SelfSmoothing(6).fuse([a], how=how).similarity_
+    if how != "cross":
+        np.testing.assert_allclose(alone, self_smooth(a, 6), atol=1e-12)
+        weighted = SelfSmoothing(6).fuse([a, b], how=how, weights=[2, 0]).similarity_
+        np.testing.assert_allclose(weighted, alone, atol=1e-12)
+    same = SelfSmoothing(6).fuse([a, a, a], how=how).similarity_
+    np.testing.assert_allclose(same, alone, atol=1e-10)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_fusion_is_better_than_each_source(how):
+    views, labels = sources(n=120)
+    alone = max(bulls_eye(self_smooth(W, 20), labels) for W in views)
+    assert bulls_eye(SelfSmoothing(20).fuse(views, how=how).similarity_, labels) > alone
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_missing_items_take_their_similarity_from_the_other_sources(how):
+    views, labels = sources(n=120)
+    holes = [np.arange(0, 20), np.arange(20, 40), np.arange(40, 60)]
+    partial = [without(W, items) for W, items in zip(views, holes, strict=True)]
+    before = [W.copy() for W in partial]
+    model = SelfSmoothing(20).fuse(partial, how=how)
+    assert np.isfinite(model.similarity_).all()
+    np.testing.assert_allclose(np.diagonal(model.similarity_), 1.0)
+    full = bulls_eye(SelfSmoothing(20).fuse(views, how=how).similarity_, labels)
+    assert bulls_eye(model.similarity_, labels) > full - 0.12
+    for W, old in zip(partial, before, strict=True):
+        np.testing.assert_array_equal(W, old)
+
+
+def test_before_averages_each_pair_over_the_sources_that_know_it():
+    (a, b, _), _ = sources()
+    model = SelfSmoothing(5).fuse([a, without(b, [3, 4])])
+    mean = (a + b) / 2
+    mean[3:5], mean[:, 3:5] = a[3:5], a[:, 3:5]
+    np.testing.assert_allclose(model.affinity_, mean)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_fused_model_chooses_t_finds_neighbors_and_goes_on(how):
+    views, labels = sources()
+    model = SelfSmoothing().fuse(views, how=how)
+    assert model.t_ >= 1
+    _, indices = model.kneighbors(n_neighbors=5)
+    assert (labels[indices] == labels[:, None]).mean() > 0.8
+    np.testing.assert_allclose(model.at(model.t_), model.similarity_, atol=1e-9)
+    with pytest.raises(ValueError, match="fused"):
+        model.transform(np.ones((1, 60)))
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_sparse_sources(how):
+    (a, b, _), _ = sources()
+    a, b = (np.where(W > 0.01, W, 0.0) for W in (a, b))
+    found = SelfSmoothing(4).fuse([sparse.csr_array(a), sparse.coo_array(b)], how=how)
+    np.testing.assert_allclose(
+        found.similarity_, SelfSmoothing(4).fuse([a, b], how=how).similarity_, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments", "words"),
+    [
+        ([], {}, "sources is empty"),
+        ([np.eye(2), np.eye(3)], {}, r"\(2, 2\), \(3, 3\).*same items"),
+        ([np.eye(3)], {"how": "mean"}, "how='mean'"),
+        ([np.eye(3)], {"weights": [1, 2]}, "weights has 2"),
+        ([np.eye(3)], {"weights": [0]}, "all 0"),
+        ([np.eye(3), np.eye(3)], {"weights": [1, -1]}, r"weights\[1\]=-1"),
+        ([np.ones((2, 3))], {}, r"sources\[0\]"),
+        ([np.eye(3), -np.ones((3, 3))], {}, r"sources\[1\].*negative"),
+        ([np.full((3, 3), np.nan)], {}, r"sources\[0\] knows no item"),
+        ([without(np.ones((3, 3)), [1])] * 2, {}, "missing in every source"),
+        ([np.array([[1.0, np.nan], [1.0, 1.0]])], {}, "NaN"),
+    ],
+)
+def test_bad_sources_are_named(given, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        SelfSmoothing(1).fuse(given, **arguments)
