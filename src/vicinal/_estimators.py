@@ -49,7 +49,7 @@ class GraphEstimator(BaseEstimator):
         """The graph that ``graph`` and X ask for, undirected; stored as ``graph_``."""
         if isinstance(X, Graph):
             graph = X
-            self._forget_features()
+            forget_features(self)
         elif self._is_precomputed():
             lengths = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
             graph = (
@@ -175,8 +175,9 @@ class GraphEstimator(BaseEstimator):
         metric = (self.graph_params or {}).get("metric")
         return self._is_precomputed() or (isinstance(metric, str) and metric == "precomputed")
 
-    def _forget_features(self) -> None:
-        # Of an earlier fit on a table: a graph has nodes, not features.
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                delattr(self, name)
+
+def forget_features(estimator: BaseEstimator) -> None:
+    """Drop what an earlier fit on a table learned of its columns: a graph has nodes, not features."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)

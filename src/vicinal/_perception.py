@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vicinal._estimators import forget_features
 from vicinal._validation import check_choice, check_count, check_real
 from vicinal.graphs.context import contextual
 from vicinal.graphs.graph import Graph
@@ -41,7 +42,11 @@ class PerceptualEstimator(BaseEstimator):
         """The symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
         check_choice(self.laplacian, "laplacian", ("global", "aligned"))
         check_real(self.beta, "beta", low=0.0, high=1.0)
-        self.graph_ = X if isinstance(X, Graph) else self._digraph_of(X)
+        if isinstance(X, Graph):
+            self.graph_ = X
+            forget_features(self)
+        else:
+            self.graph_ = self._digraph_of(X)
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
         walk = kind(self.graph_, self.beta, n_jobs=self.n_jobs)
         self.stationary_ = walk.stationary

@@ -52,7 +52,7 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
 
     Examples
     --------
-    >>> from vicinal.rank import ManifoldRanking
+    >>> from vicinal import ManifoldRanking
     >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
     >>> indices, scores = ManifoldRanking(graph_params={"k": 2}).fit(X).rank([0, 5], 2)
     >>> indices

@@ -61,8 +61,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     --------
     Most of what is ranked first lies on the half-cylinder of the query, though noise is all around:
 
-    >>> from vicinal.datasets.half_cylinders import make_half_cylinders
-    >>> from vicinal.rank import PerceptualRanking
+    >>> from vicinal.datasets import make_half_cylinders
+    >>> from vicinal import PerceptualRanking
     >>> X, labels = make_half_cylinders(400, 200, random_state=0)
     >>> indices, scores = PerceptualRanking().fit(X).rank(0, 300)
     >>> bool((labels[indices] == labels[0]).mean() > 0.9)
