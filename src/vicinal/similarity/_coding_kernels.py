@@ -14,7 +14,9 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def helmert_rows(points, context, left_out, rows, centred, mean):
-    """Helmert coordinates of a context without one member (-1: with all), centred members and the mean.
+    """Helmert coordinates of a context, its centred members and its mean.
+
+    Member ``left_out`` does not take part; there is none of the number of members.
 
     All are taken relative to a member of the context: far from the origin digits would be lost, and
     copies of one point are to have coordinates 0.
@@ -132,20 +134,21 @@ def literal_lengths(points, context, distortion, rows, centred, mean, parts):
     Each is counted on its own, and without products, whose rounding would drown the identity where the
     points spread over many times the distortion.
     """
+    s, dim = len(context), len(mean)
     whole = 0.0
-    for left_out in range(-1, len(context)):
+    for left_out in range(s + 1):
         helmert_rows(points, context, left_out, rows, centred, mean)
-        count, dim = len(context) - (left_out >= 0), len(mean)
+        count = s - 1 if left_out < s else s
         stretch = np.sqrt(dim / count) / distortion
         logdet = _logdet_of_rows(rows[: count - 1], stretch)
         far = norm(mean) / distortion
         # Beyond 1e8 the square swallows the 1, and further on it would overflow.
         term = np.log1p(far * far) if far < 1e8 else 2.0 * np.log(far)
         length = 0.5 * (count + dim) * logdet + 0.5 * dim * term
-        if left_out < 0:
-            whole = length
-        else:
+        if left_out < s:
             parts[left_out] = length
+        else:
+            whole = length
     return whole
 
 
@@ -157,29 +160,30 @@ def _logdet_of_rows(rows, stretch):
     """
     m, dim = rows.shape
     width, height = min(m, dim), max(m, dim)
-    A = np.zeros((height + width, width))
+    # A row here is a column of the matrix: slices along it lie together.
+    A = np.zeros((width, height + width))
     for c in range(width):
         for r in range(height):
-            A[r, c] = stretch * (rows[r, c] if m > dim else rows[c, r])
-        A[height + c, c] = 1.0
+            A[c, r] = stretch * (rows[r, c] if m > dim else rows[c, r])
+        A[c, height + c] = 1.0
     logdet = 0.0
     for c in range(width):
         longest, at = -1.0, c
         for other in range(c, width):
-            length = norm(A[c:, other])
+            length = norm(A[other, c:])
             if length > longest:
                 longest, at = length, other
-        for r in range(len(A)):
-            A[r, c], A[r, at] = A[r, at], A[r, c]
+        for r in range(height + width):
+            A[c, r], A[at, r] = A[at, r], A[c, r]
         logdet += 2.0 * np.log(longest)
-        for r in range(c, len(A)):
-            A[r, c] /= longest
+        for r in range(c, height + width):
+            A[c, r] /= longest
         first = A[c, c]
         A[c, c] += 1.0 if first >= 0.0 else -1.0
         for other in range(c + 1, width):
-            along = dot(A[c:, c], A[c:, other]) / (1.0 + abs(first))
-            for r in range(c, len(A)):
-                A[r, other] -= along * A[r, c]
+            along = dot(A[c, c:], A[other, c:]) / (1.0 + abs(first))
+            for r in range(c, height + width):
+                A[other, r] -= along * A[c, r]
     return logdet
 
 

@@ -78,7 +78,10 @@ def centroid_products(products, indices, start, stop, out):
 
 @njit(cache=True, nogil=True)
 def coding_length_rows(points, indices, distortion, start, stop, out):
-    """Contextual distances by the coding length (13) of contexts of points."""
+    """Contextual distances by the coding length (13) of contexts of points.
+
+    Returns whether contexts are left, with NaN at their first members, for `coding_length_literal`.
+    """
     s, dim = indices.shape[1], points.shape[1]
     squared = distortion * distortion
     centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
@@ -86,8 +89,9 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
     by_features = dim < s - 1
     gram = np.empty((dim, dim)) if by_features else np.empty((s - 1, s - 1))
     scratch, vectors = np.empty_like(gram), np.empty((3, len(gram)))
+    any_left = False
     for i in range(start, stop):
-        helmert_rows(points, indices[i], -1, rows, centred, mean)
+        helmert_rows(points, indices[i], s, rows, centred, mean)
         spread = 0.0
         for r in range(s - 1):
             spread += dot(rows[r], rows[r])
@@ -102,13 +106,26 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
         done = squared > 0.0 and spread * dim / squared < np.inf
         if done and by_features:
             products_of_columns(rows, gram)
-            done = _by_features(gram, centred, shifts, squared, scratch, vectors, out[i])
+            done = _by_features(gram, rows, centred, shifts, squared, scratch, vectors, out[i])
         elif done:
             products_of_rows(rows, gram)
             done = _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
         if not done:
-            whole = literal_lengths(points, indices[i], distortion, rows, centred, mean, shifts)
-            _distances(whole, shifts, out[i])
+            out[i, 0] = np.nan
+            any_left = True
+    return any_left
+
+
+@njit(cache=True, nogil=True)
+def coding_length_literal(points, indices, distortion, start, stop, out):
+    """The same for contexts marked with NaN, each coding length counted on its own."""
+    s, dim = indices.shape[1], points.shape[1]
+    centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
+    mean, lengths = np.empty(dim), np.empty(s)
+    for i in range(start, stop):
+        if np.isnan(out[i, 0]):
+            whole = literal_lengths(points, indices[i], distortion, rows, centred, mean, lengths)
+            _distances(whole, lengths, out[i])
 
 
 @njit(cache=True, nogil=True)
@@ -151,7 +168,8 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
     Returns whether they have their digits.
     """
     s = len(shifts)
-    vector, other, product = vectors
+    # By number: unpacked, numba would not know that they lie together, and compile all again.
+    vector, other, product = vectors[0], vectors[1], vectors[2]
     whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
     c = dim / (squared * (s - 1))
     logdet, loss = factor(gram, c, lower)
@@ -173,7 +191,7 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
 
 
 @njit(cache=True, nogil=True)
-def _by_features(gram, centred, shifts, squared, lower, vectors, out):
+def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
     """The same from the D x D products of features, where the context has more points than features."""
     s, dim = centred.shape
     whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
@@ -191,7 +209,7 @@ def _by_features(gram, centred, shifts, squared, lower, vectors, out):
             _products_without(centred, j, vector, gram)
             part, part_loss = factor(gram, c, lower)
             change, loss = part - logdet, max(loss, part_loss)
-            _products_without(centred, -1, vector, gram)
+            products_of_columns(rows, gram)
             factor(gram, c, lower)
         shifts[j] += 0.5 * (s - 1 + dim) * change
     _distances(whole, shifts, out)
@@ -203,7 +221,7 @@ def _products_without(centred, left_out, centre, gram):
     """Products of the features of a context without one of its points, around its own mean."""
     s, dim = centred.shape
     for d in range(dim):
-        centre[d] = -centred[left_out, d] / (s - 1) if left_out >= 0 else 0.0
+        centre[d] = -centred[left_out, d] / (s - 1)
     gram[:] = 0.0
     for t in range(s):
         if t == left_out:

@@ -244,7 +244,13 @@ def _kernel(
     if epsilon is None:
         epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
     if metric == "euclidean":
-        return lambda *rows: kernels.coding_length_rows(data, indices, epsilon, *rows)
+
+        def count(*rows: Any) -> None:
+            # Apart, so that it is compiled only where it is needed: where points spread far.
+            if kernels.coding_length_rows(data, indices, epsilon, *rows):
+                kernels.coding_length_literal(data, indices, epsilon, *rows)
+
+        return count
     products = data if metric == "gram" else _inner_products(data)
     return lambda *rows: kernels.coding_length_products(products, indices, dim, epsilon, *rows)
 
