@@ -79,10 +79,23 @@ def photo_parts(height: int, width: int) -> np.ndarray:
     return np.argmin(np.linalg.norm(wavy[:, :, None] - seeds, axis=-1), axis=2)
 
 
+def half_cylinders(n: int, d: int) -> np.ndarray:
+    """Two surfaces in noise, in three dimensions, see `surfaces`."""
+    return surfaces(n)[0]
+
+
+def surfaces(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """A third of the points on each of two half-cylinders, a third noise; and which is which."""
+    from vicinal.datasets import make_half_cylinders
+
+    return make_half_cylinders(n // 3, n - 2 * (n // 3), random_state=0)
+
+
 MAKERS: dict[str, Callable[[int, int], np.ndarray]] = {
     "uniform": uniform,
     "curved": curved,
     "blobs": blobs,
     "roll": roll,
     "photo": photo,
+    "half cylinders": half_cylinders,
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks import contenders, tasks
+from benchmarks import contenders, perception, tasks
 from benchmarks.cases import GRAPHS
 
-SUITES = {"graphs": GRAPHS, "tasks": tasks.TASKS}
-CONTENDERS = {**contenders.CONTENDERS, **tasks.CONTENDERS}
+SUITES = {"graphs": GRAPHS, "tasks": tasks.TASKS, "perception": perception.PERCEPTION}
+CONTENDERS = {**contenders.CONTENDERS, **tasks.CONTENDERS, **perception.CONTENDERS}
