@@ -1,4 +1,4 @@
-"""New points in a smoothed similarity: their first step by the kernel, all others along the fitted ones."""
+"""Points in a smoothed similarity: distances of the fitted ones, and the first step of new ones to them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._validation import require_memory
+from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.kernels import point_scales
 
@@ -81,6 +83,20 @@ class PointKernel:
         first = (distances[:, :k] / k).sum(axis=1)
         second = (distances[:, : k + 1] / k).sum(axis=1)
         return np.where(here, second, first)
+
+
+def point_distances(points: np.ndarray, model: Any, dense: bool) -> Any:
+    """Distances of all pairs of points, or of near ones in a sparse matrix."""
+    n = len(points)
+    if not dense:
+        k = min(model.n_neighbors, n - 1)
+        graph = knn(points, k, metric=model.metric, n_jobs=model.n_jobs, verbose=model.verbose)
+        return graph.to_scipy("lengths")
+    remedy = "Give method='sparse', which holds near pairs only."
+    require_memory(40.0 * n * n, f"The similarity of {n:,} points", remedy)
+    return (
+        distances_between(points, model.metric, model.n_jobs)(0, n) if n > 1 else np.zeros((1, 1))
+    )
 
 
 def first_step_of_similarities(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

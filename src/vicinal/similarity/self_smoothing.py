@@ -16,9 +16,7 @@ from vicinal._validation import (
     check_count,
     check_distances,
     check_real,
-    require_memory,
 )
-from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.similarity.fusion import (
     FusedWalk,
     check_fusion,
@@ -30,11 +28,11 @@ from vicinal.similarity.new_points import (
     PointKernel,
     extended_rows,
     first_step_of_similarities,
+    point_distances,
 )
 from vicinal.similarity.smoothed import SmoothedSimilarity
 from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
-from vicinal.similarity.time_choice import choose_steps
-from vicinal.similarity.walks import DenseWalk, SampledReturns, SparseWalk, largest_in_rows
+from vicinal.similarity.walks import DenseWalk, SparseWalk, largest_in_rows, walk_steps
 
 METHODS = ("auto", "dense", "sparse")
 # Up to here all pairs are held.
@@ -264,22 +262,11 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
             distances = check_distances(validate_data(self, X, accept_sparse=True, dtype=None))
         else:
             points = validate_data(self, X, dtype=np.float64)
-            distances = self._distances_of(points)
+            dense = self.method == "dense" or (self.method == "auto" and len(points) <= DENSE)
+            distances = point_distances(points, self, dense)
         points = None if self.metric == "precomputed" else points
         self._kernel = PointKernel.of(points, distances, self)
         return smoothing_kernel(distances, self.k, self.n_neighbors, self.width), True
-
-    def _distances_of(self, points: np.ndarray) -> Any:
-        n = len(points)
-        dense = n <= DENSE if self.method == "auto" else self.method == "dense"
-        if not dense:
-            k = min(self.n_neighbors, n - 1)
-            graph = knn(points, k, metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose)
-            return graph.to_scipy("lengths")
-        remedy = "Give method='sparse', which holds near pairs only."
-        require_memory(40.0 * n * n, f"The similarity of {n:,} points", remedy)
-        distances = distances_between(points, self.metric, self.n_jobs)(0, n) if n > 1 else 0.0
-        return np.broadcast_to(distances, (n, n))
 
     def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
         n = weights.shape[0]
@@ -307,13 +294,8 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         if self.t != "auto":
             self.t_, self.t_curve_ = check_steps(self.t), None
             return
-        if isinstance(walk, DenseWalk):
-            self.t_, self.t_curve_ = choose_steps(lambda t: walk.returns(t)[0], walk.sums)
-            return
-        if not walk.symmetric:
-            raise ValueError("t='auto', but X is sparse and not symmetric; give a number of steps.")
-        items = walk.sample(int(check_random_state(self.random_state).randint(1 << 31)))
-        self.t_, self.t_curve_ = choose_steps(SampledReturns(walk, items), walk.sums[items])
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.t_, self.t_curve_ = walk_steps(walk, seed)
 
     def _set_ranked(self, ranked: np.ndarray) -> None:
         self._ranked, self.n_items_ = ranked, len(ranked)

@@ -50,9 +50,9 @@ def choose_steps(
             break
     steps, values = np.array(curve).T
     if values[-1] >= 0 and len(values) > 1:
-        # Linear in log t.
+        # Linear in log(t + 1), the number of factors P.
         share = -values[-2] / (values[-1] - values[-2])
-        t = steps[-2] * (steps[-1] / steps[-2]) ** share
+        t = (steps[-2] + 1) * ((steps[-1] + 1) / (steps[-2] + 1)) ** share - 1
     else:
         t = steps[np.argmax(values)]
     return max(1, round(t)), np.column_stack([steps, values])

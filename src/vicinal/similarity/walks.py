@@ -25,10 +25,13 @@ from vicinal.similarity.spectral_smoothing import (
     chebyshev_moments,
     leading_pairs,
 )
+from vicinal.similarity.time_choice import choose_steps
 
 # A full decomposition costs about as much as so many products with n vectors.
 DECOMPOSITION = 15
 SAMPLE = 128
+# Up to so many points, all of them decide how long to smooth.
+ALL = 2_500
 EXACT = 1e-14
 # Of the return probabilities, when only their order counts.
 ROUGH = 1e-8
@@ -78,15 +81,17 @@ class DenseWalk:
             self._spectrum = spectrum = all_pairs(normalized(self.weights, roots), roots)
         return spectrum.spread(rows, t)
 
-    def returns(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """P^(t+1)[i, i], and the points that these are."""
-        every = np.arange(len(self.sums))
-        if self.symmetric:
-            self.prepare([t])
-            if self._spectrum is not None:
-                diagonal = self._spectrum.diagonal(t)
-                return diagonal / np.where(self.sums > 0, self.sums, 1.0), every
-        return np.diagonal(self.smoothed(t)) / np.where(self.sums > 0, self.sums, 1.0), every
+    def returns(self, t: float) -> np.ndarray:
+        """P^(t+1)[i, i] of all points, of a symmetric similarity."""
+        if self._spectrum is None or self._spectrum.cutoff > 0:
+            roots = np.sqrt(self.sums)
+            self._spectrum = all_pairs(normalized(self.weights, roots), roots)
+        return self._spectrum.diagonal(t) / np.where(self.sums > 0, self.sums, 1.0)
+
+    @property
+    def operator(self) -> np.ndarray:
+        """The normalised affinity."""
+        return normalized(self.weights, np.sqrt(self.sums))
 
 
 class SparseWalk:
@@ -120,27 +125,52 @@ class SparseWalk:
         """Rows of W_t."""
         return self.spread(self.weights[items], t)
 
-    def sample(self, seed: int) -> np.ndarray:
-        """Points to look at where all would take too long."""
-        n = len(self.sums)
-        return np.sort(np.random.default_rng(seed).choice(n, min(SAMPLE, n), replace=False))
+
+def walk_steps(walk: DenseWalk | SparseWalk, seed: int) -> tuple[int, np.ndarray]:
+    """The number of steps that `choose_steps` takes for a walk, and its curve."""
+    n = len(walk.sums)
+    if not walk.symmetric:
+        if isinstance(walk, SparseWalk):
+            raise ValueError(
+                "t='auto', but the similarity is sparse and not symmetric; give a number of steps, or "
+                "method='dense'."
+            )
+        return choose_steps(SquaredReturns(walk.weights), walk.sums, SquaredReturns.GRID)
+    if isinstance(walk, DenseWalk) and n <= ALL:
+        return choose_steps(walk.returns, walk.sums)
+    items = np.sort(np.random.default_rng(seed).choice(n, min(SAMPLE, n), replace=False))
+    return choose_steps(SampledReturns(walk.operator, items), walk.sums[items])
 
 
 class SampledReturns:
     """Return probabilities P^(t+1)[i, i] of some points for any t, from moments that are computed once."""
 
-    def __init__(self, walk: SparseWalk, items: np.ndarray) -> None:
-        self.walk, self.items = walk, items
+    def __init__(self, operator: Any, items: np.ndarray) -> None:
+        self.operator, self.items = operator, items
         self._moments = np.empty((0, len(items)))
 
     def __call__(self, t: float) -> np.ndarray:
         coefficients = power_coefficients(int(t) + 1, ROUGH)
         if len(coefficients) > len(self._moments):
-            units = np.zeros((len(self.walk.sums), len(self.items)))
+            units = np.zeros((self.operator.shape[0], len(self.items)))
             units[self.items, np.arange(len(self.items))] = 1.0
             # Twice as many as asked for: the next t will ask for more.
-            self._moments = chebyshev_moments(self.walk.operator, units, len(coefficients))
+            self._moments = chebyshev_moments(self.operator, units, len(coefficients))
         return coefficients @ self._moments[: len(coefficients)]
+
+
+class SquaredReturns:
+    """Return probabilities along an asymmetric similarity, for ascending t + 1 that are powers of 2."""
+
+    GRID = 2.0 ** np.arange(0, 16) - 1
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self._power, self._exponent = walk_power(weights, 1), 1
+
+    def __call__(self, t: float) -> np.ndarray:
+        while self._exponent < t + 1:
+            self._power, self._exponent = self._power @ self._power, 2 * self._exponent
+        return np.diagonal(self._power)
 
 
 def power_coefficients(exponent: int, tolerance: float) -> np.ndarray:
