@@ -1,18 +1,22 @@
 """Perceptual clustering: what must hold on half-cylinders in noise, policies, new points, bad input."""
 
+import os
 import pickle
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from vicinal import Graph, PerceptualClustering, graphs
 from vicinal.cluster.noise import split_norms
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.datasets.half_cylinders import make_half_cylinders
+
+DATA = os.environ.get("VICINAL_DATA")
 
 
 def accuracy(truth, found):
@@ -62,6 +66,16 @@ def test_number_of_clusters_is_found_in_noise():
     model = PerceptualClustering(random_state=0).fit(X)
     assert model.n_clusters_ == 2
     assert np.argmax(model.eigengaps_) == 1
+
+
+@pytest.mark.skipif(DATA is None, reason="VICINAL_DATA names no folder of real data")
+def test_digits_one_two_and_three_are_told_apart():
+    with np.load(Path(DATA) / "mnist_test.npz") as digits:
+        chosen = np.isin(digits["y"], [1, 2, 3])
+        X, truth = digits["X"][chosen].reshape(-1, 784) / 255, digits["y"][chosen]
+    assert len(X) == 3177
+    model = PerceptualClustering(3, noise=0, n_neighbors=15, random_state=0).fit(X)
+    assert normalized_mutual_info_score(truth, model.labels_) > 0.85
 
 
 @pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
@@ -166,7 +180,8 @@ def test_k_subspaces_recovers_orthogonal_subspaces(seed, n_clusters, dimension):
     for c in range(n_clusters):
         rows[truth == c, c * dimension : (c + 1) * dimension] = rng.standard_normal((25, dimension))
     rows = rows @ turn
-    labels, bases = k_subspaces(rows, n_clusters, dimension, seed=seed)
+    labels, bases, share = k_subspaces(rows, n_clusters, dimension, seed=seed)
+    assert share > 1 - 1e-9
     assert adjusted_rand_score(labels, truth) == 1
     np.testing.assert_array_equal(nearest_subspace(rows, bases), labels)
     for basis in bases:

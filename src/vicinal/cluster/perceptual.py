@@ -13,7 +13,7 @@ from vicinal._perception import PerceptualEstimator
 from vicinal._validation import check_choice, check_count, check_real
 from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster.noise import split_norms
-from vicinal.cluster.partition import Assigned, assign_rows, nearest_place, numbered
+from vicinal.cluster.partition import assign_rows, nearest_place, numbered
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.operators.spectrum import nystrom, walk_eigenpairs
 
@@ -58,8 +58,10 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
     norms_ : ndarray (n,)
         Distances from the origin that the threshold was read from.
     embedding_ : ndarray (n, n_clusters_)
-        Rows that were assigned: the roots of the stationary distribution and the eigenvectors after
-        it, in which each cluster is near a line.
+        Rows that were assigned, in which each cluster is near a line: the first ``n_clusters_``
+        eigenvectors, or as many after the first one, whichever the lines hold more of. The first, the
+        roots of the stationary distribution, helps where each cluster is one direction; where a
+        cluster spreads over several it does not.
     eigenvalues_ : ndarray
         Eigenvalues after the first, which is 1.
     eigengaps_ : ndarray
@@ -150,10 +152,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         is_noise = self._split_noise(n)
         mean_square = self._directions.shape[1] / n
         self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
-        self.embedding_ = self._rows(walk.known, pairs.vectors)
-        self.labels_ = np.full(n, -1)
-        found = self._assigned(self.embedding_[~is_noise])
-        self.labels_[~is_noise], self._places = found
+        self._assign(np.column_stack([walk.known, pairs.vectors]), is_noise)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -172,10 +171,9 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         weights, known = self._context_weights(X)
         values = self.eigenvalues_[: self._directions.shape[1]]
         norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
-        rows = nystrom(
-            weights @ self.embedding_,
-            np.concatenate([[1.0], self.eigenvalues_])[: self.n_clusters_],
-        )
+        values = np.concatenate([[1.0], self.eigenvalues_])
+        values = values[self._first : self._first + self.embedding_.shape[1]]
+        rows = nystrom(weights @ self.embedding_, values)
         if self.assign == "subspaces":
             labels = nearest_subspace(rows, self._places)
         else:
@@ -189,10 +187,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
             return min(max(self.max_clusters, NOISE_DIRECTIONS), n - 1)
         if self.n_clusters > n:
             raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} points.")
-        return min(max(self.n_clusters - 1, NOISE_DIRECTIONS), n - 1)
-
-    def _rows(self, known: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-        return np.column_stack([known, vectors[:, : self.n_clusters_ - 1]])
+        return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
     def _split_noise(self, n: int) -> np.ndarray:
         """Which points are noise; stores the threshold and where it came from."""
@@ -213,10 +208,22 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         self.noise_threshold_ = float(self.norms_[order[count]]) if count else 0.0
         return is_noise
 
-    def _assigned(self, rows: np.ndarray) -> Assigned:
-        if self.assign != "subspaces":
-            return assign_rows(rows, self.n_clusters_, self.assign, self._seed())
-        return numbered(*k_subspaces(rows, self.n_clusters_, seed=self._seed()))
+    def _assign(self, vectors: np.ndarray, is_noise: np.ndarray) -> None:
+        """Labels of the points that are no noise, by rows of eigenvectors, the known one first."""
+        c, seed = self.n_clusters_, self._seed()
+        self._first, rows = 0, vectors[:, :c]
+        if self.assign == "subspaces":
+            labels, places, share = k_subspaces(rows[~is_noise], c, seed=seed)
+            after = vectors[:, 1 : c + 1]
+            other = k_subspaces(after[~is_noise], c, seed=seed)
+            if other[2] > share:
+                self._first, rows, (labels, places, _) = 1, after, other
+            found = numbered(labels, places)
+        else:
+            found = assign_rows(rows[~is_noise], c, self.assign, seed)
+        self.embedding_ = rows
+        self.labels_ = np.full(len(vectors), -1)
+        self.labels_[~is_noise], self._places = found
 
 
 def _check_noise(noise: Any) -> None:

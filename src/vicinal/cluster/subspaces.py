@@ -10,7 +10,7 @@ MAX_STEPS = 100
 
 def k_subspaces(
     rows: np.ndarray, n_clusters: int, dimension: int = 1, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Group rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to their rows.
 
     Alternates between the subspace that holds most of each row and the subspace that holds most of each
@@ -30,6 +30,8 @@ def k_subspaces(
     labels : ndarray of int (n,)
     bases : ndarray (n_clusters, dimension, q)
         Orthonormal rows that span each subspace.
+    share : float
+        Mean share of a row's square that its subspace holds, 1 at best.
 
     References
     ----------
@@ -43,8 +45,8 @@ def k_subspaces(
         _alternate(directions, _spread_bases(directions, n_clusters, dimension, draw))
         for _ in range(STARTS)
     ]
-    labels, bases, _ = max(found, key=lambda result: result[2])
-    return labels, bases
+    labels, bases, held = max(found, key=lambda result: result[2])
+    return labels, bases, held / max(len(rows), 1)
 
 
 def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
