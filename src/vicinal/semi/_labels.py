@@ -67,6 +67,8 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     # Of all values only NaN differs from itself.
     if any(label is None or label != label for label in labels.tolist()):
         raise ValueError("Input y contains NaN or None; mark classes that are not known by -1.")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("Input y contains infinity, which is no class; mark the unknown by -1.")
     if labels.dtype.kind == "O":
         unknown = np.array([not isinstance(label, str) and label == -1 for label in labels])
     elif labels.dtype.kind in "US":
