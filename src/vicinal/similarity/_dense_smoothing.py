@@ -57,10 +57,10 @@ def normalized(weights: np.ndarray, roots: np.ndarray) -> np.ndarray:
 
 
 def symmetric_power(matrix: np.ndarray, exponent: int) -> np.ndarray:
-    """A power of a symmetric matrix by repeated squaring; only one half of each product is computed."""
+    """A power of a symmetric matrix by repeated squaring, at half the cost of general products."""
     power = matrix
     for bit in bin(exponent)[3:]:
-        power = _symmetric_product(power, power)
+        power = power @ power.T  # of a matrix and its own transpose one half is computed
         if bit == "1":
             power = _symmetric_product(power, matrix)
     return power.copy() if power is matrix else power

@@ -11,7 +11,13 @@ from vicinal.operators.laplacians import transition
 from vicinal.similarity.smoothing import check_self
 from vicinal.similarity.sparse_powers import nearest_in_power
 from vicinal.similarity.spectral_smoothing import SmoothingSpectrum, leading_pairs
-from vicinal.similarity.walks import SparseWalk, best_of_rows, largest_in_rows
+from vicinal.similarity.walks import (
+    EXACT,
+    SparseWalk,
+    best_of_rows,
+    largest_in_rows,
+    power_coefficients,
+)
 
 # Rows on which a road is chosen and its result is measured.
 SAMPLE = 16
@@ -20,8 +26,8 @@ KEPT = (128, 512)
 ENOUGH = 0.98
 # Error of an entry, relative to the typical diagonal entry.
 LOW_RANK_ERROR = 1e-3
-# Products with a vector that finding leading eigenpairs may take.
-BUDGET = 100_000
+# Numbers that vectors may take while leading eigenpairs are found, in which they are held five times.
+ROOM = 50_000_000
 
 
 class SmoothedSimilarity:
@@ -128,8 +134,15 @@ class SmoothedSimilarity:
         rows = walk.rows(self.t, sample)
         own = (rows[np.arange(len(sample)), sample] / walk.sums[sample]).mean()
         cutoff = (LOW_RANK_ERROR * own) ** (1 / (self.t + 1))
+        n = self.shape[0]
         return leading_pairs(
-            walk.operator, walk.roots, cutoff, budget=BUDGET, accuracy=LOW_RANK_ERROR * own
+            walk.operator,
+            walk.roots,
+            cutoff,
+            # What all rows one by one would take.
+            budget=float(n * len(power_coefficients(self.t, EXACT))),
+            widest=ROOM / n,
+            accuracy=LOW_RANK_ERROR * own,
         )
 
     def _by_pairs(

@@ -97,10 +97,11 @@ def leading_pairs(
     cutoff: float,
     *,
     budget: float = np.inf,
+    widest: float = np.inf,
     accuracy: float = 1e-13,
     seed: int = 0,
 ) -> SmoothingSpectrum | None:
-    """All eigenpairs above a cutoff in modulus; None if finding them would cost more than the budget.
+    """All eigenpairs above a cutoff in modulus; None if finding them would cost too much.
 
     Parameters
     ----------
@@ -110,6 +111,8 @@ def leading_pairs(
     cutoff : float
     budget : float
         Number of products with a vector.
+    widest : float
+        Number of vectors that may be held at a time.
     accuracy : float
         Residual of the eigenpairs at 1; those near the cutoff, which matter less, may have more.
     """
@@ -122,7 +125,7 @@ def leading_pairs(
         return None
     block = np.empty((n, 0))
     for _ in range(ROUNDS):
-        if width > n // 3:
+        if width > min(widest, n // 3):
             return None
         fresh = rng.standard_normal((n, width - block.shape[1]))
         values, block, residuals = _filtered(matrix, np.hstack([block, fresh]), degree, cutoff)
