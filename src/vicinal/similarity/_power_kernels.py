@@ -31,10 +31,30 @@ def _spread(i, left, left_shares, left_counts, right, right_shares, right_counts
 
 @njit(cache=True, nogil=True)
 def _floor_of(values, n_values, n_kept):
-    """The n_kept-th largest of the values, 0 if there are not so many."""
+    """The n_kept-th largest of the values, which are reordered; 0 if there are not so many."""
     if n_values <= n_kept:
         return 0.0
-    return np.partition(values[:n_values], n_values - n_kept)[n_values - n_kept]
+    # Quickselect by hand: numba takes seconds to compile its own partition.
+    low, high, wanted = 0, n_values - 1, n_kept - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if wanted <= j:
+            high = j
+        elif wanted >= i:
+            low = i
+        else:
+            break
+    return values[wanted]
 
 
 @njit(cache=True, nogil=True)
@@ -66,9 +86,10 @@ def pruned_product(
 def largest_of_product(
     left, left_shares, left_counts, right, right_shares, right_counts, start, stop, out
 ):
-    """The largest entries of rows ``start`` to ``stop`` of a product, without the diagonal, in order.
+    """The largest entries of rows ``start`` to ``stop`` of a product, without the diagonal, in any order.
 
-    Rows with fewer entries are filled up with other items, in order of their number, at 0.
+    Of equal ones those with the smallest numbers are taken. Rows with fewer entries are filled up with
+    other items at 0.
     """
     nearest, shares, own, totals = out
     n, k = len(own), nearest.shape[1]
@@ -82,19 +103,23 @@ def largest_of_product(
         for e in range(n_touched):
             values[e] = sums[touched[e]]
         floor = _floor_of(values, n_touched, k)
-        found = np.empty(n_touched, np.int64)
         kept = 0
         for e in range(n_touched):
             j = touched[e]
-            if sums[j] >= floor and sums[j] > 0.0:
-                found[kept] = j
+            if sums[j] > floor:
+                nearest[i, kept], shares[i, kept] = j, sums[j]
                 kept += 1
-        found = np.sort(found[:kept])
-        order = np.argsort(-sums[found], kind="mergesort")[:k]
-        for e in range(len(order)):
-            nearest[i, e], shares[i, e] = found[order[e]], sums[found[order[e]]]
+        last = -1
+        while floor > 0.0 and kept < k:
+            following = n
+            for e in range(n_touched):
+                if sums[touched[e]] == floor and last < touched[e] < following:
+                    following = touched[e]
+            last = following
+            nearest[i, kept], shares[i, kept] = last, floor
+            kept += 1
         j = 0
-        for e in range(len(order), k):
+        for e in range(kept, k):
             while j == i or sums[j] > 0.0:
                 j += 1
             nearest[i, e], shares[i, e] = j, 0.0

@@ -76,7 +76,13 @@ def nearest_in_power(
         n_jobs,
         progress=progress,
     )
-    return out._replace(lost=np.maximum(0.0, 1.0 - out.lost))
+    order = np.lexsort((out.items, -out.shares), axis=1)
+    return NearestShares(
+        np.take_along_axis(out.items, order, axis=1),
+        np.take_along_axis(out.shares, order, axis=1),
+        out.own,
+        np.maximum(0.0, 1.0 - out.lost),
+    )
 
 
 def _pruned_power(
