@@ -21,6 +21,8 @@ __getattr__, __dir__, __all__ = attach(
     {
         "graphs.graph": ["Graph"],
         "similarity.contextual": ["contextual_distance"],
+        "similarity.smoothing": ["self_smooth"],
+        "similarity.self_smoothing": ["SelfSmoothing"],
         "cluster.spectral": ["SpectralClustering"],
         "cluster.perceptual": ["PerceptualClustering"],
         "embed.eigenmaps": ["LaplacianEigenmaps"],
