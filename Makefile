@@ -14,7 +14,7 @@ test: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 test-slow: .venv/test.stamp
 	$(BIN)/pytest -m slow

@@ -74,7 +74,7 @@ def leading_eigenpairs(
     >>> from vicinal import Graph
     >>> from vicinal.operators import leading_eigenpairs
     >>> square = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3], [3, 0]], lengths=[1.0] * 4)
-    >>> leading_eigenpairs(square, 4).values.round(6)
+    >>> leading_eigenpairs(square, 4).values.round(6) + 0.0
     array([ 1.,  0.,  0., -1.])
     """
     tolerance = check_real(tolerance, "tolerance", low=0.0, open_low=True)

@@ -61,7 +61,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
     >>> import numpy as np
     >>> from vicinal import GraphRegressor
     >>> X, y = np.arange(5.0)[:, None], [0.0, np.nan, np.nan, np.nan, 4.0]
-    >>> model = GraphRegressor(smoothness=1e-9, graph_params={"k": 1}).fit(X, y)
+    >>> model = GraphRegressor(smoothness=1e-9, graph="mst").fit(X, y)
     >>> model.transduction_.round(6)
     array([0., 1., 2., 3., 4.])
     >>> model.predict([[1.5]]).round(6)
