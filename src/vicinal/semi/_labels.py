@@ -9,7 +9,7 @@ import numpy as np
 
 def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """y as floats with NaN where unknown, and the mask of the rows that are known."""
-    if np.iscomplexobj(y):
+    if np.asarray(y).dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     try:
         values = np.asarray(y, dtype=np.float64)
