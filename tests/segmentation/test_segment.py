@@ -113,6 +113,21 @@ def test_units_do_not_matter(factor):
     assert np.mean(vicinal.segment(image * factor, 3) == expected) > 0.999
 
 
+@pytest.mark.parametrize("extreme", [1e-320, 1e-9, 1e9, 1e300])
+def test_extreme_scales_still_give_a_partition(extreme):
+    image = shapes()[0]
+    for keywords in ({"scale": extreme}, {"graph": "radius", "spatial_scale": extreme}):
+        labels = vicinal.segment(image, 3, **keywords)
+        assert set(np.unique(labels)) == {0, 1, 2}
+
+
+def test_a_radius_beyond_the_image_connects_all_pixels():
+    image = shapes(12, 14)[0]
+    expected = vicinal.segment(image, 3, graph="radius", radius=19, spatial_scale=5)
+    far = vicinal.segment(image, 3, graph="radius", radius=1e9, spatial_scale=5)
+    np.testing.assert_array_equal(far, expected)
+
+
 def test_types_of_the_same_colours_give_the_same_labels():
     grey = (shapes()[0].clip(0, 1) * 255).astype(np.uint8)
     colors = np.stack([grey, 255 - grey, grey // 2], axis=-1)
@@ -167,7 +182,7 @@ def test_affinity_follows_its_definition(reach):
             difference = np.linalg.norm(values[y, x] - values[v, u])
             expected[i, j] = max(LEAST, np.exp(-((difference / 0.8) ** 2) / 2))
             if reach is not None:
-                expected[i, j] *= np.exp(-square / (2 * 1.3**2))
+                expected[i, j] *= np.exp(-(square - 1) / (2 * 1.3**2))
     np.testing.assert_allclose(found, expected, rtol=1e-13)
     np.testing.assert_array_equal(found, found.T)
 

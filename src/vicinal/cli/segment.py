@@ -48,7 +48,7 @@ def add_to(commands: Any) -> None:
         "--mean-colors", action="store_true", help="draw each segment in its mean colour"
     )
     parser.add_argument("--graph", default="grid", help="grid or radius; default: %(default)s")
-    parser.add_argument("--radius", type=float, default=5.0, help="of --graph radius, in pixels")
+    parser.add_argument("--radius", type=float, default=3.0, help="of --graph radius, in pixels")
     parser.add_argument("--scale", type=_number, default="auto", help="auto, or a difference")
     parser.add_argument("--smoothing", type=float, default=1.0, help="blur; default: %(default)g")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")

@@ -20,11 +20,8 @@ def count_neighbors(height, width, offsets, start, stop, counts):
 
 
 @njit(cache=True, nogil=True)
-def fill_neighbors(values, offsets, nearness, least, indptr, start, stop, indices, weights):
-    """Entries of the same pixels: Gaussian of the difference times nearness of the position.
-
-    Values are measured in units of the Gaussian's width.
-    """
+def fill_neighbors(values, scale, offsets, nearness, least, indptr, start, stop, indices, weights):
+    """Entries of the same pixels: Gaussian of the difference times nearness of the position."""
     height, width, n_channels = values.shape
     for y in range(start, stop):
         for x in range(width):
@@ -35,7 +32,7 @@ def fill_neighbors(values, offsets, nearness, least, indptr, start, stop, indice
                     continue
                 square = 0.0
                 for c in range(n_channels):
-                    difference = values[y, x, c] - values[v, u, c]
+                    difference = (values[y, x, c] - values[v, u, c]) / scale
                     square += difference * difference
                 indices[e] = v * width + u
                 weights[e] = max(least, np.exp(-0.5 * square)) * nearness[o]

@@ -36,7 +36,7 @@ def segment(
     n_segments: int,
     *,
     graph: str = "grid",
-    radius: float = 5.0,
+    radius: float = 3.0,
     scale: Any = "auto",
     spatial_scale: float | None = None,
     smoothing: float = 1.0,
@@ -60,7 +60,7 @@ def segment(
     graph : {"grid", "radius"}, default="grid"
         Neighbours of a pixel: the 8 around it, or all within a radius, which costs more time and
         memory and looks over thin lines and gaps.
-    radius : float, default=5.0
+    radius : float, default=3.0
         In pixels, for ``graph="radius"``.
     scale : float or "auto", default="auto"
         Difference of two pixels at which their affinity has clearly dropped; of colours in units of
@@ -118,8 +118,12 @@ def segment(
         check_choice(scale, "scale", ("auto",))
         width_of_gaussian = TYPICAL_SHARE * typical_difference(values)
     else:
-        width_of_gaussian = check_real(scale, "scale", low=0.0, open_low=True) / unit
-    offsets, nearness = grid_offsets() if graph == "grid" else radius_offsets(radius, reach)
+        given = check_real(scale, "scale", low=0.0, open_low=True)
+        width_of_gaussian = max(given / unit, np.finfo(float).tiny)
+    if graph == "grid":
+        offsets, nearness = grid_offsets()
+    else:
+        offsets, nearness = radius_offsets(min(radius, float(np.hypot(height, width))), reach)
     if n_segments == 1:
         return np.zeros((height, width), dtype=np.int64)
     weights = pixel_affinity(values, offsets, nearness, width_of_gaussian, n_jobs)

@@ -118,7 +118,11 @@ def radius_offsets(radius: float, spatial_scale: float) -> tuple[np.ndarray, np.
     offsets = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
     squares = np.square(offsets).sum(axis=1)
     inside = (squares > 0) & (squares <= radius**2)
-    return offsets[inside], np.exp(-0.5 * squares[inside] / spatial_scale**2)
+    # The factor of the next pixel is 1: a cut does not change with the unit of affinity, and however
+    # short the scale, the image stays in one piece.
+    with np.errstate(over="ignore"):
+        beyond = (squares[inside] - 1) / spatial_scale / spatial_scale
+    return offsets[inside], np.exp(-0.5 * beyond)
 
 
 def pixel_affinity(
@@ -137,7 +141,7 @@ def pixel_affinity(
     offsets : ndarray of int of shape (m, 2)
         Steps (down, right) to the neighbours, sorted, each with its opposite.
     nearness : ndarray of shape (m,)
-        Factor of each step, above 0.
+        Factor of each step; 1 to the next pixels.
     scale : float
         Difference at which affinity has clearly dropped.
     n_jobs : int, optional
@@ -146,7 +150,7 @@ def pixel_affinity(
     Returns
     -------
     csr_array of shape (height * width, height * width)
-        Symmetric; all entries are above 0.
+        Symmetric, and connected.
     """
     from vicinal.segmentation._pixel_kernels import count_neighbors, fill_neighbors
 
@@ -164,10 +168,10 @@ def pixel_affinity(
     map_threads(lambda at: count_neighbors(height, width, offsets, *at, counts), lines, n_jobs)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index)
     indices, weights = np.empty(indptr[-1], dtype=index), np.empty(indptr[-1])
-    with np.errstate(over="ignore"):
-        values = values / scale
     map_threads(
-        lambda at: fill_neighbors(values, offsets, nearness, LEAST, indptr, *at, indices, weights),
+        lambda at: fill_neighbors(
+            values, scale, offsets, nearness, LEAST, indptr, *at, indices, weights
+        ),
         lines,
         n_jobs,
     )
