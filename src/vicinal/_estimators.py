@@ -142,7 +142,7 @@ class GraphEstimator(BaseEstimator):
 
     def _seed(self) -> int:
         """A seed for this fit; with ``random_state`` an int the same each time."""
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return draw_seed(self.random_state)
 
     def _graph_of(self, points: np.ndarray) -> Graph:
         parameters = dict(self.graph_params or {})
@@ -174,6 +174,11 @@ class GraphEstimator(BaseEstimator):
     def _is_pairwise(self) -> bool:
         metric = (self.graph_params or {}).get("metric")
         return self._is_precomputed() or (isinstance(metric, str) and metric == "precomputed")
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed from whatever scikit-learn takes for one; of an int always the same."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def forget_features(estimator: BaseEstimator) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal._estimators import forget_features
+from vicinal._estimators import draw_seed, forget_features
 from vicinal._validation import check_choice, check_count, check_real
 from vicinal.graphs.context import contextual
 from vicinal.graphs.graph import Graph
@@ -81,7 +80,8 @@ class PerceptualEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         points = self.graph_.points
-        if points is None or self.graph_.sigma is None:
+        # A digraph may come from other points, another descriptor or distances: nothing to place by.
+        if not hasattr(self, "n_features_in_"):
             raise ValueError(
                 f"this {type(self).__name__} was fitted on a digraph, so new points have no context; "
                 "fit it on points."
@@ -110,4 +110,4 @@ class PerceptualEstimator(BaseEstimator):
         return rows, here[:, 0]
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return draw_seed(self.random_state)

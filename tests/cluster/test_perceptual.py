@@ -204,3 +204,12 @@ def test_more_neighbours_than_points_are_cut_with_a_warning():
         assert len(PerceptualClustering(2).fit(X).labels_) == 9
     with pytest.raises(ValueError, match="n_samples=2"):
         PerceptualClustering(2).fit(X[:2])
+
+
+def test_a_digraph_of_distances_does_not_take_them_for_points():
+    X = np.random.default_rng(0).random((40, 3))
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    digraph = graphs.contextual(distances, 5, "centroid", metric="precomputed")
+    model = PerceptualClustering(2, noise=0).fit(digraph)
+    with pytest.raises(ValueError, match="no context"):
+        model.predict(distances[:2])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
@@ -41,7 +43,7 @@ class SparseProduct(LinearOperator):
 
         return self._run(rows_times_block, np.ascontiguousarray(X, dtype=np.float64))
 
-    def _run(self, kernel, x: np.ndarray) -> np.ndarray:  # type: ignore[no-untyped-def]
+    def _run(self, kernel: Callable[..., None], x: np.ndarray) -> np.ndarray:
         out = np.empty((self.shape[0], *x.shape[1:]))
         matrix = self.matrix
         map_threads(

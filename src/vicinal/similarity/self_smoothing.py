@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vicinal._estimators import draw_seed
 from vicinal._validation import (
     check_choice,
     check_count,
@@ -294,7 +295,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         if self.t != "auto":
             self.t_, self.t_curve_ = check_steps(self.t), None
             return
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = draw_seed(self.random_state)
         self.t_, self.t_curve_ = walk_steps(walk, seed)
 
     def _set_ranked(self, ranked: np.ndarray) -> None:

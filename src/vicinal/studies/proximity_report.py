@@ -124,7 +124,7 @@ def draw_clustering(rows: Rows, path: Path) -> None:
         panels[0].set_ylabel("clustering error")
         panels[0].legend(fontsize=7, ncols=2, loc="upper right")
 
-    _save(fill, (4.2 * len(levels), 3.6), path)
+    save_figure(fill, (4.2 * len(levels), 3.6), path)
 
 
 def draw_isomap(rows: Rows, path: Path) -> None:
@@ -167,7 +167,7 @@ def draw_isomap(rows: Rows, path: Path) -> None:
             if i == j == 0:
                 right.legend(fontsize=7, loc="upper left")
 
-    _save(fill, (3.1 * len(names), 2.8 * len(levels)), path)
+    save_figure(fill, (3.1 * len(names), 2.8 * len(levels)), path)
 
 
 def _pairs(rows: Rows) -> list[tuple[str, str]]:
@@ -180,7 +180,7 @@ def _shown(found: Curve, at: int) -> str:
     return f"{found.mean[at]:.3f} ± {found.spread[at]:.3f}"
 
 
-def _save(fill: Callable[[Any], None], size: tuple[float, float], path: Path) -> None:
+def save_figure(fill: Callable[[Any], None], size: tuple[float, float], path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
