@@ -5,31 +5,31 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vicinal.cli.output import format_rows, whole_file
 
+
+class Study(NamedTuple):
+    """What a study is about, and the module of ``vicinal.studies`` whose ``plan`` says what it does."""
+
+    about: str
+    module: str
+
+
+# A new study is one line here and a module with plan(quick, data) -> (setting, experiments).
 STUDIES = {
-    "proximity-graphs": "normalised cut and Isomap on ensembles of spanning trees",
-    "contextual-distance": "clusters and rankings in noise by contextual distances",
+    "proximity-graphs": Study("normalised cut and Isomap on trees", "proximity_report"),
+    "contextual-distance": Study("clusters and rankings in noise", "contextual_report"),
 }
-
-
-class Experiment(NamedTuple):
-    """What is measured, summed up and drawn under one name, and what the paper says of it."""
-
-    name: str
-    measure: Callable[[Any, int], Any]
-    summary: Callable[[Any], list[list[str]]]
-    draw: Callable[[Any, Path], None]
-    claim: str = ""
 
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser of ``vicinal``."""
-    listing = "\n".join(f"  {name}  {about}" for name, about in STUDIES.items())
+    width = max(map(len, STUDIES))
+    listing = "\n".join(f"  {name:<{width}}  {study.about}" for name, study in STUDIES.items())
     parser = commands.add_parser(
         "reproduce",
         help="do the experiments of a paper again",
@@ -46,8 +46,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        help="contextual-distance: folder with mnist_test.npz and orl_faces.npz; without it the digits "
-        "of scikit-learn are used",
+        help="folder with the images a study can use; without it, those that come with scikit-learn",
     )
     parser.add_argument(
         "--quick", action="store_true", help="small sizes and few draws, to see it work"
@@ -59,10 +58,10 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Do all experiments of a study, write what they gave and print the summaries."""
-    from vicinal.studies.proximity_report import markdown, write_rows
+    from vicinal.studies.experiments import markdown, write_rows
 
-    prepare = {"proximity-graphs": _proximity_graphs, "contextual-distance": _contextual_distance}
-    setting, experiments = prepare[arguments.study](arguments)
+    study = import_module(f"vicinal.studies.{STUDIES[arguments.study].module}")
+    setting, experiments = study.plan(arguments.quick, arguments.data)
     folder = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
     verbose = int(arguments.progress or sys.stderr.isatty())
@@ -78,27 +77,3 @@ def run(arguments: argparse.Namespace) -> None:
         print(format_rows(table))
         seconds = time.perf_counter() - start
         print(f"{name}: .csv, .md and .png written to {folder} in {seconds:.0f} s\n")
-
-
-def _proximity_graphs(arguments: argparse.Namespace) -> tuple[Any, list[Experiment]]:
-    from vicinal.studies import proximity_graphs as study
-    from vicinal.studies import proximity_report as report
-
-    if arguments.data is not None:
-        raise ValueError("--data means nothing to proximity-graphs, which makes its own data.")
-    return study.QUICK if arguments.quick else study.FULL, [
-        Experiment(
-            "clustering", study.clustering_errors, report.clustering_table, report.draw_clustering
-        ),
-        Experiment("isomap", study.isomap_errors, report.isomap_table, report.draw_isomap),
-    ]
-
-
-def _contextual_distance(arguments: argparse.Namespace) -> tuple[Any, list[Experiment]]:
-    from vicinal.studies import contextual_distance as study
-    from vicinal.studies.contextual_report import FIGURES
-    from vicinal.studies.images import check_folder
-
-    check_folder(arguments.data)
-    setting = (study.QUICK if arguments.quick else study.FULL)._replace(data=arguments.data)
-    return setting, [Experiment(name, *figure) for name, figure in FIGURES.items()]

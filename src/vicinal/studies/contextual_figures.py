@@ -14,7 +14,7 @@ from vicinal.studies.contextual_distance import (
     SEEN_FROM,
     Outcome,
 )
-from vicinal.studies.proximity_report import save_figure as save
+from vicinal.studies.experiments import save_figure as save
 
 # Noise, then classes.
 COLORS = np.array(["0.6", "tab:red", "tab:green", "tab:blue"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from vicinal.studies import contextual_distance as study
 from vicinal.studies import contextual_figures as figures
 from vicinal.studies import contextual_noise as noise
 from vicinal.studies.contextual_distance import Outcome, Setting
+from vicinal.studies.experiments import Experiment
+from vicinal.studies.images import check_folder
 
 Table = list[list[str]]
 
@@ -125,73 +126,79 @@ def face_table(found: Outcome) -> Table:
     return table
 
 
-class Figure(NamedTuple):
-    """An experiment with its table, its picture and the paper's words on it."""
-
-    experiment: Callable[[Setting, int], Outcome]
-    table: Callable[[Outcome], Table]
-    draw: Callable[[Outcome, Path], None]
-    claim: str
-
-
-FIGURES = {
-    "figure-03": Figure(
+EXPERIMENTS = [
+    Experiment(
+        "figure-03",
         study.distances_from_one,
         distance_table,
         figures.draw_distances,
         "distances to Cluster II are much larger than those to Cluster I, unlike Euclidean ones.",
     ),
-    "figure-04": Figure(
+    Experiment(
+        "figure-04",
         study.embeddings_of_ten,
         ten_points_table,
         figures.draw_ten_points,
         "NJW and normalised cuts mix the clusters; perception maps I onto a line, II nearly onto a point.",
     ),
-    "figure-06": Figure(
+    Experiment(
+        "figure-06",
         study.digraph_of_ten,
         digraph_table,
         figures.draw_digraph,
         "the digraph is asymmetric, and one point has no inlinks.",
     ),
-    "figure-07": Figure(
+    Experiment(
+        "figure-07",
         noise.surface_clusters,
         cluster_table,
         figures.draw_clusters,
         "perceptual clustering detects the real structures up to 1600 noise points; NJW and normalised "
         "cuts fail at 800.",
     ),
-    "figure-08": Figure(
+    Experiment(
+        "figure-08",
         noise.surface_embeddings,
         embedding_table,
         figures.draw_embeddings,
         "the surfaces are mapped into two different linear subspaces, noise around the origin.",
     ),
-    "figure-09": Figure(
+    Experiment(
+        "figure-09",
         study.digit_clusters,
         digit_table,
         figures.draw_digits,
         "more compact and clearer clusters than NJW, approximately in different linear subspaces.",
     ),
-    "figure-10": Figure(
+    Experiment(
+        "figure-10",
         study.digits_by_norm,
         norm_table,
         figures.draw_norms,
         "noise samples are near the origin and good samples far from it.",
     ),
-    "figure-11": Figure(
+    Experiment(
+        "figure-11",
         noise.surface_ranking,
         ranking_table,
         figures.draw_ranking,
         "accurate and robust against noise at alpha = 0.999; Zhou's ranking (alpha = 0.1) is not, and "
         "worse for large alpha.",
     ),
-    "figure-13": Figure(
+    Experiment(
+        "figure-13",
         study.face_ranking,
         face_table,
         figures.draw_faces,
         "better than Zhou's ranking (alpha = 0.1), and robust with the variations of alpha and K.",
     ),
-}
+]
+
+
+def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
+    """Sizes and experiments of ``vicinal reproduce contextual-distance``."""
+    check_folder(data)
+    return (study.QUICK if quick else study.FULL)._replace(data=data), EXPERIMENTS
 
 
 def _over_noise(found: Outcome, what: str, name: Callable[[dict], str]) -> Table:

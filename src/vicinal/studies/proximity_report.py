@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal.cli.output import whole_file
-
-Rows = list[dict[str, Any]]
+from vicinal.studies import proximity_graphs as study
+from vicinal.studies.experiments import Experiment, Rows, save_figure
 
 # What counts as a good result: the error of a segmentation, and the true residual variance.
 GOOD_ERROR = 0.05
@@ -90,21 +88,6 @@ def run_of(values: Sequence[float], good: Sequence[bool] | np.ndarray) -> str:
     return f"{ends} ({len(longest)} of {len(values)})"
 
 
-def markdown(table: list[list[str]]) -> str:
-    """A table in Markdown."""
-    head, *body = table
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-
-
-def write_rows(rows: Rows, path: Path) -> None:
-    """All draws as a .csv file."""
-    with whole_file(path) as unfinished, unfinished.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def draw_clustering(rows: Rows, path: Path) -> None:
     """Error of the segmentation over scales, a panel a noise level."""
     levels = list(dict.fromkeys(row["noise"] for row in rows))
@@ -180,13 +163,11 @@ def _shown(found: Curve, at: int) -> str:
     return f"{found.mean[at]:.3f} ± {found.spread[at]:.3f}"
 
 
-def save_figure(fill: Callable[[Any], None], size: tuple[float, float], path: Path) -> None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("the study needs matplotlib: pip install 'vicinal[plot]'.") from error
-    # Not pyplot: it would look for a screen.
-    figure = Figure(figsize=size, layout="constrained")
-    fill(figure)
-    with whole_file(path) as unfinished:
-        figure.savefig(unfinished, dpi=100)
+def plan(quick: bool, data: Path | None) -> tuple[study.Setting, list[Experiment]]:
+    """Sizes and experiments of ``vicinal reproduce proximity-graphs``."""
+    if data is not None:
+        raise ValueError("--data means nothing to proximity-graphs, which makes its own data.")
+    return study.QUICK if quick else study.FULL, [
+        Experiment("clustering", study.clustering_errors, clustering_table, draw_clustering),
+        Experiment("isomap", study.isomap_errors, isomap_table, draw_isomap),
+    ]

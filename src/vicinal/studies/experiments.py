@@ -1,0 +1,51 @@
+"""What studies have in common: experiments, and how their tables and figures are written."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vicinal.cli.output import whole_file
+
+Rows = list[dict[str, Any]]
+
+
+class Experiment(NamedTuple):
+    """What is measured, summed up and drawn under one name, and what the paper says of it."""
+
+    name: str
+    # From a setting and ``verbose`` to rows, or to an object that has them as ``rows``.
+    measure: Callable[[Any, int], Any]
+    summary: Callable[[Any], list[list[str]]]
+    draw: Callable[[Any, Path], None]
+    claim: str = ""
+
+
+def markdown(table: list[list[str]]) -> str:
+    """A table in Markdown."""
+    head, *body = table
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def write_rows(rows: Rows, path: Path) -> None:
+    """All draws as a .csv file."""
+    with whole_file(path) as unfinished, unfinished.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def save_figure(fill: Callable[[Any], None], size: tuple[float, float], path: Path) -> None:
+    """Write the figure that ``fill`` draws, of a size in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("the study needs matplotlib: pip install 'vicinal[plot]'.") from error
+    # Not pyplot: it would look for a screen.
+    figure = Figure(figsize=size, layout="constrained")
+    fill(figure)
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=100)
