@@ -12,33 +12,18 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal._estimators import draw_seed
-from vicinal._validation import (
-    check_choice,
-    check_count,
-    check_distances,
-    check_real,
-)
+from vicinal._validation import check_count
 from vicinal.similarity.fusion import (
     FusedWalk,
     check_fusion,
     check_sources,
     mean_similarity,
 )
-from vicinal.similarity.kernels import WIDTHS, smoothing_kernel
-from vicinal.similarity.new_points import (
-    PointKernel,
-    extended_rows,
-    first_step_of_similarities,
-    point_distances,
-)
+from vicinal.similarity.inputs import GIVEN, check_parameters, read_input, walk_along
+from vicinal.similarity.new_points import extended_rows, first_step_of_similarities
 from vicinal.similarity.smoothed import SmoothedSimilarity
 from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
 from vicinal.similarity.walks import DenseWalk, SparseWalk, largest_in_rows, walk_steps
-
-METHODS = ("auto", "dense", "sparse")
-# Up to here all pairs are held.
-DENSE = 5_000
-GIVEN = ("precomputed", "similarity")
 
 
 class SelfSmoothing(TransformerMixin, BaseEstimator):
@@ -134,9 +119,9 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        self._kernel: PointKernel | None = None
-        return self._smooth(*self._similarity_of(X))
+        check_parameters(self)
+        weights, symmetric, self._kernel = read_input(self, X)
+        return self._smooth(weights, symmetric)
 
     def fuse(self, sources: Any, how: str = "before", weights: Any = None) -> SelfSmoothing:
         """Smooth several similarities of the same items into one.
@@ -156,7 +141,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
+        check_parameters(self)
         check_fusion(how)
         checked, shares = check_sources(sources, weights)
         n = int(max(source.known.max() for source in checked)) + 1
@@ -246,45 +231,12 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "similarity_")
         return np.minimum(self._extended(X), 1.0)
 
-    def _check_parameters(self) -> None:
-        if not (isinstance(self.t, str) and self.t == "auto"):
-            if isinstance(self.t, str):
-                raise ValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
-            check_steps(self.t)
-        check_real(self.k, "k", low=0.0, open_low=True)
-        check_count(self.n_neighbors, "n_neighbors")
-        check_choice(self.width, "width", WIDTHS)
-        check_choice(self.method, "method", METHODS)
-
-    def _similarity_of(self, X: Any) -> tuple[Any, bool]:
-        if self.metric == "similarity":
-            return check_similarity(validate_data(self, X, accept_sparse=True, dtype=None), "X")
-        if self.metric == "precomputed":
-            distances = check_distances(validate_data(self, X, accept_sparse=True, dtype=None))
-        else:
-            points = validate_data(self, X, dtype=np.float64)
-            dense = self.method == "dense" or (self.method == "auto" and len(points) <= DENSE)
-            distances = point_distances(points, self, dense)
-        points = None if self.metric == "precomputed" else points
-        self._kernel = PointKernel.of(points, distances, self)
-        return smoothing_kernel(distances, self.k, self.n_neighbors, self.width), True
-
     def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
-        n = weights.shape[0]
-        if sparse.issparse(weights) and (
-            self.method == "dense" or (self.method == "auto" and n <= DENSE)
-        ):
-            weights = weights.toarray()
-        elif not sparse.issparse(weights) and self.method == "sparse":
-            weights = sparse.csr_array(weights)
-        self.affinity_ = weights
-        if sparse.issparse(weights):
-            self._walk = SparseWalk(weights, symmetric, self.n_jobs)
-        else:
-            self._walk = DenseWalk(weights, symmetric)
+        self._walk = walk_along(weights, symmetric, self.method, self.n_jobs)
+        self.affinity_ = self._walk.weights
         self._choose(self._walk)
-        self.n_items_ = n
-        if sparse.issparse(weights):
+        self.n_items_ = weights.shape[0]
+        if isinstance(self._walk, SparseWalk):
             self._check_steps(self.t_)
             self.similarity_ = self._at(self.t_)
         else:

@@ -1,0 +1,64 @@
+"""What `SelfSmoothing` is given: points, distances or similarities, and the walk along them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from vicinal._validation import check_choice, check_count, check_distances, check_real
+from vicinal.similarity.kernels import WIDTHS, smoothing_kernel
+from vicinal.similarity.new_points import PointKernel, point_distances
+from vicinal.similarity.smoothing import check_similarity, check_steps
+from vicinal.similarity.walks import DenseWalk, SparseWalk
+
+METHODS = ("auto", "dense", "sparse")
+# Up to here all pairs are held.
+DENSE = 5_000
+GIVEN = ("precomputed", "similarity")
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse bad parameters of a `SelfSmoothing` before any work."""
+    if not (isinstance(model.t, str) and model.t == "auto"):
+        if isinstance(model.t, str):
+            raise ValueError(f"t={model.t!r}, but a number >= 0 or 'auto' is needed.")
+        check_steps(model.t)
+    check_real(model.k, "k", low=0.0, open_low=True)
+    check_count(model.n_neighbors, "n_neighbors")
+    check_choice(model.width, "width", WIDTHS)
+    check_choice(model.method, "method", METHODS)
+
+
+def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
+    """Similarities that X stands for, whether they are symmetric, and their kernel if they have one."""
+    if model.metric == "similarity":
+        given = validate_data(model, X, accept_sparse=True, dtype=None)
+        return *check_similarity(given, "X"), None
+    points = None
+    if model.metric == "precomputed":
+        distances = check_distances(validate_data(model, X, accept_sparse=True, dtype=None))
+    else:
+        points = validate_data(model, X, dtype=np.float64)
+        distances = point_distances(points, model, _holds_all(model.method, len(points)))
+    kernel = PointKernel.of(points, distances, model)
+    return smoothing_kernel(distances, model.k, model.n_neighbors, model.width), True, kernel
+
+
+def walk_along(
+    weights: Any, symmetric: bool, method: str, n_jobs: int | None
+) -> DenseWalk | SparseWalk:
+    """The walk along a similarity, full or sparse as the method and the number of items ask for."""
+    if sparse.issparse(weights) and _holds_all(method, weights.shape[0]):
+        weights = weights.toarray()
+    elif not sparse.issparse(weights) and method == "sparse":
+        weights = sparse.csr_array(weights)
+    if sparse.issparse(weights):
+        return SparseWalk(weights, symmetric, n_jobs)
+    return DenseWalk(weights, symmetric)
+
+
+def _holds_all(method: str, n: int) -> bool:
+    return method == "dense" or (method == "auto" and n <= DENSE)
