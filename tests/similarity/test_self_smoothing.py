@@ -63,6 +63,18 @@ def test_at_and_sweep_are_self_smooth_at_each_t():
     np.testing.assert_allclose(model.similarity_, self_smooth(W, 10), atol=1e-10)
 
 
+@pytest.mark.parametrize("method", ["dense", "sparse"])
+def test_swept_neighbors_are_those_of_a_model_with_that_t(method):
+    X, ts = points(200), [0, 3, 40]
+    model = SelfSmoothing(10, method=method).fit(X)
+    for t, found in model.sweep_neighbors(ts, 7):
+        expected = SelfSmoothing(t, method=method).fit(X).kneighbors(n_neighbors=7)
+        np.testing.assert_allclose(found[0], expected[0], atol=1e-9)
+        assert (found[1] == expected[1]).mean() > 0.99  # rounding may swap two that are equal
+    with pytest.raises(ValueError, match="n_neighbors=200"):
+        model.sweep_neighbors(ts, 200)
+
+
 def test_sweeps_of_large_matrices_by_leading_pairs_are_exact():
     model = SelfSmoothing(50, k=5.0).fit(points(700, d=2))
     for t, similarity in model.sweep([40, 200, 1000]):

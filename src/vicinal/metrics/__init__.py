@@ -3,6 +3,7 @@
 - geodesic distances and embeddings: `geodesic_error`, `residual_variance`
 - clusters against classes: `clustering_accuracy`, `normalized_mutual_info`, `rand_index`
 - what a query finds: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
+- before, after and gain of several methods in one table: `compare`
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
 """
 
@@ -13,6 +14,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "geodesic": ["geodesic_error", "residual_variance"],
         "clustering": ["clustering_accuracy", "normalized_mutual_info", "rand_index"],
+        "comparison": ["Comparison", "compare"],
         "retrieval": ["bulls_eye", "mean_average_precision", "retrieval_rate"],
         "segmentation": ["global_consistency_error", "local_consistency_error"],
     },

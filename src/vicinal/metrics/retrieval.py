@@ -42,7 +42,7 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
     >>> bulls_eye(similarity, [0, 0, 1, 1])
     1.0
     """
-    codes, sizes = _classes(labels)
+    codes, sizes = classes(labels)
     return _mean_recall(ranking, codes, sizes, 2 * sizes, n_jobs)
 
 
@@ -67,7 +67,7 @@ def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None
     >>> retrieval_rate([[1, 2], [0, 2], [0, 1]], ["a", "a", "b"], window=2)
     1.0
     """
-    codes, sizes = _classes(labels)
+    codes, sizes = classes(labels)
     window = check_count(window, "window", high=len(codes))
     return _mean_recall(ranking, codes, sizes, np.full(len(sizes), window), n_jobs)
 
@@ -91,7 +91,7 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = No
     >>> mean_average_precision([[1, 2], [2, 0], [0, 1]], [0, 0, 1])
     0.75
     """
-    codes, sizes = _classes(labels)
+    codes, sizes = classes(labels)
     asked = sizes[codes] > 1
     if not asked.any():
         raise ValueError(
@@ -120,6 +120,27 @@ def _mean_recall(
     return float(_over_queries(ranking, len(codes), int(windows.max()), recall, n_jobs).mean())
 
 
+def first_found(ranking: Any, queries: np.ndarray, k: int) -> np.ndarray:
+    """The first k others (m, k) that each query finds, from similarities or from lists of neighbours.
+
+    Besides arrays, anything that gives the rows of its similarities by ``rows(queries)`` will do.
+    """
+    if hasattr(ranking, "rows"):
+        return _others_of_similarities(ranking.rows(queries), queries)[:, :k]
+    table = np.asarray(ranking)
+    rows = table[queries]
+    if table.dtype.kind in "iu":
+        _check_lists(rows, len(table))
+        found = _others_of_lists(rows, queries)
+    else:
+        found = _others_of_similarities(rows, queries)
+    if found.shape[1] < k:
+        raise ValueError(
+            f"ranking names {found.shape[1]} others for each query, but {k} are needed."
+        )
+    return found[:, :k]
+
+
 def _over_queries(
     ranking: Any,
     n: int,
@@ -135,7 +156,7 @@ def _over_queries(
             "floats, or neighbours (n, k) as integers."
         )
     if table.dtype.kind in "iu":
-        _check_lists(table, n, length)
+        _check_lists(table, n)
         order = _others_of_lists
     else:
         table = check_points(table, name="ranking")
@@ -165,7 +186,7 @@ def _others_of_lists(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
     return rows[~own].reshape(len(rows), -1)
 
 
-def _check_lists(lists: np.ndarray, n: int, length: int) -> None:
+def _check_lists(lists: np.ndarray, n: int) -> None:
     if lists.size and (lists.min() < 0 or lists.max() >= n):
         bad = lists.min() if lists.min() < 0 else lists.max()
         raise ValueError(
@@ -177,7 +198,7 @@ def _check_lists(lists: np.ndarray, n: int, length: int) -> None:
         raise ValueError("ranking holds a list in which an item comes twice; each may come once.")
 
 
-def _classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+def classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Class of each item as a number, and the size of each class."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or len(labels) == 0:

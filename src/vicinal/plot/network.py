@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_points, check_real
+from vicinal._validation import check_real
 from vicinal.graphs.graph import Graph
+from vicinal.plot._axes import check_axes, check_positions, equal_scales
+
+REMEDY = "pass embedding=Z of shape (n_nodes, 2), for instance from sklearn.decomposition.PCA."
 
 
 def graph(
@@ -62,23 +65,12 @@ def graph(
     edge_width = check_real(edge_width, "edge_width", low=0.0)
     point_size = check_real(point_size, "point_size", low=0.0)
     colors = None if values is None else _node_values(values, graph.n_nodes)
-    if ax is None:
-        ax = _new_axes(positions.shape[1])
-    elif hasattr(ax, "get_zlim") != (positions.shape[1] == 3):
-        raise ValueError(
-            f"ax is {'a 3-D' if hasattr(ax, 'get_zlim') else 'a 2-D'} Axes, but the positions have "
-            f"{positions.shape[1]} coordinates; make it with "
-            "plt.subplots(subplot_kw={'projection': '3d'}) for three, without for two."
-        )
-
+    ax = check_axes(ax, positions.shape[1])
     _draw_edges(ax, graph, positions, edge_cmap, edge_width)
     # scatter warns about a colour map when it has no values to map.
     mapped = {"color": "tab:blue"} if colors is None else {"c": colors, "cmap": cmap}
     ax.scatter(*positions.T, s=point_size, linewidths=0, zorder=2, **mapped)
-    if positions.shape[1] == 2:
-        ax.set_aspect("equal")
-    else:
-        ax.set_box_aspect(_spans(positions))
+    equal_scales(ax, positions)
     return ax
 
 
@@ -104,18 +96,11 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
                 "pass points=X or an embedding of shape (n_nodes, 2)."
             )
         given = graph.points
-    positions = check_points(given, name=name)
+    positions = check_positions(given, name, REMEDY)
     if len(positions) != graph.n_nodes:
         raise ValueError(
             f"{name} has {len(positions)} rows, but the graph has {graph.n_nodes} nodes; "
             "pass one position a node."
-        )
-    if positions.shape[1] == 1:
-        return np.column_stack([positions[:, 0], np.zeros(len(positions))])
-    if positions.shape[1] > 3:
-        raise ValueError(
-            f"{name} has {positions.shape[1]} features, but 2 or 3 can be drawn; pass "
-            "embedding=Z of shape (n_nodes, 2), for instance from sklearn.decomposition.PCA."
         )
     return positions
 
@@ -129,12 +114,6 @@ def _node_values(values: Any, n_nodes: int) -> np.ndarray:
             "names into numbers."
         )
     return array
-
-
-def _new_axes(dimension: int) -> Any:
-    from matplotlib import pyplot as plt
-
-    return plt.figure().add_subplot(projection="3d" if dimension == 3 else None)
 
 
 def _draw_edges(
@@ -159,9 +138,3 @@ def _draw_edges(
     # One picture in place of 100,000 paths keeps a vector file small enough to open.
     collection.set_rasterized(len(pairs) > 20_000)
     ax.add_collection(collection)
-
-
-def _spans(positions: np.ndarray) -> np.ndarray:
-    spans = np.ptp(positions, axis=0)
-    # A flat direction needs some room too, or the box could not be drawn.
-    return np.maximum(spans, 0.01 * spans.max()) if spans.max() > 0 else np.ones(3)

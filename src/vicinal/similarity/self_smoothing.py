@@ -23,7 +23,13 @@ from vicinal.similarity.inputs import GIVEN, check_parameters, read_input, walk_
 from vicinal.similarity.new_points import extended_rows, first_step_of_similarities
 from vicinal.similarity.smoothed import SmoothedSimilarity
 from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
-from vicinal.similarity.walks import DenseWalk, SparseWalk, largest_in_rows, walk_steps
+from vicinal.similarity.walks import (
+    DenseWalk,
+    SparseWalk,
+    best_of_rows,
+    largest_in_rows,
+    walk_steps,
+)
 
 
 class SelfSmoothing(TransformerMixin, BaseEstimator):
@@ -186,6 +192,26 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         steps = [self._check_steps(t) for t in ts]
         return self._sweep(steps)
 
+    def sweep_neighbors(
+        self, ts: Iterable[float], n_neighbors: int = 10
+    ) -> Iterator[tuple[float, tuple[np.ndarray, np.ndarray]]]:
+        """The most similar others of all items after each of many numbers of steps.
+
+        Parameters
+        ----------
+        ts : iterable of float
+        n_neighbors : int, default=10
+
+        Yields
+        ------
+        t : float
+        (similarities, indices) : ndarrays (n, n_neighbors)
+            As `kneighbors` gives them.
+        """
+        check_is_fitted(self, "similarity_")
+        steps = [self._check_steps(t) for t in ts]
+        return self._sweep_neighbors(steps, self._check_neighbors(n_neighbors, self.n_items_ - 1))
+
     def kneighbors(self, X: Any = None, n_neighbors: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The most similar items.
 
@@ -201,18 +227,14 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
             The most similar first. Similarities that clamping makes equal keep their order.
         """
         check_is_fitted(self, "similarity_")
-        n = self.n_items_
-        most = n - 1 if X is None else n
-        k = check_count(n_neighbors, "n_neighbors", high=most, remedy=f"There are {n} items.")
-        if X is None and isinstance(self.similarity_, SmoothedSimilarity):
-            return self.similarity_.nearest(k)
-        if X is None:
-            rows = self._ranked.copy()
-            np.fill_diagonal(rows, -np.inf)
-        else:
+        k = self._check_neighbors(n_neighbors, self.n_items_ - (X is None))
+        if X is not None:
             rows = self._extended(X)
-        indices = largest_in_rows(rows, k)
-        return np.minimum(np.take_along_axis(rows, indices, axis=1), 1.0), indices
+            indices = largest_in_rows(rows, k)
+            return np.minimum(np.take_along_axis(rows, indices, axis=1), 1.0), indices
+        if isinstance(self.similarity_, SmoothedSimilarity):
+            return self.similarity_.nearest(k)
+        return self._nearest(self._ranked, k)
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities of new points to the fitted ones, through the Nystrom extension.
@@ -256,17 +278,39 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         self.similarity_ = np.minimum(ranked, 1.0) if ranked.max() > 1.0 else ranked
 
     def _at(self, t: float) -> Any:
-        if isinstance(self._walk, FusedWalk):
-            return np.minimum(self._walk.ranked(t), 1.0)
         if isinstance(self._walk, SparseWalk):
             return SmoothedSimilarity(self._walk, int(t), self.verbose)
-        return np.minimum(over_own(self._walk.smoothed(t)), 1.0)
+        return np.minimum(self._ranked_at(t), 1.0)
+
+    def _ranked_at(self, t: float) -> np.ndarray:
+        if isinstance(self._walk, FusedWalk):
+            return self._walk.ranked(t)
+        return over_own(self._walk.smoothed(t))
 
     def _sweep(self, steps: list[float]) -> Iterator[tuple[float, Any]]:
         if isinstance(self._walk, DenseWalk):
             self._walk.prepare(steps)
         for t in steps:
             yield t, self._at(t)
+
+    def _sweep_neighbors(self, steps: list[float], k: int) -> Iterator[tuple[float, Any]]:
+        if isinstance(self._walk, DenseWalk):
+            self._walk.prepare(steps)
+        for t in steps:
+            if isinstance(self._walk, SparseWalk):
+                yield t, self._at(t).nearest(k)
+            else:
+                yield t, self._nearest(self._ranked_at(t), k)
+
+    def _nearest(self, ranked: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        found = best_of_rows(
+            lambda a, b: ranked[a:b].copy(), len(ranked), k, self.n_jobs, progress=None
+        )
+        return np.minimum(found[0], 1.0), found[1]
+
+    def _check_neighbors(self, n_neighbors: Any, most: int) -> int:
+        remedy = f"There are {self.n_items_} items."
+        return check_count(n_neighbors, "n_neighbors", high=most, remedy=remedy)
 
     def _check_steps(self, t: Any) -> float:
         t = check_steps(t)

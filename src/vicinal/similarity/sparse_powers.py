@@ -106,10 +106,12 @@ def _product(
 ) -> PrunedPower:
     from vicinal.similarity._power_kernels import pruned_product
 
+    n = len(left.counts)
     out = _empty(*right.items.shape) if left.items.shape[1] == 1 else _empty(*left.items.shape)
+    least = LEAST if out.items.shape[1] < n else 0.0
     map_threads(
-        lambda rows: pruned_product(*left, *right, *rows, LEAST, tuple(out)),
-        blocks(len(out.counts), ROWS_A_TASK),
+        lambda rows: pruned_product(*left, *right, *rows, least, tuple(out)),
+        blocks(n, ROWS_A_TASK),
         n_jobs,
         progress=progress,
     )

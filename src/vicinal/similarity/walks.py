@@ -13,6 +13,7 @@ from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal.operators.laplacians import degrees, normalized_affinity, transition
 from vicinal.operators.products import SparseProduct
 from vicinal.similarity._dense_smoothing import (
+    SMALL,
     TOLERANCE,
     normalized,
     smooth_asymmetric,
@@ -44,12 +45,15 @@ class DenseWalk:
         self.weights, self.symmetric = weights, symmetric
         self.sums = weights.sum(axis=1)
         self._spectrum: SmoothingSpectrum | None = None
+        self._swept = False
 
     def smoothed(self, t: float) -> np.ndarray:
         """W_t."""
         if not self.symmetric:
             return smooth_asymmetric(self.weights, t)
-        spectrum = self._spectrum
+        # Only a sweep is worth the loss: products keep the relative precision of small entries, by which
+        # items far from each other are ranked; eigenvectors know them up to rounding of the largest.
+        spectrum = self._spectrum if self._swept or t != int(t) else None
         if t > 0 and spectrum is not None and spectrum.left_out(t) <= TOLERANCE:
             return spectrum.matrix(t)
         return smooth_symmetric(self.weights, t)
@@ -57,13 +61,15 @@ class DenseWalk:
     def prepare(self, ts: Sequence[float]) -> None:
         """Get ready for many t: one decomposition serves all."""
         least = min((t for t in ts if t > 0), default=0.0)
-        if not self.symmetric or least == 0:
+        whole = all(t == int(t) for t in ts)
+        if not self.symmetric or least == 0 or (whole and len(self.weights) <= SMALL):
             return
+        self._swept = True
         if self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
             roots = np.sqrt(self.sums)
             matrix = normalized(self.weights, roots)
             pairs = None
-            if all(t == int(t) for t in ts):
+            if whole:
                 budget = DECOMPOSITION * len(matrix)
                 pairs = leading_pairs(matrix, roots, TOLERANCE ** (1 / (least + 1)), budget=budget)
             self._spectrum = all_pairs(matrix, roots) if pairs is None else pairs

@@ -1,0 +1,239 @@
+"""Before, after and gain of methods that smooth a similarity, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._validation import check_choice, check_count
+from vicinal.metrics.retrieval import (
+    bulls_eye,
+    classes,
+    mean_average_precision,
+    retrieval_rate,
+)
+
+MEASURES = ("bulls_eye", "retrieval_rate", "mean_average_precision")
+
+
+class Score(NamedTuple):
+    """One method after t steps. ``t`` is None for a ranking that has no steps."""
+
+    method: str
+    t: float | None
+    before: float
+    after: float
+
+    @property
+    def gain(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Scores of methods at several t, as `compare` measures them; prints as a table.
+
+    Attributes
+    ----------
+    measure : str
+        What the scores are.
+    scores : tuple of Score
+        ``method``, ``t``, ``before``, ``after`` and ``gain``, in the order of the methods.
+    """
+
+    measure: str
+    scores: tuple[Score, ...]
+
+    def best(self) -> dict[str, Score]:
+        """The best score of each method, with its t; of equal ones that with the fewest steps."""
+        found: dict[str, Score] = {}
+        for score in self.scores:
+            known = found.get(score.method)
+            if known is None or score.after > known.after:
+                found[score.method] = score
+        return found
+
+    def curves(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Numbers of steps and scores of each method that has steps, as `vicinal.plot.dynamics` draws."""
+        stepped = [score for score in self.scores if score.t is not None]
+        return {
+            name: (
+                np.array([score.t for score in stepped if score.method == name]),
+                np.array([score.after for score in stepped if score.method == name]),
+            )
+            for name in dict.fromkeys(score.method for score in stepped)
+        }
+
+    def baselines(self) -> dict[str, float]:
+        """Score of each method before smoothing."""
+        return {score.method: score.before for score in self.scores}
+
+    def to_frame(self) -> Any:
+        """The scores as a pandas DataFrame."""
+        import pandas
+
+        rows = [(*score, score.gain) for score in self.scores]
+        return pandas.DataFrame(rows, columns=["method", "t", "before", "after", "gain"])
+
+    def __str__(self) -> str:
+        best = set(self.best().values())
+        rows = [["", "t", "before", "after", "gain", ""]]
+        for score in self.scores:
+            t = "" if score.t is None else f"{score.t:g}"
+            percents = [f"{100 * score.before:.2f}", f"{100 * score.after:.2f}"]
+            gain = f"{100 * score.gain:+.2f}"
+            rows.append([score.method, t, *percents, gain, "best" if score in best else ""])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                [
+                    row[0].ljust(widths[0]),
+                    *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+                ]
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([f"{self.measure}, %", *lines])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def compare(
+    methods: Mapping[str, Any],
+    labels: Any,
+    ts: Iterable[float] | None = None,
+    *,
+    measure: Any = "bulls_eye",
+    window: int | None = None,
+    before: Any = None,
+) -> Comparison:
+    """Measure what methods gain over the similarity that they start from.
+
+    Parameters
+    ----------
+    methods : mapping of str to a method
+        A fitted model with ``sweep_neighbors`` such as `SelfSmoothing`; a function from t to similarities
+        (n, n) or neighbours (n, k); or such an array itself, which has no steps.
+    labels : array of shape (n,)
+        Class of each item.
+    ts : iterable of float, optional
+        Numbers of steps; by default that of each model.
+    measure : {"bulls_eye", "retrieval_rate", "mean_average_precision"} or callable
+        Of `vicinal.metrics`; or a function of (similarities, labels), which gets whole matrices, for
+        instance to cluster them.
+    window : int, optional
+        Of `retrieval_rate`.
+    before : array of shape (n, n) or (n, k), optional
+        What functions and arrays are compared with; by default what the first model started from.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from vicinal import SelfSmoothing
+    >>> from vicinal.metrics import compare
+    >>> X, y = load_digits(n_class=4, return_X_y=True)
+    >>> compare({"sso": SelfSmoothing(10).fit(X)}, y, ts=[1, 10, 100])
+    bull's eye, %
+           t  before  after   gain
+    sso    1   90.59  91.87  +1.28
+    sso   10   90.59  94.48  +3.89
+    sso  100   90.59  96.93  +6.33  best
+    """
+    labels = np.asarray(labels)
+    score, n_neighbors, name = _measure_of(measure, labels, window)
+    if not isinstance(methods, Mapping) or not methods:
+        raise TypeError(
+            f"methods is {type(methods).__name__}, but a mapping of names to methods with at least one "
+            "entry is needed, such as {'sso': model}."
+        )
+    steps = None if ts is None else [float(t) for t in ts]
+    models = [method for method in methods.values() if hasattr(method, "affinity_")]
+    common = models[0].affinity_ if before is None and models else before
+    if common is None:
+        raise ValueError("no method tells what it started from; give before=, a similarity (n, n).")
+    known: dict[int, float] = {}
+
+    def score_before(ranking: Any) -> float:
+        # Methods that start from the same array share its score.
+        if id(ranking) not in known:
+            known[id(ranking)] = score(_as_ranking(ranking, n_neighbors))
+        return known[id(ranking)]
+
+    scores = []
+    for title, method in methods.items():
+        start = score_before(getattr(method, "affinity_", common) if before is None else before)
+        scores += [
+            Score(str(title), t, start, score(ranking))
+            for t, ranking in _rankings(method, steps, n_neighbors)
+        ]
+    return Comparison(name, tuple(scores))
+
+
+def _measure_of(
+    measure: Any, labels: np.ndarray, window: int | None
+) -> tuple[Callable[[Any], float], int | None, str]:
+    """The score of a ranking, the number of neighbours it looks at (None: it wants matrices), its name."""
+    if callable(measure):
+        name = getattr(measure, "__name__", type(measure).__name__)
+        return lambda ranking: float(measure(ranking, labels)), None, name.strip("<>")
+    check_choice(measure, "measure", MEASURES)
+    n, sizes = len(labels), classes(labels)[1]
+    if measure == "retrieval_rate":
+        if window is None:
+            raise ValueError(
+                "measure='retrieval_rate' needs window=, the number of items looked at."
+            )
+        window = check_count(window, "window", high=n)
+        name = f"retrieval rate among {window}"
+        return lambda ranking: retrieval_rate(ranking, labels, window), window, name
+    if window is not None:
+        raise ValueError(f"window={window!r} only means something with measure='retrieval_rate'.")
+    if measure == "bulls_eye":
+        return lambda ranking: bulls_eye(ranking, labels), 2 * int(sizes.max()), "bull's eye"
+    return lambda ranking: mean_average_precision(ranking, labels), n, "mean average precision"
+
+
+def _rankings(
+    method: Any, steps: list[float] | None, n_neighbors: int | None
+) -> Iterator[tuple[float | None, Any]]:
+    if hasattr(method, "sweep_neighbors"):
+        ts = [method.t_] if steps is None else steps
+        if n_neighbors is None:
+            yield from ((t, _as_matrix(similarity)) for t, similarity in method.sweep(ts))
+            return
+        k = max(1, min(n_neighbors, method.n_items_) - 1)
+        for t, (_, indices) in method.sweep_neighbors(ts, k):
+            yield t, indices
+    elif callable(method):
+        if steps is None:
+            raise ValueError("a function has no number of steps of its own; give ts=.")
+        for t in steps:
+            yield t, _as_ranking(method(t), n_neighbors)
+    else:
+        yield None, _as_ranking(method, n_neighbors)
+
+
+def _as_ranking(ranking: Any, n_neighbors: int | None) -> Any:
+    """What a measure takes: neighbours of a sparse similarity, everything else as it is."""
+    if not sparse.issparse(ranking):
+        return np.asarray(ranking)
+    if n_neighbors is None:
+        return _as_matrix(ranking)
+    from vicinal.similarity.walks import best_of_rows
+
+    rows = sparse.csr_array(ranking)
+    k = max(1, min(n_neighbors, rows.shape[0]) - 1)
+    return best_of_rows(lambda a, b: rows[a:b].toarray(), rows.shape[0], k, None, None)[1]
+
+
+def _as_matrix(similarity: Any) -> np.ndarray:
+    return similarity.toarray() if hasattr(similarity, "toarray") else np.asarray(similarity)

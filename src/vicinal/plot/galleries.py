@@ -1,0 +1,120 @@
+"""Queries and the first that they find, before and after smoothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._validation import check_count
+from vicinal.metrics.retrieval import first_found
+from vicinal.plot._axes import check_labels
+
+RIGHT, WRONG, QUERY, PLAIN = "tab:green", "tab:red", "tab:blue", "0.5"
+
+
+def retrieval(
+    queries: Any,
+    before: Any,
+    after: Any = None,
+    *,
+    labels: Any = None,
+    images: Any = None,
+    k: int = 10,
+) -> Any:
+    """Draw each query with the first k that it finds, a row before and a row after smoothing.
+
+    Parameters
+    ----------
+    queries : int or sequence of int
+        Numbers of the items that are asked for.
+    before : array of shape (n, n) or (n, m), or SmoothedSimilarity
+        Similarities as floats, a row a query; or neighbours as integers, the best first.
+    after : the same, optional
+        What is found after smoothing, in a second row.
+    labels : array of shape (n,), optional
+        Class of each item: what is found has a green frame if it is of the query's class, a red one
+        if not.
+    images : array of shape (n, height, width) or (n, height, width, 3 or 4), optional
+        A picture of each item, grey or in colours. Without them tiles show labels, or numbers.
+    k : int, default=10
+        How many of those found are drawn.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np, vicinal
+    >>> W = np.array([[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]])
+    >>> figure = vicinal.plot.retrieval(0, W, vicinal.self_smooth(W, 5), k=2)
+    >>> len(figure.axes)  # two rows of a query and two found
+    6
+    """
+    n = before.shape[0] if hasattr(before, "shape") else len(before)
+    asked = np.atleast_1d(np.asarray(queries))
+    asked = np.array([check_count(q, "queries", low=0, high=n - 1) for q in asked.tolist()])
+    k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
+    if labels is not None:
+        labels = check_labels(labels, n)
+    if images is not None:
+        images = _check_images(images, n)
+    rankings = [before] if after is None else [before, after]
+    found = [first_found(ranking, asked, k) for ranking in rankings]
+    figure, axes = _grid(len(asked) * len(rankings), k)
+    for row, cells in enumerate(axes):
+        place, kind = divmod(row, len(rankings))
+        query = int(asked[place])
+        for column, ax in enumerate(cells):
+            item = query if column == 0 else int(found[kind][place, column - 1])
+            _tile(ax, item, images, labels)
+            _frame(ax, column == 0, None if labels is None else labels[item] == labels[query])
+        if after is not None:
+            cells[0].set_ylabel(("before", "after")[kind], fontsize=8)
+    return figure
+
+
+def _grid(n_rows: int, k: int) -> tuple[Any, np.ndarray]:
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(
+        n_rows,
+        k + 1,
+        figsize=(0.85 * (k + 1) + 0.3, 0.85 * n_rows + 0.1),
+        squeeze=False,
+        layout="constrained",
+        gridspec_kw={"wspace": 0.06, "hspace": 0.06},
+    )
+
+
+def _tile(ax: Any, item: int, images: np.ndarray | None, labels: np.ndarray | None) -> None:
+    ax.set_xticks([])
+    ax.set_yticks([])
+    if images is not None:
+        ax.imshow(images[item], cmap="gray")
+        return
+    ax.set_box_aspect(1)
+    text = str(item if labels is None else labels[item])
+    ax.text(0.5, 0.5, text, ha="center", va="center", fontsize=9, transform=ax.transAxes)
+
+
+def _frame(ax: Any, is_query: bool, right: bool | None) -> None:
+    found = PLAIN if right is None else (RIGHT if right else WRONG)
+    color, width = (QUERY, 3.2) if is_query else (found, 1.0 if right is None else 2.2)
+    for spine in ax.spines.values():
+        spine.set(color=color, linewidth=width)
+
+
+def _check_images(images: Any, n: int) -> np.ndarray:
+    array = np.asarray(images)
+    if (
+        array.ndim not in (3, 4)
+        or len(array) != n
+        or (array.ndim == 4 and array.shape[3] not in (3, 4))
+    ):
+        raise ValueError(
+            f"images has shape {array.shape}, but a grey (height, width) or coloured (height, width, 3) "
+            f"picture of each of the {n} items is needed."
+        )
+    return array

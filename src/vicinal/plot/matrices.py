@@ -1,0 +1,142 @@
+"""Similarity matrices side by side, their items sorted by class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._validation import check_count
+from vicinal.plot._axes import check_labels
+
+# Names of more classes would run into each other.
+NAMED = 25
+
+
+def similarity(
+    before: Any,
+    after: Any = None,
+    labels: Any = None,
+    *,
+    axes: Any = None,
+    cmap: Any = "Blues",
+    max_items: int = 1000,
+) -> Any:
+    """Draw a similarity matrix, or two of the same items for comparison.
+
+    Similarities span many orders of magnitude, so the colour is an item's place in the row: the most
+    similar is the darkest, and the first ten stand out from the first hundred as these do from the rest.
+
+    Parameters
+    ----------
+    before : array, sparse matrix or SmoothedSimilarity of shape (n, n)
+    after : the same, optional
+        A second matrix, drawn beside the first.
+    labels : array of shape (n,), optional
+        Class or cluster of each item, by which they are sorted; lines stand between them. By default
+        the order stays.
+    axes : sequence of matplotlib Axes, optional
+        Where to draw, one for each matrix; by default a new figure.
+    cmap : str or matplotlib Colormap
+        Colours from the smallest similarity to the largest.
+    max_items : int, default=1000
+        Of more items so many are drawn, evenly spaced in their order.
+
+    Returns
+    -------
+    ndarray of matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np, vicinal
+    >>> W = np.array([[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]])
+    >>> axes = vicinal.plot.similarity(W, vicinal.self_smooth(W, 5))
+    >>> [ax.get_title() for ax in axes]
+    ['before', 'after']
+    """
+    given = [before] if after is None else [before, after]
+    n = _check_square(given)
+    max_items = check_count(max_items, "max_items", low=2)
+    order = np.arange(n)
+    if labels is not None:
+        labels = check_labels(labels, n)
+        order = np.argsort(labels, kind="stable")
+    if n > max_items:
+        order = order[np.linspace(0, n - 1, max_items).astype(int)]
+    axes = _axes(axes, len(given))
+    titles = ["before", "after"] if after is not None else [""]
+    for ax, matrix, title in zip(axes, given, titles, strict=True):
+        ax.imshow(
+            _shades(_submatrix(matrix, order)),
+            cmap=cmap,
+            vmin=0.0,
+            vmax=1.0,
+            interpolation="nearest",
+        )
+        ax.set_title(title)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        if labels is not None:
+            _draw_classes(ax, labels[order], names=ax is axes[0])
+    return axes
+
+
+def _check_square(matrices: list[Any]) -> int:
+    shapes = [np.shape(matrix) for matrix in matrices]
+    first = shapes[0]
+    if len(first) != 2 or first[0] != first[1] or first[0] == 0 or len(set(shapes)) > 1:
+        raise ValueError(
+            f"similarities have the shapes {', '.join(map(str, shapes))}, but square matrices of the "
+            "same items are needed."
+        )
+    return first[0]
+
+
+def _submatrix(matrix: Any, items: np.ndarray) -> np.ndarray:
+    if hasattr(matrix, "rows") and not sparse.issparse(matrix):
+        # A smoothed similarity computes the rows that are asked for.
+        parts = [
+            matrix.rows(part)[:, items] for part in np.array_split(items, -(-len(items) // 64))
+        ]
+        return np.vstack(parts)
+    if sparse.issparse(matrix):
+        return sparse.csr_array(matrix)[items][:, items].toarray()
+    return np.asarray(matrix, dtype=np.float64)[np.ix_(items, items)]
+
+
+def _shades(matrix: np.ndarray) -> np.ndarray:
+    """1 for the first of a row and 0 for the last, by the logarithm of the place; equal ones share it."""
+    n = len(matrix)
+    shades = np.ones((n, n))
+    for i, row in enumerate(matrix):
+        others = -np.sort(-np.delete(row, i))
+        places = np.searchsorted(-others, -row, side="right")
+        shades[i] = 1.0 - np.log(np.maximum(places, 1)) / np.log(max(n - 1, 2))
+        shades[i, i] = 1.0
+    return shades
+
+
+def _axes(axes: Any, count: int) -> np.ndarray:
+    if axes is None:
+        from matplotlib import pyplot as plt
+
+        return plt.subplots(
+            1, count, figsize=(4.2 * count + 0.6, 4.4), squeeze=False, layout="constrained"
+        )[1][0]
+    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if len(axes) != count:
+        raise ValueError(f"axes holds {len(axes)} Axes, but {count} matrices are drawn.")
+    return axes
+
+
+def _draw_classes(ax: Any, labels: np.ndarray, *, names: bool) -> None:
+    starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
+    stops = np.r_[starts[1:], len(labels)]
+    width = float(np.clip(10 / len(starts), 0.15, 0.8))
+    for at in starts[1:] - 0.5:
+        ax.axhline(at, color="0.5", linewidth=width)
+        ax.axvline(at, color="0.5", linewidth=width)
+    if names and len(starts) <= NAMED:
+        ax.set_yticks((starts + stops - 1) / 2, [str(label) for label in labels[starts]])
+        ax.tick_params(length=0)

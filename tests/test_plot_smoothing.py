@@ -1,0 +1,207 @@
+"""Pictures of embeddings, rankings, similarities, scores over t and what queries find."""
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.colors import to_hex, to_rgba  # noqa: E402
+from scipy import sparse  # noqa: E402
+
+import vicinal  # noqa: E402
+from vicinal import plot  # noqa: E402
+from vicinal.metrics import compare  # noqa: E402
+
+RNG = np.random.default_rng(0)
+CLOUD = RNG.normal(size=(60, 2))
+GROUPS = np.repeat([0, 1, 2], 20)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def blocks(n=30, classes=3):
+    labels = np.arange(n) % classes
+    return np.where(labels[:, None] == labels, 0.9, 0.1) + 0.1 * np.eye(n), labels
+
+
+# Embeddings
+
+
+def test_points_of_a_class_have_one_colour_and_noise_is_grey_below():
+    labels = np.where(np.arange(60) % 7 == 0, -1, GROUPS)
+    noise, others = plot.embedding(CLOUD, labels).collections
+    assert noise.get_zorder() < others.get_zorder()
+    assert len(noise.get_offsets()) == (labels == -1).sum()
+    red, green, blue, _ = noise.get_facecolors()[0]
+    assert red == green == blue
+    place = {tuple(point): label for point, label in zip(CLOUD, labels, strict=True)}
+    seen: dict[int, set[str]] = {}
+    for point, color in zip(others.get_offsets(), others.get_facecolors(), strict=True):
+        seen.setdefault(place[tuple(point)], set()).add(to_hex(color))
+    assert all(len(colors) == 1 for colors in seen.values())
+    assert len(set.union(*seen.values())) == 3
+
+
+def test_names_are_in_the_legend_and_noise_has_its_own():
+    texts = plot.embedding(CLOUD, np.where(GROUPS == 2, -1, GROUPS)).get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["0", "1", "noise"]
+    assert plot.embedding(CLOUD, GROUPS, legend=False).get_legend() is None
+    many = plot.embedding(CLOUD, np.arange(60) // 2)
+    assert many.get_legend() is None
+    assert len({to_hex(c) for c in many.collections[0].get_facecolors()}) == 30
+
+
+def test_numbers_have_a_colour_bar_and_unknown_ones_are_grey():
+    values = CLOUD[:, 0].copy()
+    values[:5] = np.nan
+    ax = plot.embedding(CLOUD, values, cmap="gray")
+    assert len(ax.figure.axes) == 2
+    assert [len(part.get_offsets()) for part in ax.collections] == [5, 55]
+    assert len(plot.embedding(np.arange(90.0)[:, None], np.arange(90)).figure.axes) == 2
+
+
+def test_three_dimensions_and_many_points_are_drawn_as_one_collection():
+    ax = plot.embedding(RNG.normal(size=(100_000, 3)), RNG.integers(0, 5, 100_000))
+    ax.figure.canvas.draw()
+    assert ax.name == "3d"
+    assert len(ax.collections) == 1
+    assert ax.collections[0].get_rasterized()
+
+
+# Rankings
+
+
+def test_a_ranking_shows_found_others_and_query():
+    others, found, star = plot.ranking(CLOUD, [[4, 9, 2]], query=7).collections
+    assert len(others.get_offsets()) == 57
+    np.testing.assert_array_equal(found.get_offsets(), CLOUD[[2, 9, 4]])
+    np.testing.assert_array_equal(found.get_array(), [3, 2, 1])
+    np.testing.assert_array_equal(star.get_offsets(), CLOUD[[7]])
+
+
+def test_the_best_score_has_the_colour_of_the_first_place():
+    by_place = plot.ranking(CLOUD, [4, 9, 2], query=CLOUD[7]).collections[1]
+    by_score = plot.ranking(CLOUD, [4, 9, 2], [9.0, 5.0, 1.0]).collections[1]
+    for drawn in (by_place, by_score):
+        drawn.update_scalarmappable()
+    np.testing.assert_allclose(by_place.get_facecolors(), by_score.get_facecolors(), atol=0.01)
+
+
+# Similarities
+
+
+def test_matrices_are_sorted_by_class_and_darkest_at_the_most_similar():
+    W, labels = blocks()
+    axes = plot.similarity(W, vicinal.self_smooth(W, 3), labels)
+    assert [ax.get_title() for ax in axes] == ["before", "after"]
+    for ax in axes:
+        shades = ax.images[0].get_array()
+        inside = np.equal.outer(np.sort(labels), np.sort(labels))
+        assert shades[inside].min() > shades[~inside].max()
+        assert len(ax.lines) == 4
+    assert [text.get_text() for text in axes[0].get_yticklabels()] == ["0", "1", "2"]
+
+
+def test_every_form_of_a_similarity_gives_the_same_picture():
+    X = RNG.normal(size=(300, 2))
+    model = vicinal.SelfSmoothing(5, method="sparse").fit(X)
+    images = [
+        plot.similarity(form, max_items=100)[0].images[0].get_array()
+        for form in (
+            model.similarity_,
+            model.similarity_.toarray(),
+            sparse.csc_matrix(model.similarity_.toarray()),
+        )
+    ]
+    assert images[0].shape == (100, 100)
+    # Rows in other blocks may differ by rounding, which can swap neighbours that are as good as equal.
+    np.testing.assert_allclose(images[0], images[1], atol=0.2)
+    np.testing.assert_array_equal(images[1], images[2])
+
+
+# Scores over t
+
+
+def test_dynamics_of_a_comparison_has_curves_best_dots_and_one_baseline():
+    W, labels = blocks()
+    model = vicinal.SelfSmoothing(5, metric="similarity").fit(W)
+    table = compare({"a": model, "b": lambda t: model.at(2 * t)}, labels, [0, 1, 10, 100])
+    ax = plot.dynamics(table)
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert len(dashed) == 1
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0, 1, 10, 100])
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), [row.after for row in table.scores[:4]])
+    assert ax.get_ylabel() == "bull's eye"
+    assert ax.get_xscale() == "symlog"
+
+
+def test_dynamics_sorts_steps_and_draws_where_it_is_told():
+    _, ax = plt.subplots()
+    assert plot.dynamics({"a": ([10, 1, 100], [0.5, 0.2, 0.3])}, ax=ax) is ax
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [1, 10, 100])
+    np.testing.assert_array_equal(ax.lines[1].get_xdata(), [10])
+    assert ax.get_xscale() == "log"
+
+
+# What queries find
+
+
+def frame(ax):
+    return ax.spines["top"].get_edgecolor()
+
+
+def test_frames_tell_right_from_wrong_and_after_stands_below_before():
+    W, labels = blocks(12)
+    W[0, 1] = 0.99  # of another class
+    better = W.copy()
+    better[0, 1] = 0.0
+    figure = plot.retrieval(0, W, better, labels=labels, k=3)
+    above, below = figure.axes[:4], figure.axes[4:]
+    assert [ax.get_ylabel() for ax in (above[0], below[0])] == ["before", "after"]
+    assert frame(above[1]) == to_rgba("tab:red")
+    assert {frame(ax) for ax in [*above[2:], *below[1:]]} == {to_rgba("tab:green")}
+    assert [ax.texts[0].get_text() for ax in above] == ["0", "1", "0", "0"]
+
+
+def test_images_are_those_of_the_found_and_lists_serve_as_well_as_similarities():
+    W, _ = blocks(12)
+    pictures = np.arange(12.0)[:, None, None] * np.ones((4, 4))
+    lists = np.array([np.argsort(-row, kind="stable") for row in W])
+    for ranking in (W, lists):
+        figure = plot.retrieval([5, 2], ranking, images=pictures, k=3)
+        shown = [ax.images[0].get_array()[0, 0] for ax in figure.axes]
+        assert shown == [5, 2, 8, 11, 2, 5, 8, 11]
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "words"),
+    [
+        (lambda: plot.embedding(np.eye(5)), ValueError, r"positions has 5 features.*Z\[:, :2\]"),
+        (lambda: plot.embedding(CLOUD, [1, 2]), ValueError, r"labels has shape \(2,\).*60"),
+        (lambda: plot.embedding(CLOUD, point_size=-1), ValueError, "point_size=-1"),
+        (lambda: plot.embedding(CLOUD * np.nan), ValueError, "positions.*NaN"),
+        (lambda: plot.ranking(CLOUD, [0.5]), ValueError, "found has.*kneighbors"),
+        (lambda: plot.ranking(CLOUD, [60]), ValueError, "found holds 60.*59"),
+        (lambda: plot.ranking(CLOUD, [1], [1, 2]), ValueError, "scores has 2"),
+        (lambda: plot.ranking(CLOUD, [1], query=60), ValueError, "query=60"),
+        (lambda: plot.ranking(CLOUD, [1], query=[1, 2, 3]), ValueError, "query has 3"),
+        (lambda: plot.similarity(CLOUD), ValueError, r"\(60, 2\).*square"),
+        (lambda: plot.similarity(np.eye(3), np.eye(4)), ValueError, "same items"),
+        (lambda: plot.similarity(np.eye(3), axes=[1, 2]), ValueError, "axes holds 2"),
+        (lambda: plot.dynamics([1, 2]), TypeError, "curves is list"),
+        (lambda: plot.dynamics({"a": ([1], [1, 2])}), ValueError, "1 numbers.*2 scores"),
+        (lambda: plot.retrieval(9, np.eye(4)), ValueError, "queries=9"),
+        (lambda: plot.retrieval(0, np.eye(4), k=4), ValueError, "k=4.*4 items"),
+        (lambda: plot.retrieval(0, np.eye(4), k=1, images=np.eye(4)), ValueError, "images has"),
+        (lambda: plot.retrieval(0, [[1], [0], [1]], k=2), ValueError, "names 1 others"),
+    ],
+)
+def test_errors_say_what_to_do(draw, error, words):
+    with pytest.raises(error, match=words):
+        draw()
