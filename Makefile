@@ -8,7 +8,7 @@ export MPLBACKEND := Agg
 .PHONY: demo test test-slow bench images clean
 
 demo: .venv/cli.stamp
-	$(BIN)/vicinal demo
+	$(BIN)/vicinal demo --force
 
 test: .venv/test.stamp
 	$(BIN)/ruff check .
@@ -23,7 +23,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python -m benchmarks graphs
 
 images: .venv/cli.stamp
-	$(BIN)/vicinal demo -o docs/images
+	$(BIN)/vicinal demo -o docs/images --force
 
 .venv/%.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'

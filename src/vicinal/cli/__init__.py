@@ -1,21 +1,61 @@
 """The command ``vicinal``: one module a subcommand.
 
-A subcommand raises what the library raises; only here it becomes one line on stderr and an exit
-code: 0 done, 2 an error the user can mend, 130 interrupted.
+A subcommand returns what it found and raises what the library raises. Only here the one is printed, for
+people or with ``--json`` for machines, and the other becomes one line on stderr and an exit code:
+0 done, 1 a defect of this program, 2 an error the user can mend, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from vicinal import __version__
 from vicinal.cli import demo, graph, reproduce, segment
+from vicinal.cli.output import format_facts, format_json
+
+COMMANDS = (graph, segment, reproduce, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        with _warnings_in_one_line():
+            facts = arguments.run(arguments)
+        text = format_json(facts) if arguments.json else format_facts(facts)
+        if text:
+            print(text, flush=True)
+    except KeyboardInterrupt:
+        print("vicinal: interrupted; no unfinished file was left behind", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Who read the output has seen enough; Python must not find that out once more at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if arguments.debug:
+            raise
+        words = " ".join(str(error).split())
+        if isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError)):
+            print(f"vicinal: error: {words}", file=sys.stderr)
+            return 2
+        print(
+            f"vicinal: error: {type(error).__name__}: {words}; this should not happen: please report "
+            "it with what --debug shows.",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="vicinal",
         description="Proximity graphs and neighbourhood-based similarity of tables of points.",
@@ -23,15 +63,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"vicinal {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (graph, segment, reproduce, demo):
+    for module in COMMANDS:
         module.add_to(commands)
-    arguments = parser.parse_args(argv)
-    try:
-        arguments.run(arguments)
-    except KeyboardInterrupt:
-        print("vicinal: interrupted; no unfinished file was left behind", file=sys.stderr)
-        return 130
-    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        print(f"vicinal: error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    return 0
+    return parser
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        print(f"vicinal: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

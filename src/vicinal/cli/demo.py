@@ -6,18 +6,20 @@ import argparse
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vicinal import graphs
-from vicinal.cli.output import format_rows, whole_file
-from vicinal.datasets import load_noisy_spiral
-from vicinal.graphs.graph import Graph
+from vicinal.cli.options import add_force, new_command
+from vicinal.cli.output import refuse_existing, whole_file
+
+if TYPE_CHECKING:
+    from vicinal.graphs.graph import Graph
 
 RADIUS = 0.15
 
-GALLERY: dict[str, Callable[[np.ndarray], Graph]] = {
+GALLERY: dict[str, Callable[[Any], Graph]] = {
     "knn, k = 5": lambda X: graphs.knn(X, 5),
     "mutual knn, k = 5": lambda X: graphs.knn(X, 5, mutual=True),
     "directed knn, k = 5": lambda X: graphs.knn(X, 5, directed=True),
@@ -36,32 +38,43 @@ GALLERY: dict[str, Callable[[np.ndarray], Graph]] = {
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser of ``vicinal``."""
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "demo",
-        help="draw every graph on a noisy spiral that ships with the package",
-        description="Build every graph on a noisy spiral, print a table and write one figure.",
-        epilog="example: vicinal demo -o pictures",
+        run,
+        "draw every graph on a noisy spiral that ships with the package",
+        "Build every graph on a noisy spiral, print a table and write one figure.",
+        "example: vicinal demo -o pictures",
     )
-    parser.set_defaults(run=run)
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("demo-out"), help="folder; default: %(default)s"
     )
+    add_force(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Build, print and draw the gallery."""
+    from vicinal.datasets import load_noisy_spiral
+
+    path = arguments.output / "graphs.png"
+    refuse_existing([path], arguments.force)
     points = load_noisy_spiral()
     arguments.output.mkdir(parents=True, exist_ok=True)
     built = {name: build(points) for name, build in GALLERY.items()}
-    rows = [
-        [name, f"{graph.n_edges:,}", str(graph.n_components), f"{graph.lengths.max():.3f}"]
-        for name, graph in built.items()
-    ]
-    print(f"{len(points)} points on a noisy spiral")
-    print(format_rows([["graph", "edges", "components", "longest edge"], *rows]))
-    path = arguments.output / "graphs.png"
     draw_gallery(points, built, path)
-    print(f"figure written to {path}")
+    return {
+        "points": len(points),
+        "graphs": [
+            {
+                "graph": name,
+                "edges": graph.n_edges,
+                "components": graph.n_components,
+                "longest_edge": graph.lengths.max(),
+            }
+            for name, graph in built.items()
+        ],
+        "written": {"figure": path},
+    }
 
 
 def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> None:
@@ -72,6 +85,7 @@ def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> Non
     except ImportError as error:
         raise ImportError("the demo needs matplotlib: pip install 'vicinal[plot]'.") from error
     from vicinal import plot
+    from vicinal.graphs.graph import Graph
 
     n_columns = 5
     n_rows = -(-(len(built) + 1) // n_columns)

@@ -1,24 +1,26 @@
-"""What the command leaves behind: whole files or none, and small tables on the terminal."""
+"""What the command leaves behind: whole files or none, and what was found on the terminal."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from vicinal._validation import require_memory
-from vicinal.graphs.graph import Graph
-from vicinal.plot.network import listed_entries
-
-EDGE_FORMATS = (".csv", ".tsv", ".parquet", ".npz")
+TABLE_FORMATS = (".csv", ".tsv", ".parquet", ".npz")
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
+# Longer tables are cut on the terminal; files and --json have all of them.
+SHOWN_ROWS = 40
 
 
-def check_target(path: Path, formats: Sequence[str], option: str) -> None:
+def check_target(path: Path | None, formats: Sequence[str], option: str, force: bool) -> None:
     """Refuse a file that could not be written, before the work whose result it is to hold."""
+    if path is None:
+        return
     if path.suffix.lower() not in formats:
         raise ValueError(
             f"{option} {path} ends in {path.suffix or 'nothing'}, but one of "
@@ -29,7 +31,18 @@ def check_target(path: Path, formats: Sequence[str], option: str) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{option} {path} is a folder; name a file.")
     if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"{option} {path}: the folder {path.parent} cannot be written to.")
+        raise PermissionError(
+            f"{option} {path}: the folder {path.parent} cannot be written to; choose another."
+        )
+    refuse_existing([path], force)
+
+
+def refuse_existing(paths: Sequence[Path], force: bool) -> None:
+    """Files that are there stay, unless ``force`` allows to replace them."""
+    there = [] if force else [path for path in paths if path.exists()]
+    if there:
+        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
+        raise FileExistsError(f"{there[0]}{more} exists; give --force to write over it.")
 
 
 @contextmanager
@@ -44,35 +57,28 @@ def whole_file(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def write_edges(graph: Graph, path: Path) -> None:
-    """Table of source, target, length and strength; an undirected edge stands once."""
-    require_memory(
-        50.0 * len(graph.indices),
-        f"Writing {graph.n_edges:,} edges",
-        "Choose a sparser kind of graph.",
-    )
-    listed = listed_entries(graph)
-    source, target = graph.edges().T
-    columns = {
-        "source": source,
-        "target": target,
-        "length": graph.lengths[listed],
-        "strength": graph.strengths[listed],
-    }
+def write_table(columns: Mapping[str, np.ndarray], path: Path) -> None:
+    """Columns of equal length as a table, in the format that the name of the file asks for."""
     suffix = path.suffix.lower()
     with whole_file(path) as unfinished:
         if suffix == ".npz":
-            np.savez_compressed(unfinished, **columns)
+            # Names would otherwise be Python objects, which numpy does not load by default.
+            plain: dict[str, Any] = {name: _plain(column) for name, column in columns.items()}
+            np.savez_compressed(unfinished, **plain)
             return
         try:
             import pandas
         except ImportError as error:
             raise ImportError(f"{suffix} files need pandas: pip install 'vicinal[cli]'.") from error
-        frame = pandas.DataFrame(columns)
+        frame = pandas.DataFrame(dict(columns))
         if suffix == ".parquet":
             frame.to_parquet(unfinished, index=False)
         else:
             frame.to_csv(unfinished, sep="\t" if suffix == ".tsv" else ",", index=False)
+
+
+def _plain(column: np.ndarray) -> np.ndarray:
+    return column.astype(str) if column.dtype == object else column
 
 
 def format_rows(rows: Sequence[Sequence[str]]) -> str:
@@ -85,3 +91,57 @@ def format_rows(rows: Sequence[Sequence[str]]) -> str:
         )
         for row in rows
     )
+
+
+def format_facts(facts: Mapping[str, Any]) -> str:
+    """What a command found, for people: figures, then tables, then the files it wrote."""
+    figures, tables, files = [], [], []
+    for name, value in facts.items():
+        if name == "written":
+            files = [f"{what} written to {path}" for what, path in value.items()]
+        elif isinstance(value, list):
+            tables.append(_format_records(value))
+        elif name == "seconds":
+            figures.append(["time", f"{value:.2f} s"])
+        else:
+            figures.append([name.replace("_", " "), _shown(value)])
+    parts = [format_rows(figures)] if figures else []
+    return "\n".join([*parts, *filter(None, tables), *files])
+
+
+def format_json(facts: Mapping[str, Any]) -> str:
+    """What a command found, for machines: numbers in full, what is not finite as null."""
+    return json.dumps(_jsonable(facts), indent=2, allow_nan=False)
+
+
+def _format_records(records: list[dict[str, Any]]) -> str:
+    if not records:
+        return ""
+    head = [name.replace("_", " ") for name in records[0]]
+    body = [[_cell(value) for value in record.values()] for record in records[:SHOWN_ROWS]]
+    left = len(records) - SHOWN_ROWS
+    return format_rows([head, *body]) + (f"\n... and {left:,} more rows" if left > 0 else "")
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,}" if type(value) is int else _cell(value)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    return "-" if value is None else str(value)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _jsonable(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return _jsonable(value.tolist())
+    if isinstance(value, np.generic):
+        return _jsonable(value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

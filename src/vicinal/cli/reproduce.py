@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vicinal.cli.output import format_rows, whole_file
+from vicinal.cli.options import add_force, add_progress, new_command, verbosity
+from vicinal.cli.output import format_rows, refuse_existing, whole_file
+
+# What an experiment leaves in the folder.
+SUFFIXES = (".csv", ".md", ".png")
 
 
 class Study(NamedTuple):
@@ -30,15 +33,14 @@ def add_to(commands: Any) -> None:
     """Add the subcommand to the parser of ``vicinal``."""
     width = max(map(len, STUDIES))
     listing = "\n".join(f"  {name:<{width}}  {study.about}" for name, study in STUDIES.items())
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "reproduce",
-        help="do the experiments of a paper again",
-        description="Do the experiments of a paper again and write their tables and figures.",
-        epilog=f"studies:\n{listing}\n\nexample: vicinal reproduce proximity-graphs -o study",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        run,
+        "do the experiments of a paper again",
+        "Do the experiments of a paper again and write their tables and figures.",
+        f"studies:\n{listing}\n\nexample: vicinal reproduce proximity-graphs -o study",
     )
-    parser.set_defaults(run=run)
     parser.add_argument("study", choices=STUDIES)
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("study-out"), help="folder; default: %(default)s"
@@ -51,29 +53,36 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="small sizes and few draws, to see it work"
     )
-    parser.add_argument(
-        "--progress", action="store_true", help="show a bar even where stderr is no terminal"
-    )
+    add_force(parser)
+    add_progress(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Do all experiments of a study, write what they gave and print the summaries."""
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Do all experiments of a study, write what they gave and print each summary when it is there."""
     from vicinal.studies.experiments import markdown, write_rows
 
     study = import_module(f"vicinal.studies.{STUDIES[arguments.study].module}")
     setting, experiments = study.plan(arguments.quick, arguments.data)
     folder = arguments.output
+    targets = [folder / f"{e.name}{suffix}" for e in experiments for suffix in SUFFIXES]
+    refuse_existing(targets, arguments.force)
     folder.mkdir(parents=True, exist_ok=True)
-    verbose = int(arguments.progress or sys.stderr.isatty())
+    verbose = verbosity(arguments)
+    done = []
     for name, measure, summary, draw, claim in experiments:
         start = time.perf_counter()
         found = measure(setting, verbose)
-        table = summary(found)
+        head, *body = table = summary(found)
         write_rows(getattr(found, "rows", found), folder / f"{name}.csv")
         text = markdown(table) + (f"\nThe paper: {claim}\n" if claim else "")
         with whole_file(folder / f"{name}.md") as unfinished:
             unfinished.write_text(text, encoding="utf-8")
         draw(found, folder / f"{name}.png")
-        print(format_rows(table))
         seconds = time.perf_counter() - start
-        print(f"{name}: .csv, .md and .png written to {folder} in {seconds:.0f} s\n")
+        summed = [dict(zip(head, row, strict=True)) for row in body]
+        done.append({"name": name, "seconds": seconds, "claim": claim, "summary": summed})
+        if not arguments.json:
+            print(format_rows(table))
+            print(f"{name}: .csv, .md and .png made in {seconds:.0f} s\n", flush=True)
+    facts: dict[str, Any] = {"written": {f"{arguments.study}": folder}}
+    return facts | {"experiments": done} if arguments.json else facts

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vicinal.cli.output import FIGURE_FORMATS, check_target, format_rows, whole_file
+from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
+from vicinal.cli.output import FIGURE_FORMATS, check_target, whole_file
 
 LABEL_FORMATS = (".npy", ".csv", ".png")
 # Shorter images are drawn enlarged, so that boundaries do not hide the pixels.
@@ -26,15 +26,14 @@ examples:
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser of ``vicinal``."""
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "segment",
-        help="cut an image into segments",
-        description="Cut an image into segments inside which pixels resemble their neighbours.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        run,
+        "cut an image into segments",
+        "Cut an image into segments inside which pixels resemble their neighbours.",
+        EXAMPLES,
     )
-    parser.set_defaults(run=run)
     parser.add_argument("image", type=Path, help="a picture, or an array of values as .npy")
     parser.add_argument("-n", "--n-segments", type=int, required=True, help="number of segments")
     parser.add_argument(
@@ -49,22 +48,22 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--graph", default="grid", help="grid or radius; default: %(default)s")
     parser.add_argument("--radius", type=float, default=3.0, help="of --graph radius, in pixels")
-    parser.add_argument("--scale", type=_number, default="auto", help="auto, or a difference")
+    parser.add_argument(
+        "--scale", type=number_or_word, default="auto", help="auto, or a difference"
+    )
     parser.add_argument("--smoothing", type=float, default=1.0, help="blur; default: %(default)g")
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--n-jobs", type=int, help="threads; all cores by default")
+    add_force(parser)
+    add_manner(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, cut, write, and say what was found."""
     from vicinal import segment
 
     if arguments.output is None and arguments.labels is None:
         raise ValueError("nothing to write: name a picture by -o, or a label map by --labels.")
-    if arguments.output is not None:
-        check_target(arguments.output, FIGURE_FORMATS, "--output")
-    if arguments.labels is not None:
-        check_target(arguments.labels, LABEL_FORMATS, "--labels")
+    check_target(arguments.output, FIGURE_FORMATS, "--output", arguments.force)
+    check_target(arguments.labels, LABEL_FORMATS, "--labels", arguments.force)
     image = read_image(arguments.image)
 
     start = time.perf_counter()
@@ -76,24 +75,29 @@ def run(arguments: argparse.Namespace) -> None:
         scale=arguments.scale,
         smoothing=arguments.smoothing,
         random_state=arguments.seed,
-        n_jobs=arguments.n_jobs,
-        verbose=int(sys.stderr.isatty()),
+        n_jobs=arguments.jobs,
+        verbose=verbosity(arguments),
     )
     seconds = time.perf_counter() - start
 
-    shares = np.bincount(labels.ravel()) / labels.size
-    print(f"{labels.shape[0]} x {labels.shape[1]} pixels, {seconds:.2f} s")
-    print(
-        format_rows(
-            [["segment", "share"], *([str(k), f"{share:.1%}"] for k, share in enumerate(shares))]
-        )
-    )
+    written = {}
     if arguments.labels is not None:
         write_labels(labels, arguments.labels)
-        print(f"label map written to {arguments.labels}")
+        written["label map"] = arguments.labels
     if arguments.output is not None:
         draw(image, labels, arguments.mean_colors, arguments.output)
-        print(f"picture written to {arguments.output}")
+        written["picture"] = arguments.output
+    counts = np.bincount(labels.ravel())
+    return {
+        "height": labels.shape[0],
+        "width": labels.shape[1],
+        "segments": [
+            {"segment": number, "pixels": int(count), "share": f"{count / labels.size:.1%}"}
+            for number, count in enumerate(counts)
+        ],
+        "seconds": seconds,
+        "written": written,
+    }
 
 
 def read_image(path: Path) -> np.ndarray:
@@ -170,10 +174,3 @@ def _need_pillow() -> Any:
             "pictures need pillow: pip install 'vicinal[plot]'; arrays as .npy are read without it."
         ) from error
     return Image
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -14,16 +14,38 @@ import numpy as np
 
 
 class Table(NamedTuple):
-    """Numbers of a file and what the reader decided about them."""
+    """Numbers of a file, what else it says of their rows, and what the reader decided about them."""
 
-    points: np.ndarray
+    # A sparse matrix only where the caller accepts one.
+    points: Any
     notes: list[str]
+    names: list[str] | None = None
+    ids: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
 
-def read_table(path: Path, key: str | None = None) -> Table:
+class Roles(NamedTuple):
+    """Names of an array, and of the columns that are no coordinates."""
+
+    key: str | None = None
+    id: str | None = None
+    label: str | None = None
+
+
+def read_table(
+    path: Path,
+    key: str | None = None,
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    accept_sparse: bool = False,
+    accept_gaps: bool = False,
+) -> Table:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
 
-    ``key`` names an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file.
+    ``key`` names an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. The columns of
+    names and of known classes are columns of a table, arrays of an .npz file, or in ``.obs``. A matrix
+    that scipy saved as .npz is read as such.
     """
     suffix = path.suffix.lower()
     if suffix not in READERS:
@@ -37,14 +59,18 @@ def read_table(path: Path, key: str | None = None) -> Table:
         )
     if key is not None and suffix not in {".npz", ".h5ad"}:
         raise ValueError(f"--key {key} names an array of an .npz or .h5ad file, not of {path}.")
-    points, notes = READERS[suffix](path, key)
+    table = READERS[suffix](path, Roles(key, id_column, label_column))
+    points = table.points
     if points.ndim == 2 and 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
-    _refuse_gaps(points, path)
-    return Table(points, notes)
+    if hasattr(points, "toarray") and not accept_sparse:
+        table = table._replace(points=_dense(points, path))
+    if not accept_gaps:
+        _refuse_gaps(table.points, path)
+    return table
 
 
-def _read_text(path: Path, key: str | None) -> Table:
+def _read_text(path: Path, roles: Roles) -> Table:
     pandas = _need("pandas", path)
     with open(path, newline="", encoding="utf-8-sig") as lines:
         first, second = lines.readline(), lines.readline()
@@ -64,40 +90,57 @@ def _read_text(path: Path, key: str | None) -> Table:
         raise ValueError(f"{path} could not be read as a table: {error}") from error
     if not header:
         frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
-    points, notes = _numeric_columns(frame, path)
-    return Table(points, ["first line is the header" if header else "no header line", *notes])
+    table = _numeric_columns(frame, path, roles)
+    note = "first line is the header" if header else "no header line"
+    return table._replace(notes=[note, *table.notes])
 
 
-def _read_parquet(path: Path, key: str | None) -> Table:
+def _read_parquet(path: Path, roles: Roles) -> Table:
     pandas = _need("pandas", path)
     _need("pyarrow", path)
     try:
         frame = pandas.read_parquet(path)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} could not be read as parquet: {error}") from error
-    return _numeric_columns(frame, path)
+    return _numeric_columns(frame, path, roles)
 
 
-def _read_npy(path: Path, key: str | None) -> Table:
+def _read_npy(path: Path, roles: Roles) -> Table:
+    for option, name in (("--id", roles.id), ("--label", roles.label)):
+        if name is not None:
+            raise ValueError(
+                f"{option} {name} names a column, but those of {path} have no names; save an .npz "
+                f"with the arrays X and {name} (numpy.savez)."
+            )
     return Table(_load_numpy(path), [])
 
 
-def _read_npz(path: Path, key: str | None) -> Table:
+def _read_npz(path: Path, roles: Roles) -> Table:
     with _load_numpy(path) as arrays:
         names = arrays.files
-        chosen = key or ("X" if "X" in names else names[0] if len(names) == 1 else None)
+        if {"format", "shape", "data"} <= set(names):
+            return Table(_load_sparse(path), ["took the sparse matrix"])
+        found = [name for name in names if name not in (roles.id, roles.label)]
+        chosen = roles.key or ("X" if "X" in found else found[0] if len(found) == 1 else None)
         if chosen not in names:
             raise ValueError(
                 f"{path} holds the arrays {', '.join(names) or '(none)'}"
-                + (f" but no {key}" if key else "")
+                + (f" but no {roles.key}" if roles.key else "")
                 + "; name one of them by --key."
             )
-        return Table(arrays[chosen], [] if len(names) == 1 else [f"took the array {chosen}"])
+        points = arrays[chosen]
+        ids = _beside(arrays, roles.id, "--id", len(points), path)
+        labels = _beside(arrays, roles.label, "--label", len(points), path)
+    notes = [] if len(names) == 1 else [f"took the array {chosen}"]
+    return Table(points, notes, None, ids, labels)
 
 
-def _read_h5ad(path: Path, key: str | None) -> Table:
-    anndata = _need("anndata", path)
-    annotated = anndata.read_h5ad(path)
+def _read_h5ad(path: Path, roles: Roles) -> Table:
+    anndata, key = _need("anndata", path), roles.key
+    try:
+        annotated = anndata.read_h5ad(path)
+    except (OSError, KeyError, ValueError) as error:
+        raise ValueError(f"{path} could not be read as .h5ad: {error}") from error
     if key is not None and key not in annotated.obsm:
         raise ValueError(
             f"{path} has no .obsm entry {key}; it has {', '.join(annotated.obsm) or 'none'}."
@@ -105,8 +148,16 @@ def _read_h5ad(path: Path, key: str | None) -> Table:
     values = annotated.X if key is None else annotated.obsm[key]
     if values is None:
         raise ValueError(f"{path} has no .X; name an entry of .obsm by --key.")
-    dense = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
-    return Table(dense, [f"took .obsm[{key!r}]" if key else "took .X"])
+    n = annotated.n_obs
+    ids = _beside(annotated.obs, roles.id, "--id", n, path)
+    labels = _beside(annotated.obs, roles.label, "--label", n, path)
+    return Table(
+        values if hasattr(values, "toarray") else np.asarray(values),
+        [f"took .obsm[{key!r}]" if key else "took .X"],
+        list(map(str, annotated.var_names)) if key is None else None,
+        np.asarray(annotated.obs_names) if ids is None else ids,
+        labels,
+    )
 
 
 READERS = {
@@ -141,6 +192,43 @@ def _load_numpy(path: Path) -> Any:
         ) from error
 
 
+def _load_sparse(path: Path) -> Any:
+    from scipy import sparse
+
+    try:
+        return sparse.csr_array(sparse.load_npz(path))
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{path} could not be read as a sparse matrix: {error}") from error
+
+
+def _dense(points: Any, path: Path) -> np.ndarray:
+    from vicinal._validation import require_memory
+
+    n_rows, n_columns = points.shape
+    require_memory(
+        8.0 * n_rows * n_columns,
+        f"{path}: the full table of {n_rows:,} rows and {n_columns:,} columns",
+        "Reduce its columns first (sklearn.decomposition.TruncatedSVD does).",
+    )
+    return points.toarray()
+
+
+def _beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> np.ndarray | None:
+    """The column ``name`` that goes with the rows of a table."""
+    if name is None:
+        return None
+    if name not in columns:
+        there = ", ".join(map(str, columns)) or "none"
+        raise ValueError(f"{option} {name}: {path} has no such column; it has {there}.")
+    column = np.asarray(columns[name])
+    if column.shape != (n,):
+        raise ValueError(
+            f"{option} {name}: its shape in {path} is {column.shape}, but a value for each of the "
+            f"{n} rows is needed."
+        )
+    return column
+
+
 def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
 
@@ -165,25 +253,34 @@ def _is_header(first: list[str], second: list[str]) -> bool:
     return over_number or not any(map(_is_number, first))
 
 
-def _numeric_columns(frame: Any, path: Path) -> Table:
+def _numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
     pandas = _need("pandas", path)
     if frame.empty:
         raise ValueError(f"{path} has no rows; a table with a row for each point is needed.")
-    kept, notes = [], []
+    frame = frame.rename(columns=str)
+    ids = _beside(frame, roles.id, "--id", len(frame), path)
+    labels = _beside(frame, roles.label, "--label", len(frame), path)
+    if ids is None and not isinstance(frame.index, pandas.RangeIndex):
+        ids = frame.index.to_numpy()
+    kept, names, notes = [], [], []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
-        if position == 0 and str(name) in {"", "Unnamed: 0", "__index_level_0__"}:
+        if name in (roles.id, roles.label):
+            continue
+        if position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
             notes.append("set aside the first column: it has no name and is taken for row names")
+            ids = column.to_numpy() if ids is None else ids
         elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
             kept.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            names.append(name)
         else:
             notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
     if not kept:
         raise ValueError(
-            f"{path} has no numeric column among {', '.join(map(str, frame.columns))}; "
+            f"{path} has no numeric column among {', '.join(frame.columns)}; "
             "encode its columns as numbers first."
         )
-    return Table(np.column_stack(kept), notes)
+    return Table(np.column_stack(kept), notes, names, ids, labels)
 
 
 def _why_not(column: Any, pandas: Any) -> str:
@@ -195,8 +292,8 @@ def _why_not(column: Any, pandas: Any) -> str:
     return f"{len(strange)} of {len(column)} values are not numbers, as {strange.iloc[0]!r}"
 
 
-def _refuse_gaps(points: np.ndarray, path: Path) -> None:
-    if points.dtype.kind != "f" or points.ndim != 2:
+def _refuse_gaps(points: Any, path: Path) -> None:
+    if not isinstance(points, np.ndarray) or points.dtype.kind != "f" or points.ndim != 2:
         return
     missing, infinite = np.isnan(points).any(axis=1), np.isinf(points).any(axis=1)
     if missing.any() or infinite.any():

@@ -1,4 +1,3 @@
-import argparse
 import builtins
 
 import numpy as np
@@ -8,6 +7,7 @@ pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
 
 import vicinal  # noqa: E402
+from vicinal.cli import main  # noqa: E402
 from vicinal.cli import segment as command  # noqa: E402
 
 
@@ -28,10 +28,7 @@ def photo(tmp_path, image):
 
 
 def run(*arguments):
-    parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers())
-    parsed = parser.parse_args(["segment", *map(str, arguments)])
-    parsed.run(parsed)
+    assert main(["segment", *map(str, arguments), "--debug"]) == 0
 
 
 @pytest.mark.parametrize("suffix", command.LABEL_FORMATS)
@@ -54,7 +51,7 @@ def test_every_label_format_holds_the_labels_of_the_function(
 def test_options_reach_the_function(photo, image, tmp_path):
     target = tmp_path / "labels.npy"
     options = ["--graph", "radius", "--radius", 2.5, "--scale", 12, "--smoothing", 0, "--seed", 3]
-    run(photo, "-n", 4, "--labels", target, *options, "--n-jobs", 1)
+    run(photo, "-n", 4, "--labels", target, *options, "--jobs", 1)
     expected = vicinal.segment(
         image, 4, graph="radius", radius=2.5, scale=12.0, smoothing=0.0, random_state=3
     )

@@ -1,0 +1,105 @@
+"""Options that commands share, so that one thing has one name everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from vicinal.cli.output import FIGURE_FORMATS
+from vicinal.cli.tables import READERS, Table, read_table
+
+Run = Callable[[argparse.Namespace], dict[str, Any]]
+
+
+def new_command(
+    commands: Any, name: str, run: Run, about: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    """A subcommand with the options that every one has."""
+    parser = commands.add_parser(
+        name,
+        help=about,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    group = parser.add_argument_group("options of every command")
+    group.add_argument("--json", action="store_true", help="print the result for machines")
+    group.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> None:
+    """The table to work on, and what its columns mean; `read_data` reads it."""
+    parser.add_argument("data", type=Path, help=f"{what}: {' '.join(READERS)}")
+    parser.add_argument("--key", help="array of an .npz, or .obsm entry of an .h5ad file")
+    parser.add_argument("--id", metavar="COLUMN", help="column of names of the rows")
+    parser.add_argument("--label", metavar="COLUMN", help="column of known classes of the rows")
+
+
+def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> Table:
+    """The table that the options of `add_data` ask for; what was decided about it goes to stderr."""
+    table = read_table(
+        arguments.data,
+        arguments.key,
+        id_column=arguments.id,
+        label_column=arguments.label,
+        accept_sparse=accept_sparse,
+    )
+    for note in table.notes:
+        print(f"{arguments.data.name}: {note}", file=sys.stderr)
+    return table
+
+
+def add_targets(
+    parser: argparse.ArgumentParser, what: str, formats: Sequence[str], *, plot: bool = True
+) -> None:
+    """Files to write: ``--output``, ``--plot``, and whether they may replace others."""
+    parser.add_argument("-o", "--output", type=Path, help=f"{what}: {' '.join(formats)}")
+    if plot:
+        parser.add_argument("--plot", type=Path, help=f"picture: {' '.join(FIGURE_FORMATS)}")
+    add_force(parser)
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """``--force``: existing files may be written over."""
+    parser.add_argument("--force", action="store_true", help="write over files that exist")
+
+
+def add_manner(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
+    """How the work is done; the result depends on the seed only."""
+    if seed:
+        parser.add_argument("--seed", type=int, default=0, help="of all chance; default: 0")
+    parser.add_argument("--jobs", type=int, metavar="N", help="threads; all cores by default")
+    add_progress(parser)
+
+
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """``--progress``; `verbosity` reads it."""
+    parser.add_argument(
+        "--progress", action="store_true", help="show bars even where stderr is no terminal"
+    )
+
+
+def verbosity(arguments: argparse.Namespace) -> int:
+    """``verbose`` of estimators: bars on a terminal, or on request."""
+    return int(arguments.progress or sys.stderr.isatty())
+
+
+def number_or_word(text: str) -> int | float | str:
+    """Type of options that are a number or a word such as auto; the library knows which words."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def flag(name: str) -> str:
+    """The option that sets an attribute of the parsed arguments."""
+    return f"--{name.replace('_', '-')}"

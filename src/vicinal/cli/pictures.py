@@ -1,0 +1,54 @@
+"""Pictures of rows: where they are drawn, and how they are coloured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinal.cli.output import whole_file
+
+
+class Plane(NamedTuple):
+    """Positions of the rows in two or three dimensions, and what they show."""
+
+    positions: np.ndarray
+    axes: tuple[str, ...] = ()
+    shows: str = "the columns as they are"
+
+
+def plane_of(points: np.ndarray) -> Plane:
+    """The points themselves up to three columns, else their two principal components."""
+    if points.shape[1] <= 3:
+        return Plane(points)
+    from sklearn.decomposition import PCA
+
+    positions = np.zeros((len(points), 2))
+    if len(points) > 1:
+        positions[:] = PCA(n_components=2, random_state=0).fit_transform(points)
+    return Plane(
+        positions,
+        ("first principal component", "second principal component"),
+        f"{points.shape[1]} columns in the plane of their two principal components",
+    )
+
+
+def new_axes(plane: Plane) -> tuple[Any, Any]:
+    """Figure and axes for positions of a plane or of a space."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("--plot needs matplotlib: pip install 'vicinal[plot]'.") from error
+    # Not pyplot: it would look for a screen.
+    figure = Figure(figsize=(7, 7), layout="constrained")
+    ax = figure.add_subplot(projection="3d" if plane.positions.shape[1] == 3 else None)
+    if plane.axes:
+        ax.set(xlabel=plane.axes[0], ylabel=plane.axes[1])
+    return figure, ax
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure, whole or not at all."""
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=150)

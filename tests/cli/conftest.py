@@ -1,0 +1,56 @@
+"""A table to work on, and the command as a user meets it: words in, an exit code and lines out."""
+
+import json
+
+import numpy as np
+import pytest
+
+from vicinal.cli import main
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).random((60, 2))
+
+
+@pytest.fixture
+def table(tmp_path, points):
+    path = tmp_path / "points.csv"
+    np.savetxt(path, points, delimiter=",", header="x,y", comments="", fmt="%.17g")
+    return path
+
+
+@pytest.fixture
+def run():
+    def call(*words):
+        return main([str(word) for word in words])
+
+    return call
+
+
+@pytest.fixture
+def error_of(run, capsys):
+    """The one line of an error the user can mend."""
+
+    def call(*words):
+        assert run(*words) == 2
+        captured = capsys.readouterr()
+        lines = [line for line in captured.err.splitlines() if line.startswith("vicinal: error:")]
+        assert len(lines) == 1
+        assert "Traceback" not in captured.err
+        assert captured.out == ""
+        return lines[0]
+
+    return call
+
+
+@pytest.fixture
+def facts_of(run, capsys):
+    """What a command says with --json."""
+
+    def call(*words):
+        capsys.readouterr()
+        assert run(*words, "--json") == 0
+        return json.loads(capsys.readouterr().out)
+
+    return call

@@ -1,0 +1,197 @@
+"""What holds for every command: exit codes, one-line errors, --json, --debug and --force."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+import vicinal  # noqa: E402
+from vicinal import graphs  # noqa: E402
+from vicinal.cli import COMMANDS, build_parser  # noqa: E402
+from vicinal.cli.demo import GALLERY  # noqa: E402
+
+NAMES = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+
+
+def options_of(name):
+    (commands,) = (a for a in build_parser()._actions if hasattr(a, "choices") and a.choices)
+    return {o: action for action in commands.choices[name]._actions for o in action.option_strings}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_the_common_options(name):
+    options = options_of(name)
+    assert {"--json", "--debug", "--help"} <= set(options)
+    # Whatever writes, writes over nothing unless asked to.
+    assert ("--output" in options) == ("--force" in options)
+    assert "--n-jobs" not in options
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_shows_an_example_of_the_command(name, run, capsys):
+    with pytest.raises(SystemExit) as stop:
+        run(name, "--help")
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "example" in out
+    assert f"vicinal {name} " in out.partition("example")[2]
+
+
+@pytest.mark.parametrize("arguments", [[], ["graph"], ["graph", "x.csv", "--kind", "nonsense"]])
+def test_usage_errors_exit_with_2(arguments, capsys, run):
+    with pytest.raises(SystemExit) as stop:
+        run(*arguments)
+    assert stop.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_json_and_text_tell_the_same(table, tmp_path, run, facts_of, capsys):
+    facts = facts_of("graph", table, "--kind", "mst", "-o", tmp_path / "a.csv")
+    assert (facts["nodes"], facts["edges"], facts["components"]) == (60, 59, 1)
+    assert facts["written"] == {"edges": str(tmp_path / "a.csv")}
+    assert run("graph", table, "--kind", "mst") == 0
+    out = capsys.readouterr().out
+    for name in ("shortest_edge", "median_edge", "longest_edge"):
+        assert f"{facts[name]:.6g}" in out
+
+
+def test_json_has_no_number_that_json_does_not_know(run, capsys, monkeypatch):
+    from vicinal.cli import demo
+
+    found = {"share": np.float32(np.inf), "curve": np.array([1.0, np.nan]), "count": np.int64(3)}
+    monkeypatch.setattr(demo, "run", lambda arguments: found)
+    assert run("demo", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"share": None, "curve": [1.0, None], "count": 3}
+
+
+def test_debug_shows_where_an_error_came_from(tmp_path, run):
+    with pytest.raises(FileNotFoundError):
+        run("graph", tmp_path / "nowhere.csv", "--debug")
+
+
+def test_a_defect_is_told_from_a_mistake_of_the_user(run, capsys, monkeypatch):
+    from vicinal.cli import demo
+
+    def broken(arguments):
+        raise KeyError("lost")
+
+    monkeypatch.setattr(demo, "run", broken)
+    assert run("demo") == 1
+    assert "KeyError: 'lost'; this should not happen" in capsys.readouterr().err
+
+
+def test_warnings_are_one_line(run, capsys, monkeypatch):
+    import warnings
+
+    from vicinal.cli import demo
+
+    def warned(arguments):
+        warnings.warn("few\n points", stacklevel=1)
+        return {}
+
+    monkeypatch.setattr(demo, "run", warned)
+    assert run("demo") == 0
+    assert capsys.readouterr().err == "vicinal: warning: few points\n"
+
+
+# Nothing is written over
+
+
+def test_a_file_that_exists_is_written_over_only_by_force(table, tmp_path, run, error_of):
+    target = tmp_path / "edges.csv"
+    target.write_text("old")
+    assert "exists; give --force to write over it" in error_of("graph", table, "-o", target)
+    assert target.read_text() == "old"
+    assert run("graph", table, "-o", target, "--force") == 0
+    assert target.read_text().startswith("source,target")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_rights_is_named(table, tmp_path, error_of):
+    (tmp_path / "shut").mkdir(mode=0o500)
+    assert "cannot be written to" in error_of("graph", table, "-o", tmp_path / "shut" / "e.csv")
+
+
+def test_a_folder_that_refuses_is_named(table, tmp_path, error_of, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "cannot be written to" in error_of("graph", table, "-o", tmp_path / "edges.csv")
+
+
+# Whole files or none
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError])
+def test_a_failure_while_writing_leaves_the_old_file(failure, table, tmp_path, monkeypatch, run):
+    target = tmp_path / "edges.csv"
+    target.write_text("old")
+
+    def fail(frame, path, **keywords):
+        path.write_text("half of")
+        raise failure("stopped")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
+    assert run("graph", table, "--kind", "mst", "-o", target, "--force") == (
+        130 if failure is KeyboardInterrupt else 2
+    )
+    assert target.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
+
+
+def test_a_graph_too_large_to_be_written_is_refused_in_one_line(table, monkeypatch, error_of):
+    monkeypatch.setattr("vicinal._validation._free_memory", lambda: 1000)
+    message = error_of("graph", table, "--kind", "mst", "-o", table.with_name("e.csv"))
+    assert "Writing 59 edges needs" in message
+    assert not table.with_name("e.csv").exists()
+
+
+def test_nothing_is_built_when_the_result_could_not_be_written(table, monkeypatch, run):
+    def never(*arguments, **keywords):
+        raise AssertionError("built")
+
+    monkeypatch.setitem(vars(graphs), "disjoint_mst", never)
+    assert run("graph", table, "-o", "no/such/folder/edges.csv") == 2
+
+
+# The rest of the command
+
+
+def test_demo_shows_every_graph_and_says_where(tmp_path, capsys, run):
+    assert run("demo", "-o", tmp_path / "pictures") == 0
+    out = capsys.readouterr().out
+    for name in GALLERY:
+        assert name in out
+    assert str(tmp_path / "pictures" / "graphs.png") in out
+    assert (tmp_path / "pictures" / "graphs.png").stat().st_size > 10_000
+
+
+def test_version_from_a_fresh_process():
+    result = subprocess.run(
+        [sys.executable, "-m", "vicinal.cli", "--version"], capture_output=True, text=True
+    )
+    assert result.stdout.strip() == f"vicinal {vicinal.__version__}"
+    assert result.returncode == 0
+
+
+def test_help_starts_without_the_heavy_libraries():
+    code = (
+        "import sys, vicinal.cli as c; c.build_parser(); "
+        "print([m for m in ('numba', 'scipy', 'sklearn', 'pandas', 'matplotlib') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_reader_that_stops_early_is_no_error(table):
+    code = "import sys; from vicinal.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "graph", str(table), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+    assert process.returncode == 0
+    assert "Traceback" not in errors

@@ -1,0 +1,151 @@
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pd = pytest.importorskip("pandas")
+
+from vicinal.cli.tables import read_table  # noqa: E402
+
+
+def write(tmp_path, text, name="data.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("x,y\n1,2\n3,4\n", (2, 2)),
+        ("1,2\n3,4\n", (2, 2)),
+        ("1;2;3\n3;4;5\n", (2, 3)),
+        ("name,x\na,1\nb,2\n", (2, 1)),
+        ("1.5,setosa\n2.5,virginica\n", (2, 1)),
+        ("2019,name\n1,a\n2,b\n", (3, 1)),
+        (",x,y\n0,1.5,2.5\n1,3.5,4.5\n", (2, 2)),
+        ("\ufeffx,y\n1,2\n", (1, 2)),
+        ('"a, b",y\n1,2\n', (1, 2)),
+    ],
+)
+def test_header_separator_and_words_are_recognised(text, shape, tmp_path):
+    assert read_table(write(tmp_path, text)).points.shape == shape
+
+
+def test_columns_set_aside_are_named(tmp_path, capsys, run):
+    path = write(tmp_path, "x,species,y\n1,setosa,2\n3,virginica,4\n")
+    assert run("graph", path, "--kind", "mst") == 0
+    assert "set aside 'species': 2 of 2 values are not numbers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npy", ".npz", ".h5ad"])
+def test_every_input_format_gives_the_same_points(suffix, tmp_path, points):
+    path = tmp_path / f"points{suffix}"
+    frame = pd.DataFrame(points, columns=["x", "y"])
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif suffix == ".tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix == ".npy":
+        np.save(path, points)
+    elif suffix == ".npz":
+        np.savez(path, X=points, other=points + 1)
+    else:
+        pytest.importorskip("anndata").AnnData(points).write_h5ad(path)
+    np.testing.assert_allclose(read_table(path).points, points, rtol=1e-15)
+
+
+def test_a_key_chooses_the_array(tmp_path, points):
+    np.savez(tmp_path / "two.npz", a=points, b=points + 1)
+    np.testing.assert_array_equal(read_table(tmp_path / "two.npz", "b").points, points + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", "", "is empty"),
+        ("header.csv", "x,y\n", "no rows"),
+        ("words.csv", "a,b\nc,d\n", "no numeric column among a, b"),
+        ("gaps.csv", "x,y\n1,2\n,4\n5,\n", "2 of 3 rows have missing values.*data row 2"),
+        ("infinite.csv", "x,y\n1,2\ninf,4\n", "1 infinite ones.*data row 2"),
+        ("ragged.csv", "x,y\n1,2\n3,4,5,6\n", "could not be read as a table"),
+        ("garbage.npy", "not an array", "could not be read"),
+        ("garbage.parquet", "not parquet", "could not be read"),
+        ("points.xlsx", "", "ends in .xlsx, but one of .csv"),
+    ],
+)
+def test_an_unreadable_table_is_explained_in_one_line(name, content, words, tmp_path, error_of):
+    message = error_of("graph", write(tmp_path, content, name))
+    assert name in message
+    assert re.search(words, message)
+
+
+def test_a_missing_file_is_named(tmp_path, error_of):
+    assert "does not exist" in error_of("graph", tmp_path / "nowhere.csv")
+
+
+def test_arrays_to_choose_from_are_listed(tmp_path, points, error_of):
+    np.savez(tmp_path / "two.npz", a=points, b=points)
+    assert "a, b; name one of them by --key" in error_of("graph", tmp_path / "two.npz")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz", ".h5ad"])
+def test_columns_of_names_and_classes_are_no_coordinates(suffix, tmp_path, points):
+    path = tmp_path / f"points{suffix}"
+    names, classes = np.arange(100, 160), np.repeat(["a", "b"], 30)
+    frame = pd.DataFrame({"code": names, "x": points[:, 0], "y": points[:, 1], "kind": classes})
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif suffix == ".parquet":
+        frame.to_parquet(path)
+    elif suffix == ".npz":
+        np.savez(path, X=points, code=names, kind=classes)
+    else:
+        anndata = pytest.importorskip("anndata")
+        anndata.AnnData(points, obs=frame[["code", "kind"]].rename(str)).write_h5ad(path)
+    found = read_table(path, id_column="code", label_column="kind")
+    np.testing.assert_array_equal(found.points, points)
+    np.testing.assert_array_equal(found.ids, names)
+    np.testing.assert_array_equal(found.labels.astype(str), classes)
+
+
+def test_row_names_are_kept_as_ids(tmp_path, points):
+    frame = pd.DataFrame(points, index=[f"row {i}" for i in range(60)], columns=["x", "y"])
+    frame.to_csv(tmp_path / "points.csv")
+    frame.to_parquet(tmp_path / "points.parquet")
+    for name in ("points.csv", "points.parquet"):
+        found = read_table(tmp_path / name)
+        assert found.ids[17] == "row 17"
+        assert found.names == ["x", "y"]
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are(table, tmp_path, points, error_of):
+    assert "--label species: " in error_of("graph", table, "--label", "species")
+    assert "it has x, y" in error_of("graph", table, "--id", "name")
+    np.save(tmp_path / "X.npy", points)
+    assert "have no names" in error_of("graph", tmp_path / "X.npy", "--label", "y")
+    np.savez(tmp_path / "X.npz", X=points, y=points)
+    message = error_of("graph", tmp_path / "X.npz", "--label", "y")
+    assert "a value for each of the 60 rows is needed" in message
+
+
+def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
+    matrix = sparse.random_array((20, 20), density=0.2, rng=0, format="csr")
+    sparse.save_npz(tmp_path / "W.npz", matrix)
+    found = read_table(tmp_path / "W.npz", accept_sparse=True)
+    assert (found.points != matrix).nnz == 0
+    np.testing.assert_array_equal(read_table(tmp_path / "W.npz").points, matrix.toarray())
+
+
+def test_a_sparse_table_too_large_to_be_full_is_refused(tmp_path, monkeypatch, error_of):
+    sparse.save_npz(tmp_path / "W.npz", sparse.csr_array((3000, 3000)))
+    monkeypatch.setattr("vicinal._validation._free_memory", lambda: 1000)
+    assert "3,000 rows and 3,000 columns" in error_of("graph", tmp_path / "W.npz")
+
+
+def test_gaps_are_kept_where_the_caller_fills_them(tmp_path):
+    path = write(tmp_path, "x,y\n1,2\n,4\n")
+    np.testing.assert_array_equal(read_table(path, accept_gaps=True).points, [[1, 2], [np.nan, 4]])
