@@ -21,6 +21,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "graphs.graph": ["Graph"],
         "similarity.contextual": ["contextual_distance"],
+        "similarity.paths": ["path_similarity"],
         "similarity.smoothing": ["self_smooth"],
         "similarity.self_smoothing": ["SelfSmoothing"],
         "cluster.spectral": ["SpectralClustering"],

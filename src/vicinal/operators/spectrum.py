@@ -207,7 +207,7 @@ def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:
 def _with_residuals(
     operator: Any, values: np.ndarray, vectors: np.ndarray, isolated: np.ndarray | None = None
 ) -> Eigenpairs:
-    vectors = _signed(vectors)
+    vectors = signed(vectors)
     difference = operator @ vectors
     difference -= vectors * values
     if isolated is not None:
@@ -215,7 +215,7 @@ def _with_residuals(
     return Eigenpairs(values, vectors, np.linalg.norm(difference, axis=0))
 
 
-def _signed(vectors: np.ndarray) -> np.ndarray:
+def signed(vectors: np.ndarray) -> np.ndarray:
     """Each vector with its entry of largest modulus positive: a sign that no solver decides."""
     at = np.argmax(np.abs(vectors), axis=0)
     signs = np.sign(vectors[at, np.arange(vectors.shape[1])])

@@ -3,6 +3,7 @@
 - `affinity`: strength times a kernel of the length, for each edge of a graph
 - `edge_scale`: the scale at which lengths are compared
 - `smoothing_kernel`: similarities from distances, at the width of each point's neighbourhood
+- `path_similarity`: how good the best path between two points is, for all pairs at once
 - `self_smooth`, `SelfSmoothing`: similarities improved by a diffusion along themselves
 """
 
@@ -14,6 +15,7 @@ __getattr__, __dir__, __all__ = attach(
         "affinities": ["affinity", "edge_scale"],
         "contextual": ["contextual_distance"],
         "kernels": ["smoothing_kernel"],
+        "paths": ["path_similarity"],
         "smoothing": ["self_smooth"],
         "self_smoothing": ["SelfSmoothing"],
     },

@@ -1,0 +1,114 @@
+"""Products, solutions and counts for an ultrametric matrix, each by one pass up a tree and one down.
+
+The matrix is a sum over the tree: ``drops[v]`` times the ones on the leaves below node v, and
+``leaf_drops[p]`` on the diagonal. Nodes stand in preorder (`vicinal.similarity._merge_kernels`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# In place of a pivot that is exactly 0.
+TINY = 1e-300
+
+
+@njit(cache=True, nogil=True)
+def multiply(first, split, stop, drops, leaf_drops, X, out):
+    """The matrix times the columns of X, all in the order of leaves."""
+    n, q = X.shape
+    sums = np.empty((n - 1, q))
+    for v in range(n - 2, -1, -1):
+        left, right = split[v] - first[v], stop[v] - split[v]
+        for c in range(q):
+            total = X[first[v], c] if left == 1 else sums[v + 1, c]
+            total += X[split[v], c] if right == 1 else sums[v + left, c]
+            sums[v, c] = total
+    # From here on the sums are what a node adds to each of its leaves, its ancestors included.
+    for c in range(q):
+        sums[0, c] *= drops[0]
+    for v in range(n - 1):
+        left, right = split[v] - first[v], stop[v] - split[v]
+        if left > 1:
+            for c in range(q):
+                sums[v + 1, c] = sums[v, c] + drops[v + 1] * sums[v + 1, c]
+        else:
+            p = first[v]
+            for c in range(q):
+                out[p, c] = sums[v, c] + leaf_drops[p] * X[p, c]
+        if right > 1:
+            for c in range(q):
+                sums[v + left, c] = sums[v, c] + drops[v + left] * sums[v + left, c]
+        else:
+            p = split[v]
+            for c in range(q):
+                out[p, c] = sums[v, c] + leaf_drops[p] * X[p, c]
+
+
+@njit(cache=True, nogil=True)
+def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown):
+    """Factors of shift * diagonal - matrix; the number of its negative eigenvalues.
+
+    Below a node the matrix without what all ancestors add is block diagonal, and the node adds a
+    rank of one: ``grown[v]`` is the sum of all entries of the inverse after that, ``pivots[v]`` the
+    determinant's factor, whose sign tells whether an eigenvalue became negative (Sylvester).
+    """
+    n = len(diagonal)
+    below = 0
+    for v in range(n - 2, -1, -1):
+        left, right = split[v] - first[v], stop[v] - split[v]
+        total = 0.0
+        for side in range(2):
+            if (left if side == 0 else right) > 1:
+                total += grown[v + 1 if side == 0 else v + left]
+                continue
+            p = first[v] if side == 0 else split[v]
+            entry = shift * diagonal[p] - leaf_drops[p]
+            if abs(entry) < TINY:
+                entry = TINY
+            below += entry < 0
+            total += 1.0 / entry
+        pivot = 1.0 - drops[v] * total
+        if abs(pivot) < TINY:
+            pivot = TINY
+        below += pivot < 0
+        pivots[v] = pivot
+        grown[v] = total / pivot
+    return below
+
+
+@njit(cache=True, nogil=True)
+def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown, B, out):
+    """Solutions of (shift * diagonal - matrix) x = b for the columns of B, by the factors."""
+    n, q = B.shape
+    sums = np.empty((n - 1, q))
+    for v in range(n - 2, -1, -1):
+        left, right = split[v] - first[v], stop[v] - split[v]
+        for c in range(q):
+            total = 0.0
+            for side in range(2):
+                if (left if side == 0 else right) > 1:
+                    total += sums[v + 1 if side == 0 else v + left, c]
+                    continue
+                p = first[v] if side == 0 else split[v]
+                entry = shift * diagonal[p] - leaf_drops[p]
+                total += B[p, c] / (entry if abs(entry) >= TINY else TINY)
+            sums[v, c] = total / pivots[v]
+    # From here on the sums are what is added to the right-hand side of each leaf below.
+    for c in range(q):
+        sums[0, c] *= drops[0]
+    for v in range(n - 1):
+        left, right = split[v] - first[v], stop[v] - split[v]
+        for side in range(2):
+            if (left if side == 0 else right) > 1:
+                w = v + 1 if side == 0 else v + left
+                for c in range(q):
+                    added = sums[v, c]
+                    sums[w, c] = added + drops[w] * (sums[w, c] + added * grown[w])
+                continue
+            p = first[v] if side == 0 else split[v]
+            entry = shift * diagonal[p] - leaf_drops[p]
+            if abs(entry) < TINY:
+                entry = TINY
+            for c in range(q):
+                out[p, c] = (B[p, c] + sums[v, c]) / entry
