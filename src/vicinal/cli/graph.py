@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.cli.kinds import add_kinds, kind_parameters, kinds_listing
+from vicinal.cli.kinds import OPTIONS, add_kinds, kind_parameters, kinds_listing
 from vicinal.cli.options import (
     add_data,
     add_manner,
     add_targets,
+    check_targets,
     new_command,
     read_data,
     verbosity,
 )
-from vicinal.cli.output import FIGURE_FORMATS, TABLE_FORMATS, check_target, write_table
+from vicinal.cli.output import write_table
 from vicinal.cli.pictures import new_axes, plane_of, save_picture
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def add_to(commands: Any) -> None:
     )
     add_data(parser)
     add_kinds(parser, "--kind", "dmst")
-    add_targets(parser, "edges", TABLE_FORMATS)
+    add_targets(parser, "edges")
     add_manner(parser)
 
 
@@ -53,11 +54,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, build, write, and say what was found."""
     from vicinal import graphs
 
-    name, parameters = kind_parameters(arguments, "--kind")
-    if arguments.plot is not None and parameters.get("metric") == "precomputed":
-        raise ValueError("--plot needs coordinates, but a distance matrix has none; leave it out.")
-    check_target(arguments.output, TABLE_FORMATS, "--output", arguments.force)
-    check_target(arguments.plot, FIGURE_FORMATS, "--plot", arguments.force)
+    given = {name: value for name, value in vars(arguments).items() if name in OPTIONS}
+    name, parameters = kind_parameters(arguments.kind, "--kind", given)
+    check_targets(arguments, has_coordinates=parameters.get("metric") != "precomputed")
     table = read_data(arguments)
 
     builder = getattr(graphs, name)
@@ -75,14 +74,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     seconds = time.perf_counter() - start
 
     facts = figures_of(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}
-    written = facts["written"] = {}
+    written = {}
     if arguments.output is not None:
         write_edges(graph, arguments.output)
         written["edges"] = arguments.output
     if arguments.plot is not None:
         facts["picture_shows"] = draw(graph, table.points, arguments.plot)
         written["picture"] = arguments.plot
-    return facts
+    return facts | {"written": written}
 
 
 def figures_of(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:

@@ -50,9 +50,14 @@ PARAMETERS = {"neighbors": "k", "search": "method", "jitter": "noise"}
 OPTIONS = tuple(dict.fromkeys(o for kind in KINDS.values() for o in kind.options + kind.required))
 
 
-def add_kinds(parser: argparse.ArgumentParser, option: str, default: str) -> None:
+def add_kinds(
+    parser: argparse.ArgumentParser, option: str, default: str | None, extra: str | None = None
+) -> None:
     """The choice of a graph and the options of its kind."""
-    parser.add_argument(option, choices=KINDS, default=default, help="default: %(default)s")
+    choices = [*KINDS, extra] if extra else list(KINDS)
+    parser.add_argument(
+        option, choices=choices, default=default, help=f"default: {default or 'knn'}"
+    )
     # Absent unless given: an option that the kind does not use must be an error, not ignored.
     group = parser.add_argument_group("options of some graphs", argument_default=argparse.SUPPRESS)
     group.add_argument("--neighbors", type=int, metavar="N", help="number of neighbours")
@@ -79,11 +84,11 @@ def kinds_listing() -> str:
     )
 
 
-def kind_parameters(arguments: argparse.Namespace, option: str) -> tuple[str, dict[str, Any]]:
+def kind_parameters(
+    chosen: str, option: str, given: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
     """Builder of the chosen graph and its parameters; refuses options that mean nothing to it."""
-    chosen = getattr(arguments, option.lstrip("-"))
     kind = KINDS[chosen]
-    given = {name: value for name, value in vars(arguments).items() if name in OPTIONS}
     for name in given:
         if name not in kind.options + kind.required:
             users = [n for n, other in KINDS.items() if name in other.options + other.required]

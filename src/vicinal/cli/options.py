@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.output import FIGURE_FORMATS
+from vicinal.cli.output import FIGURE_FORMATS, TABLE_FORMATS, check_target
 from vicinal.cli.tables import READERS, Table, read_table
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
@@ -39,6 +39,9 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
     parser.add_argument("--key", help="array of an .npz, or .obsm entry of an .h5ad file")
     parser.add_argument("--id", metavar="COLUMN", help="column of names of the rows")
     parser.add_argument("--label", metavar="COLUMN", help="column of known classes of the rows")
+    parser.add_argument(
+        "--standardize", action="store_true", help="give every column mean 0 and deviation 1"
+    )
 
 
 def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> Table:
@@ -52,17 +55,34 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
     )
     for note in table.notes:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
+    if arguments.standardize:
+        from sklearn.preprocessing import StandardScaler
+
+        table = table._replace(points=StandardScaler().fit_transform(table.points))
     return table
 
 
-def add_targets(
-    parser: argparse.ArgumentParser, what: str, formats: Sequence[str], *, plot: bool = True
-) -> None:
-    """Files to write: ``--output``, ``--plot``, and whether they may replace others."""
-    parser.add_argument("-o", "--output", type=Path, help=f"{what}: {' '.join(formats)}")
-    if plot:
-        parser.add_argument("--plot", type=Path, help=f"picture: {' '.join(FIGURE_FORMATS)}")
+def row_names(table: Table) -> dict[str, Any]:
+    """First columns of a table about rows: their numbers, and their names if they have any."""
+    import numpy as np
+
+    rows = {"row": np.arange(table.points.shape[0])}
+    return rows if table.ids is None else rows | {"id": table.ids}
+
+
+def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
+    """Files to write, a table and a picture, and whether they may replace others."""
+    parser.add_argument("-o", "--output", type=Path, help=f"{what}: {' '.join(TABLE_FORMATS)}")
+    parser.add_argument("--plot", type=Path, help=f"picture: {' '.join(FIGURE_FORMATS)}")
     add_force(parser)
+
+
+def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True) -> None:
+    """Refuse, before any work, files of `add_targets` that could not be written."""
+    if arguments.plot is not None and not has_coordinates:
+        raise ValueError("--plot needs coordinates, but a matrix of pairs has none; leave it out.")
+    check_target(arguments.output, TABLE_FORMATS, "--output", arguments.force)
+    check_target(arguments.plot, FIGURE_FORMATS, "--plot", arguments.force)
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:

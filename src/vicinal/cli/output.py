@@ -94,19 +94,23 @@ def format_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_facts(facts: Mapping[str, Any]) -> str:
-    """What a command found, for people: figures, then tables, then the files it wrote."""
-    figures, tables, files = [], [], []
+    """What a command found, for people: figures, tables, then files; arrays are for machines."""
+    figures, tables, lines = [], [], []
     for name, value in facts.items():
         if name == "written":
-            files = [f"{what} written to {path}" for what, path in value.items()]
+            lines += [f"{what} written to {path}" for what, path in value.items()]
+        elif isinstance(value, np.ndarray):
+            continue
         elif isinstance(value, list):
             tables.append(_format_records(value))
+        elif isinstance(value, str) and " " in value:
+            lines.append(f"{name.replace('_', ' ')} {value}")
         elif name == "seconds":
             figures.append(["time", f"{value:.2f} s"])
         else:
             figures.append([name.replace("_", " "), _shown(value)])
     parts = [format_rows(figures)] if figures else []
-    return "\n".join([*parts, *filter(None, tables), *files])
+    return "\n".join([*parts, *filter(None, tables), *lines])
 
 
 def format_json(facts: Mapping[str, Any]) -> str:

@@ -48,6 +48,16 @@ def new_axes(plane: Plane) -> tuple[Any, Any]:
     return figure, ax
 
 
+def draw_points(plane: Plane, path: Path, labels: Any = None) -> str:
+    """Write a picture of the rows, coloured by their labels; returns what it shows."""
+    from vicinal import plot
+
+    figure, ax = new_axes(plane)
+    plot.embedding(plane.positions, labels, ax=ax)
+    save_picture(figure, path)
+    return plane.shows
+
+
 def save_picture(figure: Any, path: Path) -> None:
     """Write a figure, whole or not at all."""
     with whole_file(path) as unfinished:

@@ -1,0 +1,147 @@
+"""``vicinal cluster``: a table in, a cluster for each row out."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vicinal.cli.methods import (
+    Method,
+    add_methods,
+    build_estimator,
+    methods_listing,
+    takes_matrix,
+)
+from vicinal.cli.options import (
+    add_data,
+    add_manner,
+    add_targets,
+    check_targets,
+    new_command,
+    number_or_word,
+    read_data,
+    row_names,
+)
+from vicinal.cli.output import write_table
+from vicinal.cli.pictures import draw_points, plane_of
+
+if TYPE_CHECKING:
+    from vicinal.cli.tables import Table
+
+METHODS = {
+    "spectral": Method(
+        "SpectralClustering",
+        "parts that a random walk on a graph seldom leaves (Ng, Jordan and Weiss)",
+        {"scale": "scale"},
+        on_graph=True,
+    ),
+    "ncut": Method(
+        "SpectralClustering",
+        "the same by normalised cuts (Shi and Malik)",
+        {"scale": "scale"},
+        {"method": "ncut"},
+        on_graph=True,
+    ),
+    "perceptual": Method(
+        "PerceptualClustering",
+        "by contextual distances; tells noise from clusters",
+        {"neighbors": "n_neighbors", "noise": "noise"},
+    ),
+}
+
+EXAMPLES = """\
+examples:
+  vicinal cluster points.csv --method spectral --clusters auto -o labels.csv --plot clusters.png
+  vicinal cluster points.csv --method perceptual --clusters 3 --noise 0.2 -o labels.parquet
+  vicinal cluster flowers.csv --standardize --label species --graph dmst --n-trees 3 --json
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser of ``vicinal``."""
+    parser = new_command(
+        commands,
+        "cluster",
+        run,
+        "find clusters and noise among the rows of a table",
+        "Find clusters of the rows of a table; with --label, also compare them with known classes.",
+        f"{methods_listing(METHODS)}\n\n{EXAMPLES}",
+    )
+    add_data(parser)
+    parser.add_argument(
+        "--clusters", type=number_or_word, default="auto", metavar="N", help="auto or a number"
+    )
+    add_methods(parser, METHODS, "spectral")
+    parser.add_argument(
+        "--noise",
+        type=number_or_word,
+        default=argparse.SUPPRESS,
+        help="rows that belong to no cluster: auto, a share or a number",
+    )
+    add_targets(parser, "clusters of the rows")
+    add_manner(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Read, cluster, write, and say what was found."""
+    model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)
+    matrix = takes_matrix(arguments)
+    check_targets(arguments, has_coordinates=not matrix)
+    table = read_data(arguments, accept_sparse=matrix)
+
+    start = time.perf_counter()
+    labels = model.fit(table.points).labels_
+    seconds = time.perf_counter() - start
+
+    facts = {
+        "method": arguments.method,
+        "rows": len(labels),
+        "columns": table.points.shape[1],
+        **clusters_found(model, labels),
+        **agreement(labels, table),
+        "seconds": seconds,
+    }
+    written = {}
+    if arguments.output is not None:
+        columns = row_names(table) | {"cluster": labels}
+        if hasattr(model, "noise_score_"):
+            columns["noise_score"] = model.noise_score_
+        write_table(columns, arguments.output)
+        written["clusters"] = arguments.output
+    if arguments.plot is not None:
+        facts["picture_shows"] = draw_points(plane_of(table.points), arguments.plot, labels)
+        written["picture"] = arguments.plot
+    return facts | {"written": written}
+
+
+def clusters_found(model: Any, labels: np.ndarray) -> dict[str, Any]:
+    """How many clusters there are, why, and how large each is; -1 is noise."""
+    names, counts = np.unique(labels, return_counts=True)
+    facts: dict[str, Any] = {"clusters": int((names >= 0).sum()), "noise": int((labels < 0).sum())}
+    if isinstance(model.n_clusters, str):
+        facts["eigengaps"] = model.eigengaps_
+    facts["sizes"] = [
+        {
+            "cluster": int(name) if name >= 0 else "noise",
+            "rows": int(count),
+            "share": f"{count / len(labels):.1%}",
+        }
+        for name, count in zip(names, counts, strict=True)
+    ]
+    return facts
+
+
+def agreement(labels: np.ndarray, table: Table) -> dict[str, float]:
+    """How well the clusters fit the known classes, if there are any."""
+    if table.labels is None:
+        return {}
+    from vicinal.metrics import clustering_accuracy, normalized_mutual_info
+
+    classes = np.unique(table.labels.astype(str), return_inverse=True)[1]
+    return {
+        "accuracy": float(clustering_accuracy(classes, labels)),
+        "normalized_mutual_info": float(normalized_mutual_info(classes, labels)),
+    }

@@ -1,0 +1,172 @@
+"""``vicinal rank``: the rows of a table that belong most to one or several of them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+
+from vicinal.cli.methods import (
+    Method,
+    add_methods,
+    build_estimator,
+    methods_listing,
+    takes_matrix,
+)
+from vicinal.cli.options import (
+    add_data,
+    add_manner,
+    add_targets,
+    check_targets,
+    new_command,
+    read_data,
+)
+from vicinal.cli.output import write_table
+from vicinal.cli.pictures import new_axes, plane_of, save_picture
+from vicinal.cli.tables import Table
+
+METHODS = {
+    "perceptual": Method(
+        "PerceptualRanking",
+        "along contextual distances; keeps to a structure in heavy noise",
+        {"neighbors": "n_neighbors", "alpha": "alpha"},
+    ),
+    "manifold": Method(
+        "ManifoldRanking",
+        "along a graph of the rows",
+        {"scale": "scale", "alpha": "alpha"},
+        on_graph=True,
+    ),
+}
+
+EXAMPLES = """\
+examples:
+  vicinal rank points.csv --query 17 -k 20
+  vicinal rank points.csv --method manifold --graph dmst --query 17 23 42 -k 5 -o found.csv
+  vicinal rank people.csv --id name --query Ada Grace -k 10 --plot found.png
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser of ``vicinal``."""
+    parser = new_command(
+        commands,
+        "rank",
+        run,
+        "find the rows that belong most to a row",
+        "Find the rows of a table that belong most to a query, by how the data connect them.",
+        f"{methods_listing(METHODS)}\n\n{EXAMPLES}",
+    )
+    add_data(parser)
+    parser.add_argument(
+        "--query",
+        nargs="+",
+        required=True,
+        metavar="ROW",
+        help="row numbers from 0, or names of rows; with --id always names",
+    )
+    parser.add_argument(
+        "-k", "--top", type=int, default=10, metavar="N", help="rows to find; default: 10"
+    )
+    add_methods(parser, METHODS, "perceptual")
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=argparse.SUPPRESS,
+        help="how far to look, below 1: small is by nearness, large by structure",
+    )
+    add_targets(parser, "what each query finds")
+    add_manner(parser)
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Read, rank, write, and say what was found."""
+    model = build_estimator(arguments, METHODS)
+    matrix = takes_matrix(arguments)
+    check_targets(arguments, has_coordinates=not matrix)
+    table = read_data(arguments, accept_sparse=matrix)
+    queries = query_rows(arguments.query, table, by_name=arguments.id is not None)
+
+    start = time.perf_counter()
+    found, scores = model.fit(table.points).rank(queries, arguments.top)
+    seconds = time.perf_counter() - start
+
+    columns = found_columns(queries, found, scores, table)
+    facts: dict[str, Any] = {
+        "method": arguments.method,
+        "rows": table.points.shape[0],
+        "columns": table.points.shape[1],
+        "queries": len(queries),
+        "found": [
+            dict(zip(columns, record, strict=True))
+            for record in zip(*(column.tolist() for column in columns.values()), strict=True)
+        ],
+        "seconds": seconds,
+    }
+    if table.labels is not None:
+        same = table.labels[found] == table.labels[queries][:, None]
+        facts["same_class"] = float(same.mean())
+    written = {}
+    if arguments.output is not None:
+        write_table(columns, arguments.output)
+        written["what was found"] = arguments.output
+    if arguments.plot is not None:
+        facts["picture_shows"] = draw(table, queries[0], found[0], arguments)
+        written["picture"] = arguments.plot
+    return facts | {"written": written}
+
+
+def query_rows(words: list[str], table: Table, by_name: bool) -> np.ndarray:
+    """Row numbers of the queries; a word that is no number is looked up among the names of rows."""
+    n = table.points.shape[0]
+    names = None if table.ids is None else table.ids.astype(str)
+    rows = []
+    for word in words:
+        if word.lstrip("-").isdigit() and not by_name:
+            if not 0 <= int(word) < n:
+                raise ValueError(
+                    f"--query {word}: the table has the rows 0 to {n - 1}; name one of these."
+                )
+            rows.append(int(word))
+            continue
+        if names is None:
+            raise ValueError(
+                f"--query {word} is no row number, and the rows have no names; name their column "
+                "by --id."
+            )
+        matches = np.flatnonzero(names == word)
+        if len(matches) != 1:
+            raise ValueError(
+                f"--query {word}: {len(matches)} rows have this name, but one is needed; the first "
+                f"names are {', '.join(names[:3])}."
+            )
+        rows.append(int(matches[0]))
+    return np.array(rows)
+
+
+def found_columns(
+    queries: np.ndarray, found: np.ndarray, scores: np.ndarray, table: Table
+) -> dict[str, np.ndarray]:
+    """A line for each query and place, with the names of both rows if they have any."""
+    m, k = found.shape
+    columns = {"query": np.repeat(queries, k), "rank": np.tile(np.arange(1, k + 1), m)}
+    columns["row"] = found.ravel()
+    if table.ids is not None:
+        columns["query_id"] = np.repeat(table.ids[queries], k)
+        columns["id"] = table.ids[found.ravel()]
+    if table.labels is not None:
+        columns["label"] = table.labels[found.ravel()]
+    return columns | {"score": scores.ravel()}
+
+
+def draw(table: Table, query: int, found: np.ndarray, arguments: argparse.Namespace) -> str:
+    """Write a picture of what the first query found; returns what it shows."""
+    from vicinal import plot
+
+    plane = plane_of(table.points)
+    figure, ax = new_axes(plane)
+    plot.ranking(plane.positions, found, query=int(query), ax=ax)
+    save_picture(figure, arguments.plot)
+    return f"what row {query} finds; {plane.shows}"

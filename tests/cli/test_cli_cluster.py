@@ -1,0 +1,129 @@
+import inspect
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+import vicinal  # noqa: E402
+from vicinal.cli import output  # noqa: E402
+from vicinal.cli.cluster import METHODS  # noqa: E402
+from vicinal.datasets import make_half_cylinders, make_two_moons  # noqa: E402
+
+
+@pytest.fixture
+def moons(tmp_path):
+    X, classes = make_two_moons(120, noise=0.03, random_state=0)
+    path = tmp_path / "moons.csv"
+    names = [f"m{i}" for i in range(120)]
+    pd.DataFrame({"name": names, "x": X[:, 0], "y": X[:, 1], "moon": classes}).to_csv(
+        path, index=False
+    )
+    return path, X, classes
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_options_are_parameters_of_the_estimator(method):
+    parameters = inspect.signature(getattr(vicinal, METHODS[method].estimator)).parameters
+    assert {*METHODS[method].options.values(), *METHODS[method].fixed} <= set(parameters)
+    assert METHODS[method].on_graph == ("graph" in parameters)
+
+
+@pytest.mark.parametrize("suffix", output.TABLE_FORMATS)
+def test_labels_written_are_those_of_the_estimator(suffix, moons, tmp_path, facts_of):
+    path, X, _ = moons
+    target = tmp_path / f"labels{suffix}"
+    words = ["--id", "name", "--label", "moon", "--graph", "dmst", "--n-trees", 3]
+    facts = facts_of("cluster", path, "--clusters", 2, *words, "-o", target)
+    model = vicinal.SpectralClustering(
+        2, graph="disjoint_mst", graph_params={"n_trees": 3}, random_state=0
+    ).fit(X)
+    if suffix == ".npz":
+        with np.load(target) as arrays:
+            frame = pd.DataFrame({name: arrays[name] for name in arrays.files})
+    elif suffix == ".parquet":
+        frame = pd.read_parquet(target)
+    else:
+        frame = pd.read_csv(target, sep="\t" if suffix == ".tsv" else ",")
+    assert list(frame.columns) == ["row", "id", "cluster"]
+    np.testing.assert_array_equal(frame["cluster"], model.labels_)
+    assert frame["id"][17] == "m17"
+    assert facts["clusters"] == 2
+    assert facts["accuracy"] == facts["normalized_mutual_info"] == 1.0
+
+
+def test_the_number_of_clusters_is_found_and_its_curve_told(moons, facts_of):
+    facts = facts_of("cluster", moons[0], "--label", "moon")
+    assert facts["clusters"] == 2
+    assert len(facts["eigengaps"]) > 2
+    assert sum(size["rows"] for size in facts["sizes"]) == 120
+
+
+def test_noise_is_told_from_clusters(tmp_path, facts_of):
+    X, _ = make_half_cylinders(200, 100, random_state=0)
+    np.save(tmp_path / "X.npy", X)
+    target = tmp_path / "labels.csv"
+    words = ["--method", "perceptual", "--clusters", 2, "--noise", 100, "--neighbors", 12]
+    facts = facts_of("cluster", tmp_path / "X.npy", *words, "-o", target)
+    assert facts["noise"] == 100
+    frame = pd.read_csv(target)
+    model = vicinal.PerceptualClustering(2, noise=100, n_neighbors=12, random_state=0).fit(X)
+    np.testing.assert_array_equal(frame["cluster"], model.labels_)
+    np.testing.assert_allclose(frame["noise_score"], model.noise_score_)
+
+
+def test_a_sparse_affinity_is_clustered_as_it_is(tmp_path, facts_of):
+    block = np.ones((5, 5)) - np.eye(5)
+    sparse.save_npz(tmp_path / "W.npz", sparse.csr_array(sparse.block_diag([block, block])))
+    target = tmp_path / "labels.csv"
+    words = ["--graph", "precomputed", "--clusters", 2]
+    facts_of("cluster", tmp_path / "W.npz", *words, "-o", target)
+    assert pd.read_csv(target)["cluster"].tolist() == [0] * 5 + [1] * 5
+
+
+def test_distances_are_clustered_through_a_graph_of_them(moons, tmp_path, facts_of):
+    X = moons[1]
+    np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
+    facts = facts_of("cluster", tmp_path / "D.npy", "--metric", "precomputed", "--clusters", 2)
+    assert [size["rows"] for size in facts["sizes"]] == [60, 60]
+
+
+def test_columns_of_different_units_can_be_put_on_one_scale(moons, tmp_path, facts_of):
+    frame = pd.read_csv(moons[0]).assign(x=lambda f: 1e-4 * f["x"])
+    frame.to_csv(tmp_path / "units.csv", index=False)
+    words = ["cluster", tmp_path / "units.csv", "--label", "moon", "--clusters", 2]
+    assert facts_of(*words)["accuracy"] < 0.95
+    assert facts_of(*words, "--standardize")["accuracy"] > 0.95
+
+
+def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
+    picture = tmp_path / "clusters.png"
+    assert run("cluster", moons[0], "--clusters", 2, "--plot", picture) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"picture written to {picture}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--method", "perceptual", "--graph", "mst"], "--graph means nothing to --method perc"),
+        (["--method", "perceptual", "--radius", "1"], "--radius means nothing to --method perc"),
+        (
+            ["--noise", "0.1"],
+            "--noise means nothing to --method spectral; it is an option of perceptual",
+        ),
+        (["--graph", "mst", "--neighbors", "3"], "--neighbors means nothing to --graph mst"),
+        (["--graph", "precomputed", "--radius", "3"], "where the table is the graph"),
+        (["--graph", "epsilon"], "--graph epsilon needs --radius"),
+        (["--clusters", "many"], "n_clusters='many'"),
+        (["--clusters", "0"], "n_clusters=0"),
+        (["--clusters", "200"], "n_clusters=200"),
+        (["--scale", "wide"], "scale='wide'"),
+        (["--graph", "precomputed", "--plot", "c.png"], "--plot needs coordinates"),
+        (["-o", "labels.txt"], "--output labels.txt ends in .txt"),
+    ],
+)
+def test_a_mistake_is_one_teaching_line(words, message, moons, error_of):
+    assert message in error_of("cluster", moons[0], *words)

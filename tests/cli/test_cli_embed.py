@@ -1,0 +1,85 @@
+import inspect
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+import vicinal  # noqa: E402
+from vicinal.cli.embed import METHODS  # noqa: E402
+from vicinal.datasets import make_spirals  # noqa: E402
+
+
+@pytest.fixture
+def spirals(tmp_path):
+    X, arms = make_spirals(90, random_state=0)
+    path = tmp_path / "spirals.npz"
+    np.savez(path, X=X, arm=arms)
+    return path, X
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_options_are_parameters_of_the_estimator(method):
+    parameters = inspect.signature(getattr(vicinal, METHODS[method].estimator)).parameters
+    assert {*METHODS[method].options.values(), *METHODS[method].fixed} <= set(parameters)
+    assert METHODS[method].on_graph == ("graph" in parameters)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_coordinates_written_are_those_of_the_estimator(method, spirals, tmp_path, facts_of):
+    path, X = spirals
+    target, picture = tmp_path / "emb.csv", tmp_path / "emb.png"
+    words = ["--method", method, "--dimensions", 3, "-o", target, "--plot", picture]
+    facts = facts_of("embed", path, "--label", "arm", *words)
+    estimator = getattr(vicinal, METHODS[method].estimator)
+    parameters = {"n_components": 3, **METHODS[method].fixed}
+    if "random_state" in inspect.signature(estimator).parameters:
+        parameters["random_state"] = 0
+    frame = pd.read_csv(target)
+    assert list(frame.columns) == ["row", "axis_1", "axis_2", "axis_3"]
+    expected = estimator(**parameters).fit_transform(X)
+    np.testing.assert_allclose(frame.iloc[:, 1:], expected, rtol=1e-12)
+    np.testing.assert_allclose([a["deviation"] for a in facts["axes"]], expected.std(axis=0))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_graph_and_landmarks_reach_the_estimator(spirals, tmp_path, facts_of):
+    path, X = spirals
+    target = tmp_path / "emb.csv"
+    words = ["--graph", "dmst", "--n-trees", 5, "--landmarks", 30, "-o", target]
+    facts = facts_of("embed", path, "--key", "X", "--method", "isomap", *words)
+    model = vicinal.Isomap(n_landmarks=30, graph="disjoint_mst", graph_params={"n_trees": 5})
+    np.testing.assert_allclose(pd.read_csv(target).iloc[:, 1:], model.fit_transform(X), rtol=1e-12)
+    assert facts["axes"][1]["residual_variance"] == pytest.approx(model.residual_variance_[1])
+
+
+def test_distances_can_be_embedded_and_drawn(spirals, tmp_path, run, capsys):
+    X = spirals[1]
+    np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
+    words = ["--method", "isomap", "--metric", "precomputed", "--plot", tmp_path / "emb.svg"]
+    assert run("embed", tmp_path / "D.npy", *words) == 0
+    assert "picture shows 2 axes of the embedding" in capsys.readouterr().out
+    assert (tmp_path / "emb.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("dimensions", [1, 4])
+def test_a_picture_of_any_number_of_dimensions(dimensions, spirals, tmp_path, facts_of):
+    words = ["--dimensions", dimensions, "--plot", tmp_path / "emb.png"]
+    shows = facts_of("embed", spirals[0], "--key", "X", *words)["picture_shows"]
+    assert shows == {1: "1 axes of the embedding", 4: "2 of 4 axes of the embedding"}[dimensions]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--method", "perceptual", "--graph", "mst"], "--graph means nothing to --method perc"),
+        (["--landmarks", "9"], "--landmarks means nothing to --method eigenmaps"),
+        (["--dimensions", "0"], "n_components=0"),
+        (["--dimensions", "90"], "n_components=90"),
+        (["--label", "color"], "it has X, arm"),
+        (["--plot", "emb.gif"], "--plot emb.gif ends in .gif"),
+    ],
+)
+def test_a_mistake_is_one_teaching_line(words, message, spirals, error_of):
+    assert message in error_of("embed", spirals[0], "--key", "X", *words)

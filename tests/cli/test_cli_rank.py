@@ -1,0 +1,98 @@
+import inspect
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("matplotlib")
+
+import vicinal  # noqa: E402
+from vicinal.cli.rank import METHODS  # noqa: E402
+from vicinal.datasets import make_two_moons  # noqa: E402
+
+
+@pytest.fixture
+def moons(tmp_path):
+    X, classes = make_two_moons(80, noise=0.03, random_state=0)
+    path = tmp_path / "moons.csv"
+    frame = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "moon": classes})
+    # Names that are numbers too, but not those of the rows.
+    frame.insert(0, "code", np.arange(80) + 1000)
+    frame.to_csv(path, index=False)
+    return path, X, classes
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_options_are_parameters_of_the_estimator(method):
+    parameters = inspect.signature(getattr(vicinal, METHODS[method].estimator)).parameters
+    assert {*METHODS[method].options.values(), *METHODS[method].fixed} <= set(parameters)
+    assert METHODS[method].on_graph == ("graph" in parameters)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_found_is_what_the_estimator_finds(method, moons, tmp_path, facts_of):
+    path, X, classes = moons
+    target, picture = tmp_path / "found.csv", tmp_path / "found.png"
+    words = ["--method", method, "--alpha", 0.9, "--query", 1017, 1003, "-k", 5]
+    words += ["--id", "code", "--label", "moon", "-o", target, "--plot", picture]
+    facts = facts_of("rank", path, *words)
+    model = getattr(vicinal, METHODS[method].estimator)(alpha=0.9).fit(X)
+    indices, scores = model.rank([17, 3], 5)
+    frame = pd.read_csv(target)
+    assert list(frame.columns) == ["query", "rank", "row", "query_id", "id", "label", "score"]
+    np.testing.assert_array_equal(frame["row"], indices.ravel())
+    np.testing.assert_allclose(frame["score"], scores.ravel(), rtol=1e-9)
+    assert frame["query"].tolist() == [17] * 5 + [3] * 5
+    np.testing.assert_array_equal(frame["id"], frame["row"] + 1000)
+    assert facts["same_class"] == np.mean(classes[indices] == classes[[17, 3]][:, None])
+    assert [line["row"] for line in facts["found"]] == indices.ravel().tolist()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_are_asked_for_by_number_and_by_name(moons, tmp_path, facts_of):
+    frame = pd.read_csv(moons[0]).drop(columns="code")
+    frame.index = [f"point {i}" for i in range(80)]
+    frame.to_parquet(tmp_path / "moons.parquet")
+    by_number = facts_of("rank", tmp_path / "moons.parquet", "--query", 5, "-k", 3)
+    by_name = facts_of("rank", tmp_path / "moons.parquet", "--query", "point 5", "-k", 3)
+    assert by_number["found"] == by_name["found"]
+    assert by_name["found"][0]["query_id"] == "point 5"
+
+
+def test_a_table_is_printed_in_the_order_found(moons, run, capsys):
+    assert run("rank", moons[0], "--query", 17, "-k", 4) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index(next(line for line in lines if line.startswith("query ")))
+    assert [line.split()[1] for line in lines[start + 1 : start + 5]] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--query", "80"], "--query 80: the table has the rows 0 to 79"),
+        (["--query", "-1"], "--query -1: the table has the rows 0 to 79"),
+        (
+            ["--query", "Ada"],
+            "is no row number, and the rows have no names; name their column by --id",
+        ),
+        (["--id", "code", "--query", "5"], "0 rows have this name"),
+        (["--id", "moon", "--query", "1"], "40 rows have this name, but one is needed"),
+        (["--query", "5", "-k", "80"], "k=80"),
+        (["--query", "5", "-k", "0"], "k=0"),
+        (["--query", "5", "--alpha", "1"], "alpha=1"),
+        (["--query", "5", "--graph", "mst"], "it is an option of manifold"),
+        (["--query", "5", "-o", "found.html"], "--output found.html ends in .html"),
+    ],
+)
+def test_a_mistake_is_one_teaching_line(words, message, moons, error_of):
+    assert message in error_of("rank", moons[0], *words)
+
+
+def test_a_matrix_of_lengths_cannot_be_drawn(moons, tmp_path, error_of, facts_of):
+    X = moons[1]
+    np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
+    words = ["rank", tmp_path / "D.npy", "--method", "manifold", "--metric", "precomputed"]
+    words += ["--query", 4, "-k", 3]
+    assert "--plot needs coordinates" in error_of(*words, "--plot", tmp_path / "f.png")
+    found = [line["row"] for line in facts_of(*words)["found"]]
+    assert found == vicinal.ManifoldRanking().fit(X).rank(4, 3)[0][0].tolist()
