@@ -26,6 +26,7 @@ __getattr__, __dir__, __all__ = attach(
         "similarity.self_smoothing": ["SelfSmoothing"],
         "cluster.spectral": ["SpectralClustering"],
         "cluster.perceptual": ["PerceptualClustering"],
+        "embed.diffusion": ["DiffusionMaps"],
         "embed.eigenmaps": ["LaplacianEigenmaps"],
         "embed.isomap": ["Isomap"],
         "embed.perceptual": ["PerceptualEmbedding"],

@@ -15,6 +15,7 @@ from vicinal import graphs
 from vicinal._validation import check_affinity
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
+from vicinal.operators.laplacians import shares_over
 from vicinal.operators.spectrum import nystrom
 from vicinal.similarity.affinities import check_scale, edge_scale
 
@@ -112,10 +113,20 @@ class GraphEstimator(BaseEstimator):
         """
         return self._kernel_weights(*self._neighbors_of(X))
 
-    def _extend(self, X: Any, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Eigenvectors of the random walk at new points; training points keep their entries."""
+    def _extend(
+        self,
+        X: Any,
+        vectors: np.ndarray,
+        values: np.ndarray,
+        masses: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Eigenvectors of the random walk at new points; training points keep their entries.
+
+        With ``masses``, a step to a training point weighs the less, the larger its mass.
+        """
         indices, distances = self._neighbors_of(X)
-        rows = self._kernel_weights(indices, distances) @ vectors
+        weights = self._kernel_weights(indices, distances)
+        rows = (weights if masses is None else shares_over(weights, masses)) @ vectors
         return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
 
     def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:

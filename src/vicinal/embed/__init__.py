@@ -2,6 +2,8 @@
 
 - `Isomap`: distances along the graph, by classical scaling or from landmarks
 - `LaplacianEigenmaps`: the slowest directions of a random walk
+- `DiffusionMaps`: the same directions, faded by the steps of a diffusion
+- `diffusion_distance`: how differently walks from two nodes go on
 - `PerceptualEmbedding`: clusters on lines through the origin, noise near it
 - `classical_scaling`, `place_by_distances`: the scaling itself, for any distances
 """
@@ -11,6 +13,7 @@ from vicinal._lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "diffusion": ["DiffusionMaps", "diffusion_distance"],
         "eigenmaps": ["LaplacianEigenmaps"],
         "isomap": ["Isomap"],
         "perceptual": ["PerceptualEmbedding"],

@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import GraphEstimator
-from vicinal._validation import check_choice, check_count
+from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.operators.laplacians import degrees
-from vicinal.operators.spectrum import affinity_components, leading_eigenpairs, walk_vectors
-
-# A link between components weighs at least this much, or it would not connect: its length is far
-# above the scale of the edges.
-LINK = 1e-3
+from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
 
 
-class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+class LaplacianEigenmaps(ConnectedEmbedding):
     """Embedding by the eigenvectors of the random walk on a graph, its slowest directions first.
 
     Parameters
@@ -90,27 +83,13 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Grap
         -------
         self
         """
-        check_count(self.n_components, "n_components")
-        check_choice(self.disconnected, "disconnected", ("connect", "raise"))
-        weights = self._connected(self._build_affinity(X))
-        n = weights.shape[0]
-        check_count(
-            self.n_components,
-            "n_components",
-            high=n - 1,
-            remedy=f"X has n_samples={n}, and the first direction is constant.",
-        )
+        weights = self._connected_affinity(X)
         pairs = leading_eigenpairs(
             weights, self.n_components + 1, random_state=self._seed(), n_jobs=self.n_jobs
         )
         self.eigenvalues_ = pairs.values[1:]
         self.embedding_ = walk_vectors(pairs.vectors[:, 1:], degrees(weights))
-        self._n_features_out = self.n_components
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """`fit`, and the embedding of the points."""
-        return self.fit(X).embedding_
 
     def transform(self, X: Any) -> np.ndarray:
         """Embedding of new points, through the Nystrom extension.
@@ -126,25 +105,3 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Grap
         """
         check_is_fitted(self)
         return self._extend(X, self.embedding_, self.eigenvalues_)
-
-    def _connected(self, weights: sparse.csr_array) -> sparse.csr_array:
-        components = affinity_components(weights)
-        n_components = int(components.max()) + 1
-        if n_components == 1:
-            return weights
-        if self.disconnected == "raise" or self.graph_ is None or self.graph_.points is None:
-            raise ValueError(
-                f"there are {n_components} components, and an embedding needs one; connect the graph, "
-                "take more neighbours, or fit on points with disconnected='connect'."
-            )
-        self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)
-        self.affinity_ = _with_links(self.graph_, self._affinity_of(self.graph_), components)
-        return self.affinity_
-
-
-def _with_links(graph: Any, weights: sparse.csr_array, components: np.ndarray) -> sparse.csr_array:
-    """Affinities in which edges between different components are strong enough to connect."""
-    rows = np.repeat(np.arange(graph.n_nodes), graph.degrees)
-    links = components[rows] != components[graph.indices]
-    values = np.where(links, np.maximum(weights.data, LINK), weights.data)
-    return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)

@@ -91,6 +91,14 @@ def normalized_affinity(weights: sparse.csr_array, sums: np.ndarray) -> sparse.c
     return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
 
 
+def shares_over(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
+    """Weights over the masses of their columns, a mass of 0 left out of this; rows sum to 1."""
+    values = weights.data / np.where(masses > 0, masses, 1.0)[weights.indices]
+    shares = sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
+    shares.data /= np.repeat(degrees(shares), np.diff(shares.indptr))
+    return shares
+
+
 def degrees(weights: sparse.csr_array) -> np.ndarray:
     """Sum of each row."""
     return np.asarray(weights.sum(axis=1)).ravel()

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._validation import check_count, check_real, require_memory
+from vicinal.operators.laplacians import shares_over
 from vicinal.rank.scores import Resolvent, all_scores, best_scores
 
 
@@ -124,12 +125,7 @@ def scaled_starts(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_a
     a new point that coincides with one training point has exactly its scores.
     """
     # Nodes of mass 0 have no edges: v may be anything there, it stays where it is.
-    roots = np.sqrt(np.where(masses > 0, masses, 1.0))
-    values = weights.data / roots[weights.indices]
-    scaled = sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
-    sums = np.asarray(scaled.sum(axis=1)).ravel()
-    scaled.data /= np.repeat(sums, np.diff(scaled.indptr))
-    return scaled
+    return shares_over(weights, np.sqrt(masses))
 
 
 def labelled_rows(queries: Any, n: int) -> sparse.csr_array | None:

@@ -1,0 +1,159 @@
+"""Diffusion maps against the distances of the literal walk."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from vicinal import DiffusionMaps, LaplacianEigenmaps, graphs
+from vicinal.embed import diffusion_distance
+
+
+def literal_distance(W, t, alpha=0.0):
+    """Formula (6): rows of the t-step walk, squares over the stationary distribution."""
+    q = W.sum(axis=1) ** alpha
+    W = W / q[:, None] / q[None]
+    d = W.sum(axis=1)
+    P = np.linalg.matrix_power(W / d[:, None], t)
+    phi = d / d.sum()
+    n = len(W)
+    return np.array(
+        [
+            [np.sqrt(sum((P[i, k] - P[j, k]) ** 2 / phi[k] for k in range(n))) for j in range(n)]
+            for i in range(n)
+        ]
+    )
+
+
+@st.composite
+def connected_affinities(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    n = draw(st.integers(2, 12))
+    W = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
+    W = W + W.T + np.diag(rng.random(n))
+    chain = np.diag(rng.random(n - 1) + 0.1, 1)
+    return W + chain + chain.T
+
+
+@pytest.fixture(scope="module")
+def strip():
+    return np.random.default_rng(0).random((200, 2)) * [5, 1]
+
+
+@settings(max_examples=60)
+@given(connected_affinities(), st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0]))
+def test_distances_are_those_of_the_walk(W, t, alpha):
+    found = diffusion_distance(W, t, alpha=alpha)
+    np.testing.assert_allclose(found, literal_distance(W, t, alpha), atol=2e-7)
+    np.testing.assert_array_equal(found, found.T)
+    assert not np.diagonal(found).any()
+
+
+@settings(max_examples=20)
+@given(connected_affinities(), st.integers(0, 12), st.sampled_from([0.0, 1.0]))
+def test_all_dimensions_together_give_the_distances(W, t, alpha):
+    model = DiffusionMaps(len(W) - 1, t=t, alpha=alpha, graph="precomputed").fit(W)
+    places = model.embedding_
+    np.testing.assert_allclose(cdist(places, places), literal_distance(W, t, alpha), atol=1e-6)
+    assert model.left_out_ == 0
+
+
+def test_steps_between_whole_ones_lie_between(strip):
+    W = graphs.gaussian(strip[:50]).affinity().toarray() + np.eye(50)
+    before, middle, after = (diffusion_distance(W, t) for t in (2, 2.5, 3))
+    off = ~np.eye(50, dtype=bool)
+    assert (before[off] >= middle[off]).all()
+    assert (middle[off] >= after[off]).all()
+
+
+def test_distances_fade_to_nothing_within_a_piece_and_stay_between_pieces():
+    W = np.kron(np.eye(2), np.ones((3, 3)) + np.eye(3))
+    distances = diffusion_distance(W, 1000)
+    np.testing.assert_allclose(distances[:3, :3], 0, atol=1e-7)
+    # Each piece has half of the mass: 1 / (1/2) from either side.
+    np.testing.assert_allclose(distances[:3, 3:], 2.0, atol=1e-7)
+
+
+def test_few_steps_without_density_are_the_directions_of_laplacian_eigenmaps(strip):
+    ours, theirs = DiffusionMaps(3, t=2).fit(strip), LaplacianEigenmaps(3).fit(strip)
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_)
+    total = np.sqrt(ours.affinity_.sum())
+    np.testing.assert_allclose(
+        ours.embedding_, theirs.embedding_ * total * theirs.eigenvalues_**2, atol=1e-7
+    )
+
+
+def test_alpha_one_forgets_how_densely_a_line_is_sampled():
+    """On a segment the first direction is a cosine of the position, whatever the density."""
+    x = np.sort(np.random.default_rng(0).beta(0.6, 1.5, 1500))
+    expected = np.cos(np.pi * (x - x[0]) / np.ptp(x))
+    fit = {}
+    for alpha in (0.0, 1.0):
+        model = DiffusionMaps(
+            1, alpha=alpha, graph="epsilon_ball", graph_params={"radius": 0.06}, scale=0.02
+        )
+        fit[alpha] = abs(np.corrcoef(model.fit_transform(x[:, None])[:, 0], expected)[0, 1])
+    assert fit[1.0] > 0.999
+    assert fit[1.0] > fit[0.0]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_training_points_keep_their_places_and_new_ones_fall_between(strip, alpha):
+    model = DiffusionMaps(2, t=10, alpha=alpha).fit(strip)
+    np.testing.assert_allclose(model.transform(strip), model.embedding_, rtol=1e-12)
+    middle = (strip[:50] + strip[model.graph_.indices[model.graph_.indptr[:50]]]) / 2
+    spread = np.ptp(model.embedding_, axis=0)
+    assert np.all(np.abs(model.transform(middle) - model.embedding_[:50]) < 0.15 * spread)
+    assert np.isfinite(model.transform([[1e9, 0.5]])).all()
+
+
+def test_automatic_steps_are_the_fewest_that_make_the_rest_faint(strip):
+    model = DiffusionMaps(2, t="auto").fit(strip)
+    fewer = DiffusionMaps(2, t=model.t_ - 1).fit(strip)
+    assert model.left_out_ <= 0.1 < fewer.left_out_
+    assert model.t_ == int(model.t_)
+    assert DiffusionMaps(1, t="auto", graph="precomputed").fit(np.ones((2, 2))).t_ == 1
+
+
+@pytest.mark.parametrize("factor", [2.0**-300, 2.0**300])
+def test_units_of_affinity_do_not_matter(factor):
+    W = graphs.gaussian(np.random.default_rng(1).random((30, 2))).affinity().toarray()
+    np.testing.assert_allclose(
+        diffusion_distance(W * factor, 3, alpha=1), diffusion_distance(W, 3, alpha=1), rtol=1e-9
+    )
+
+
+def test_every_form_of_affinity_is_the_same(strip):
+    graph = graphs.knn(strip, 5)
+    W = graph.affinity()
+    expected = diffusion_distance(W.toarray(), 4)
+    for form in (graph, W, sparse.csr_matrix(W), sparse.coo_array(W)):
+        np.testing.assert_allclose(diffusion_distance(form, 4), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("W", "options", "words"),
+    [
+        ([[0, 1], [1, np.nan]], {}, "NaN"),
+        ([[1, 2], [3, 1]], {}, "not symmetric"),
+        ([[1, 0], [0, 0]], {}, "node 1 has no affinity"),
+        ([[1, -1], [-1, 1]], {}, "negative"),
+        (np.ones((2, 3)), {}, "square"),
+        (np.ones((2, 2)), {"t": -1}, "t=-1"),
+        (np.ones((2, 2)), {"t": np.inf}, "t=inf"),
+        (np.ones((2, 2)), {"alpha": 2}, "alpha=2"),
+    ],
+)
+def test_bad_input_is_named(W, options, words):
+    with pytest.raises(ValueError, match=words):
+        diffusion_distance(W, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"t": "many"}, {"t": -1}, {"alpha": -1}, {"n_components": 200}, {"disconnected": 1}]
+)
+def test_bad_parameters_are_named(strip, options):
+    with pytest.raises((ValueError, TypeError), match=next(iter(options))):
+        DiffusionMaps(**options).fit(strip)
