@@ -57,7 +57,7 @@ def stationary_distribution(
     weights = edge_weights(digraph)
     walk, dangling = walk_matrix(weights)
     if beta < 1:
-        return _solve(walk, dangling, beta, tolerance)
+        return solve_teleport(walk, dangling, beta, tolerance)
     if dangling.any():
         raise ValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
@@ -69,7 +69,9 @@ def stationary_distribution(
     if len(closed) <= EXACT:
         probabilities[closed] = _eliminated(inside)
     else:
-        probabilities[closed] = _solve(inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance)
+        probabilities[closed] = solve_teleport(
+            inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance
+        )
     return probabilities
 
 
@@ -117,10 +119,17 @@ def _eliminated(walk: sparse.csr_array) -> np.ndarray:
     return probabilities
 
 
-def _solve(
-    walk: sparse.csr_array, dangling: np.ndarray, beta: float, tolerance: float
+def solve_teleport(
+    walk: sparse.csr_array,
+    dangling: np.ndarray,
+    beta: float,
+    tolerance: float,
+    landing: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Distribution of the walk with teleport; dangling nodes only change its sum, hence the division."""
+    """Distribution of the walk with teleport, which lands anywhere if not told where.
+
+    Dangling nodes teleport always; that only changes the sum, hence the division.
+    """
     n = walk.shape[0]
     if n == 1:
         return np.ones(1)
@@ -129,8 +138,9 @@ def _solve(
     matrix = matrix[order][:, order]
     matrix.sort_indices()
     solve = _direct(matrix, beta) if n <= DIRECT else _iterative(matrix)
-    right = np.full(n, (1.0 - beta) / n)
-    found = np.full(n, 1.0 / n)
+    # From here on: what the walk cannot reach from there stays at 0.
+    found = np.full(n, 1.0 / n) if landing is None else landing[order]
+    right = (1.0 - beta) * found
     closed = not dangling.any()
     for _ in range(MAX_REFINEMENTS):
         better = found + solve(right - matrix @ found)
@@ -147,7 +157,7 @@ def _solve(
             f"was {change:.1e}; give a smaller beta than {beta} or a larger tolerance."
         )
     result = np.empty(n)
-    result[order] = np.maximum(found, (1.0 - beta) / n if closed else 0.0)
+    result[order] = np.maximum(found, right if closed else 0.0)
     return result / result.sum()
 
 

@@ -2,6 +2,8 @@
 
 - `PerceptualRanking`: along the contextual digraph, which keeps to a structure in heavy noise
 - `ManifoldRanking`: along an undirected graph
+- `LabelPropagationRanking`: by how soon a walk meets the query
+- `pagerank`: all nodes of a digraph, for everyone or from one point of view
 """
 
 from vicinal._lazy import attach
@@ -9,7 +11,9 @@ from vicinal._lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "label_propagation": ["LabelPropagationRanking"],
         "manifold": ["ManifoldRanking"],
+        "pages": ["pagerank"],
         "perceptual": ["PerceptualRanking"],
     },
 )

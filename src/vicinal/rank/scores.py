@@ -12,6 +12,7 @@ it is short, and as all its terms are nonnegative, every score has all its digit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -107,16 +108,7 @@ class PowerSeries:
         self.scatter = 0.5 * alpha * pair.T[::-1]
 
     def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
-        scores = np.empty(starts.shape)
-
-        def add_up(span: tuple[int, int]) -> None:
-            # Always as many columns, as the bits of a product may depend on how many there are.
-            flow = np.zeros((starts.shape[1], QUERIES_A_TASK))
-            flow[:, : span[1] - span[0]] = starts[slice(*span)].toarray().T
-            scores[slice(*span)] = self._sum(flow).T[: span[1] - span[0]]
-
-        map_threads(add_up, blocks(starts.shape[0], QUERIES_A_TASK), n_jobs)
-        return scores
+        return in_columns(self._sum, starts, n_jobs)
 
     def _sum(self, flow: np.ndarray) -> np.ndarray:
         total = flow.copy()
@@ -130,6 +122,45 @@ class PowerSeries:
             new[:, (new <= 1e-16 * total + 1e-300).all(axis=0)] = 0.0
             flow = new
         return total
+
+
+class ClampedWalk:
+    """Probability of a walk to meet a query within some steps.
+
+    A row c of starts holds the probability of each node to count as met when the walk is there: f = c at
+    first, then f <- c + (1 - c) P f. With c = 1 at labelled nodes that is label propagation.
+    """
+
+    def __init__(self, walk: sparse.csr_array, n_steps: int) -> None:
+        self.n_nodes, self.walk, self.n_steps = walk.shape[0], walk, n_steps
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        return in_columns(self._spread, starts, n_jobs)
+
+    def _spread(self, met: np.ndarray) -> np.ndarray:
+        missed, flow = 1.0 - met, met
+        for _ in range(self.n_steps):
+            flow = self.walk @ flow
+            flow *= missed
+            flow += met
+        # Sums of probabilities may round to a little above 1.
+        return np.minimum(flow, 1.0)
+
+
+def in_columns(
+    solve: Callable[[np.ndarray], np.ndarray], starts: sparse.csr_array, n_jobs: int | None
+) -> np.ndarray:
+    """Rows of scores from a function of few start vectors, the columns of a matrix, shared by threads."""
+    scores = np.empty(starts.shape)
+
+    def task(span: tuple[int, int]) -> None:
+        # Always as many columns, as the bits of a product may depend on how many there are.
+        columns = np.zeros((starts.shape[1], QUERIES_A_TASK))
+        columns[:, : span[1] - span[0]] = starts[slice(*span)].toarray().T
+        scores[slice(*span)] = solve(columns).T[: span[1] - span[0]]
+
+    map_threads(task, blocks(starts.shape[0], QUERIES_A_TASK), n_jobs)
+    return scores
 
 
 def all_scores(
