@@ -55,6 +55,8 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
     )
     for note in table.notes:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
+    if arguments.standardize and hasattr(table.points, "toarray"):
+        raise ValueError("--standardize would fill a sparse matrix; leave it out.")
     if arguments.standardize:
         from sklearn.preprocessing import StandardScaler
 

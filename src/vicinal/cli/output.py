@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,26 +59,69 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def write_table(columns: Mapping[str, np.ndarray], path: Path) -> None:
     """Columns of equal length as a table, in the format that the name of the file asks for."""
+    write_blocks([columns], 1, path)
+
+
+def write_blocks(
+    blocks: Iterable[Mapping[str, np.ndarray]],
+    n_blocks: int,
+    path: Path,
+    progress: str | None = None,
+) -> None:
+    """A table that comes some lines at a time; only .npz needs all of them at once."""
+    from vicinal._parallel import progress_bar
+
     suffix = path.suffix.lower()
-    with whole_file(path) as unfinished:
-        if suffix == ".npz":
-            # Names would otherwise be Python objects, which numpy does not load by default.
-            plain: dict[str, Any] = {name: _plain(column) for name, column in columns.items()}
-            np.savez_compressed(unfinished, **plain)
-            return
+    write = {".npz": _write_arrays, ".parquet": _write_parquet}.get(suffix, _write_text)
+    with whole_file(path) as unfinished, progress_bar(n_blocks, progress) as bar:
+
+        def counted() -> Iterator[Mapping[str, np.ndarray]]:
+            for block in blocks:
+                yield block
+                bar.update()
+
         try:
-            import pandas
+            write(counted(), unfinished)
         except ImportError as error:
-            raise ImportError(f"{suffix} files need pandas: pip install 'vicinal[cli]'.") from error
-        frame = pandas.DataFrame(dict(columns))
-        if suffix == ".parquet":
-            frame.to_parquet(unfinished, index=False)
-        else:
-            frame.to_csv(unfinished, sep="\t" if suffix == ".tsv" else ",", index=False)
+            raise ImportError(
+                f"{suffix} files need {error.name}: pip install 'vicinal[cli]'."
+            ) from error
 
 
-def _plain(column: np.ndarray) -> np.ndarray:
-    return column.astype(str) if column.dtype == object else column
+def _write_arrays(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
+    parts = list(blocks)
+    columns: dict[str, Any] = {
+        name: np.concatenate([part[name] for part in parts]) for name in parts[0]
+    }
+    # Names of rows would otherwise be Python objects, which numpy does not load by default.
+    plain = {name: c.astype(str) if c.dtype == object else c for name, c in columns.items()}
+    np.savez_compressed(path, **plain)
+
+
+def _write_parquet(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
+    import pandas
+    import pyarrow
+    from pyarrow import parquet
+
+    writer = None
+    try:
+        for block in blocks:
+            table = pyarrow.Table.from_pandas(pandas.DataFrame(dict(block)), preserve_index=False)
+            writer = writer or parquet.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _write_text(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
+    import pandas
+
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    for number, block in enumerate(blocks):
+        pandas.DataFrame(dict(block)).to_csv(
+            path, sep=separator, index=False, header=number == 0, mode="w" if number == 0 else "a"
+        )
 
 
 def format_rows(rows: Sequence[Sequence[str]]) -> str:

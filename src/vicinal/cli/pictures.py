@@ -34,14 +34,19 @@ def plane_of(points: np.ndarray) -> Plane:
     )
 
 
-def new_axes(plane: Plane) -> tuple[Any, Any]:
-    """Figure and axes for positions of a plane or of a space."""
+def new_figure(size: tuple[float, float]) -> Any:
+    """An empty figure of a size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("--plot needs matplotlib: pip install 'vicinal[plot]'.") from error
     # Not pyplot: it would look for a screen.
-    figure = Figure(figsize=(7, 7), layout="constrained")
+    return Figure(figsize=size, layout="constrained")
+
+
+def new_axes(plane: Plane) -> tuple[Any, Any]:
+    """Figure and axes for positions of a plane or of a space."""
+    figure = new_figure((7, 7))
     ax = figure.add_subplot(projection="3d" if plane.positions.shape[1] == 3 else None)
     if plane.axes:
         ax.set(xlabel=plane.axes[0], ylabel=plane.axes[1])

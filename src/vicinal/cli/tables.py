@@ -64,7 +64,7 @@ def read_table(
     if points.ndim == 2 and 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
     if hasattr(points, "toarray") and not accept_sparse:
-        table = table._replace(points=_dense(points, path))
+        table = table._replace(points=full_table(points, path))
     if not accept_gaps:
         _refuse_gaps(table.points, path)
     return table
@@ -201,7 +201,8 @@ def _load_sparse(path: Path) -> Any:
         raise ValueError(f"{path} could not be read as a sparse matrix: {error}") from error
 
 
-def _dense(points: Any, path: Path) -> np.ndarray:
+def full_table(points: Any, path: Path) -> np.ndarray:
+    """A sparse table with all its zeros, if these fit into memory."""
     from vicinal._validation import require_memory
 
     n_rows, n_columns = points.shape
