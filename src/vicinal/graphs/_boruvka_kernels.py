@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from vicinal._kernels import LEAN
+
 
 class Forest(NamedTuple):
     """What is known of the spanning forest; points are numbered as the search numbers them.
@@ -69,7 +71,7 @@ def is_forbidden(forbidden, i, j):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def advance(forest, lists, costs, forbidden, first, last):
     """Relabel the points first ... last - 1 and let them look for outside points in their lists.
 
@@ -104,7 +106,7 @@ def _earlier(order, i, j, u, v):
     return a < x or (a == x and b < y)
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def choose(forest, order, only_asked):
     """Best edge of every component among the points whose nearest outside point is known."""
     for i in range(len(order)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vicinal._kernels import LEAN
 from vicinal.graphs._boruvka_kernels import is_forbidden
 from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
 from vicinal.neighbors._kdtree_kernels import box_gap, cost_between, lower_bound
@@ -32,69 +33,76 @@ def search_leaves(tree, kind, offsets, pure, forest, forbidden, limit, first, la
     Components of more than ``limit`` points wait. Other threads may lower ``best`` meanwhile; it always
     is the cost of a real edge, so a search that ends at it loses nothing.
     """
-    n_nodes = len(tree.bounds)
-    leaf_zero = n_nodes // 2
-    asking, label = np.empty(1, np.int64), np.int64(0)
-    bound, beyond, stack = np.empty(1), np.empty(1), np.empty(64, np.int64)
-    low, high = np.empty((1, tree.points.shape[1])), np.empty((1, tree.points.shape[1]))
+    leaf_zero, width = len(tree.bounds) // 2, 0
     for leaf in range(leaf_zero + first, leaf_zero + last):
-        a, b = tree.bounds[leaf]
-        if len(asking) < b - a:
-            asking, bound, beyond = np.empty(b - a, np.int64), np.empty(b - a), np.empty(b - a)
-        count, reach, least = 0, -np.inf, np.inf
-        low[:], high[:] = np.inf, -np.inf
-        for i in range(a, b):
-            if _asks(forest, i, limit):
-                asking[count] = i
-                bound[count] = forest.best[forest.component[i]]
-                beyond[count] = np.inf
-                for c in range(len(kind[0]) or low.shape[1]):
-                    low[0, c] = min(low[0, c], tree.points[i, c])
-                    high[0, c] = max(high[0, c], tree.points[i, c])
-                reach = max(reach, bound[count])
-                if len(kind[2]):
-                    least = min(least, offsets.points[i])
-                count += 1
-        if count == 0:
-            continue
-        # The component that all of them are in: boxes inside it hold nothing for them.
-        label = np.int64(forest.component[asking[0]])
-        for q in range(1, count):
-            if forest.component[asking[q]] != label:
-                label = np.int64(-1)
-        node, stack[0], size, pruned = leaf, leaf, 1, np.inf
-        while True:
-            while size:
-                size -= 1
-                other = stack[size]
-                if label >= 0 and pure[other] == label:
-                    continue
-                gap = box_gap(kind, low, high, 0, tree.lower, tree.upper, other)
-                offset = least + offsets.nodes[other] if len(kind[2]) else 0.0
-                least_cost = lower_bound(kind, offsets, gap, offset)
-                if least_cost > reach:
-                    pruned = min(pruned, least_cost)
-                    continue
-                left = 2 * other + 1
-                if left < n_nodes:
-                    near = box_gap(kind, low, high, 0, tree.lower, tree.upper, left)
-                    far = box_gap(kind, low, high, 0, tree.lower, tree.upper, left + 1)
-                    nearer_right = far < near
-                    stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
-                    size += 2
-                else:
-                    reach = _ask(
-                        tree, kind, offsets, pure, forest, forbidden,
-                        asking, bound, beyond, count, other,
-                    )  # fmt: skip
-            if node == 0:
-                break
-            stack[0], size = node + 1 if node % 2 else node - 1, 1
-            node = (node - 1) // 2
-        _settle(forest, asking, bound, beyond, count, pruned)
+        width = max(width, tree.bounds[leaf, 1] - tree.bounds[leaf, 0])
+    asking, stack = np.empty(width, np.int64), np.empty(64, np.int64)
+    bound, beyond = np.empty(width), np.empty(width)
+    low, high = np.empty((1, tree.points.shape[1])), np.empty((1, tree.points.shape[1]))
+    room = (asking, bound, beyond, low, high, stack)
+    for leaf in range(leaf_zero + first, leaf_zero + last):
+        _search_leaf(tree, kind, offsets, pure, forest, forbidden, limit, leaf, room)
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
+def _search_leaf(tree, kind, offsets, pure, forest, forbidden, limit, leaf, room):
+    asking, bound, beyond, low, high, stack = room
+    n_nodes = len(tree.bounds)
+    count, reach, least = 0, -np.inf, np.inf
+    for c in range(len(kind[0]) or low.shape[1]):
+        low[0, c], high[0, c] = np.inf, -np.inf
+    for i in range(tree.bounds[leaf, 0], tree.bounds[leaf, 1]):
+        if _asks(forest, i, limit):
+            asking[count] = i
+            bound[count] = forest.best[forest.component[i]]
+            beyond[count] = np.inf
+            for c in range(len(kind[0]) or low.shape[1]):
+                low[0, c] = min(low[0, c], tree.points[i, c])
+                high[0, c] = max(high[0, c], tree.points[i, c])
+            reach = max(reach, bound[count])
+            if len(kind[2]):
+                least = min(least, offsets.points[i])
+            count += 1
+    if count == 0:
+        return
+    # The component that all of them are in: boxes inside it hold nothing for them.
+    label = np.int64(forest.component[asking[0]])
+    for q in range(1, count):
+        if forest.component[asking[q]] != label:
+            label = np.int64(-1)
+    node, stack[0], size, pruned = leaf, leaf, 1, np.inf
+    while True:
+        while size:
+            size -= 1
+            other = stack[size]
+            if label >= 0 and pure[other] == label:
+                continue
+            gap = box_gap(kind, low, high, 0, tree.lower, tree.upper, other)
+            offset = least + offsets.nodes[other] if len(kind[2]) else 0.0
+            least_cost = lower_bound(kind, offsets, gap, offset)
+            if least_cost > reach:
+                pruned = min(pruned, least_cost)
+                continue
+            left = 2 * other + 1
+            if left < n_nodes:
+                near = box_gap(kind, low, high, 0, tree.lower, tree.upper, left)
+                far = box_gap(kind, low, high, 0, tree.lower, tree.upper, left + 1)
+                nearer_right = far < near
+                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                size += 2
+            else:
+                reach = _ask(
+                    tree, kind, offsets, pure, forest, forbidden,
+                    asking, bound, beyond, count, other,
+                )  # fmt: skip
+        if node == 0:
+            break
+        stack[0], size = node + 1 if node % 2 else node - 1, 1
+        node = (node - 1) // 2
+    _settle(forest, asking, bound, beyond, count, pruned)
+
+
+@njit(**LEAN)
 def _ask(tree, kind, offsets, pure, forest, forbidden, asking, bound, beyond, count, other):
     """Look through a leaf for the asking points; returns the largest cost still of interest."""
     points, order = tree.points, tree.order
@@ -129,7 +137,7 @@ def _ask(tree, kind, offsets, pure, forest, forbidden, asking, bound, beyond, co
     return reach
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def _settle(forest, asking, bound, beyond, count, pruned):
     """Keep what was found if nothing nearer can have been pruned; else only the lower bound."""
     for q in range(count):
@@ -143,7 +151,7 @@ def _settle(forest, asking, bound, beyond, count, pruned):
         forest.floor[i] = max(np.nextafter(bound[q], np.inf), min(beyond[q], pruned))
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def mark_pure(tree, component, pure):
     """Note for each node of the tree the component of all its points, -1 when they differ."""
     n_nodes = len(tree.bounds)

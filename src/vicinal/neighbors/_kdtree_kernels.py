@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from vicinal._kernels import LEAN
+
 
 class KDTree(NamedTuple):
     """Balanced k-d tree in arrays.
@@ -56,42 +58,48 @@ NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
 @njit(cache=True, nogil=True)
 def split(tree, dims, root, stop):
     """Split ``root`` and its descendants that are numbered below ``stop``."""
-    n_nodes = len(tree.bounds)
-    d = len(dims) or tree.points.shape[1]
     stack = np.empty(64, np.int64)
     stack[0], size = root, 1
     while size:
         size -= 1
         node = stack[size]
-        a, b = tree.bounds[node]
-        low, high = tree.lower[node], tree.upper[node]
-        low[:] = tree.points[a]
-        high[:] = tree.points[a]
-        tree.first[node] = tree.order[a]
-        for i in range(a + 1, b):
-            tree.first[node] = min(tree.first[node], tree.order[i])
-            for c in range(d):
-                x = tree.points[i, c]
-                low[c] = min(low[c], x)
-                high[c] = max(high[c], x)
         left = 2 * node + 1
-        if left >= n_nodes:
-            continue
-        widest = 0
-        for c in range(1, d):
-            if high[c] - low[c] > high[widest] - low[widest]:
-                widest = c
-        middle = (a + b) // 2
-        if high[widest] > low[widest]:
-            _select(tree.points, tree.order, d, a, b - 1, middle, widest)
-        tree.bounds[left, 0], tree.bounds[left, 1] = a, middle
-        tree.bounds[left + 1, 0], tree.bounds[left + 1, 1] = middle, b
-        if left < stop:
+        if _split_node(tree, dims, node) and left < stop:
             stack[size], stack[size + 1] = left + 1, left
             size += 2
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
+def _split_node(tree, dims, node):
+    """Box of a node, and the halves that its children get; whether it has any."""
+    points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
+    d = len(dims) or points.shape[1]
+    a, b = tree.bounds[node, 0], tree.bounds[node, 1]
+    for c in range(d):
+        lower[node, c] = upper[node, c] = points[a, c]
+    first = order[a]
+    for i in range(a + 1, b):
+        first = min(first, order[i])
+        for c in range(d):
+            lower[node, c] = min(lower[node, c], points[i, c])
+            upper[node, c] = max(upper[node, c], points[i, c])
+    tree.first[node] = first
+    left = 2 * node + 1
+    if left >= len(tree.bounds):
+        return False
+    widest, width = 0, upper[node, 0] - lower[node, 0]
+    for c in range(1, d):
+        if upper[node, c] - lower[node, c] > width:
+            widest, width = c, upper[node, c] - lower[node, c]
+    middle = (a + b) // 2
+    if width > 0:
+        _select(points, order, d, a, b - 1, middle, widest)
+    tree.bounds[left, 0], tree.bounds[left, 1] = a, middle
+    tree.bounds[left + 1, 0], tree.bounds[left + 1, 1] = middle, b
+    return True
+
+
+@njit(**LEAN)
 def _select(points, order, d, left, right, middle, axis):
     """Move rows so that ``middle`` holds what sorting along ``axis`` would put there."""
     while left < right:
@@ -175,37 +183,47 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
     best, ids = np.empty((width, k)), np.zeros((width, k), np.int64)
     stack, bounds = np.empty(64, np.int64), np.empty(64)
     for leaf in range(leaf_zero + first, leaf_zero + last):
-        a, b = tree.bounds[leaf]
-        best[:] = np.inf
-        node, stack[0], bounds[0], size = leaf, leaf, -np.inf, 1
-        reach, reach_row = np.inf, len(tree.order)
-        while True:
-            while size:
-                size -= 1
-                other, bound = stack[size], bounds[size]
-                if bound > reach or (bound == reach and tree.first[other] > reach_row):
-                    continue
-                left = 2 * other + 1
-                if left < n_nodes:
-                    near = _box_bound(tree, kind, offsets, leaf, left)
-                    far = _box_bound(tree, kind, offsets, leaf, left + 1)
-                    nearer_right = far < near
-                    stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
-                    bounds[size], bounds[size + 1] = max(near, far), min(near, far)
-                    size += 2
-                else:
-                    reach, reach_row = _join(tree, kind, offsets, a, b, other, best, ids)
-            if node == 0:
-                break
-            # Widen the search to the sibling's half: near points come before far ones.
-            stack[0], size = node + 1 if node % 2 else node - 1, 1
-            bounds[0] = _box_bound(tree, kind, offsets, leaf, stack[0])
-            node = (node - 1) // 2
-        for i in range(a, b):
+        _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds)
+        a = tree.bounds[leaf, 0]
+        for i in range(a, tree.bounds[leaf, 1]):
             row = tree.order[i] if original else i
             for c in range(k):
                 costs[row, c] = best[i - a, c]
                 indices[row, c] = tree.order[ids[i - a, c]] if original else ids[i - a, c]
+
+
+@njit(**LEAN)
+def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
+    """The cheapest others of the points of one leaf."""
+    n_nodes = len(tree.bounds)
+    a, b = tree.bounds[leaf, 0], tree.bounds[leaf, 1]
+    for i in range(b - a):
+        for c in range(best.shape[1]):
+            best[i, c] = np.inf
+    node, stack[0], bounds[0], size = leaf, leaf, -np.inf, 1
+    reach, reach_row = np.inf, len(tree.order)
+    while True:
+        while size:
+            size -= 1
+            other, bound = stack[size], bounds[size]
+            if bound > reach or (bound == reach and tree.first[other] > reach_row):
+                continue
+            left = 2 * other + 1
+            if left < n_nodes:
+                near = _box_bound(tree, kind, offsets, leaf, left)
+                far = _box_bound(tree, kind, offsets, leaf, left + 1)
+                nearer_right = far < near
+                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                bounds[size], bounds[size + 1] = max(near, far), min(near, far)
+                size += 2
+            else:
+                reach, reach_row = _join(tree, kind, offsets, a, b, other, best, ids)
+        if node == 0:
+            break
+        # Widen the search to the sibling's half: near points come before far ones.
+        stack[0], size = node + 1 if node % 2 else node - 1, 1
+        bounds[0] = _box_bound(tree, kind, offsets, leaf, stack[0])
+        node = (node - 1) // 2
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -216,7 +234,7 @@ def _box_bound(tree, kind, offsets, u, v):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(**LEAN)
 def _join(tree, kind, offsets, a, b, other, best, ids):
     """Offer the points of leaf ``other`` to those at a ... b - 1.
 
