@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-slow bench images clean
+.PHONY: demo test test-slow bench docs images clean
 
 demo: .venv/cli.stamp
 	$(BIN)/vicinal demo --force
@@ -22,6 +22,10 @@ test-slow: .venv/test.stamp
 bench: .venv/bench.stamp
 	$(BIN)/python -m benchmarks graphs
 
+# Pages in build/docs/index.html; a warning is an error. It needs no network.
+docs: .venv/docs.stamp
+	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
+
 images: .venv/cli.stamp
 	$(BIN)/vicinal demo -o docs/images --force
 
@@ -35,4 +39,4 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf .venv demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo-out build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
