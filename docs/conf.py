@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-import vicinal  # noqa: E402
+import vicinal
 
 project = "vicinal"
 author = "The vicinal developers"

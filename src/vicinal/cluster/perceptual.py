@@ -57,7 +57,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         point, penalised); noise is looked for from 0.1 on.
     norms_ : ndarray (n,)
         Distances from the origin that the threshold was read from.
-    embedding_ : ndarray (n, n_clusters_)
+    embedding_ : ndarray (n, n_clusters)
         Rows that were assigned, in which each cluster is near a line: the first ``n_clusters_``
         eigenvectors, or as many after the first one, whichever the lines hold more of. The first, the
         roots of the stationary distribution, helps where each cluster is one direction; where a
@@ -71,7 +71,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     eigengaps_ : ndarray
         With "auto", entry k - 1 tells how clearly the spectrum speaks for k clusters; the first is
         the threshold that others had to exceed (see `vicinal.cluster.eigengap`).
-    embedding_ : ndarray (n, n_clusters_)
+    embedding_ : ndarray (n, n_clusters)
         Rows that were assigned; absent if components were merged.
     graph_ : Graph or None
     affinity_ : csr_array

@@ -23,8 +23,8 @@ def two_clusters() -> tuple[np.ndarray, np.ndarray]:
 
     References
     ----------
-    Made after the description of figure 3 in Zhao, Lin and Tang, "Contextual distance for data perception",
-    ICCV 2007, which prints no coordinates.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007. Made after the
+    description of its figure 3, which prints no coordinates.
 
     Examples
     --------

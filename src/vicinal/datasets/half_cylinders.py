@@ -35,7 +35,7 @@ def make_half_cylinders(
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007, figure 1.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007, figure 1.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def contextual(
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Spanning trees and their ensembles (paper of Carreira-Perpinan and Zemel: MST, PMST, DMST).
+"""Spanning trees and their ensembles (MST, PMST, DMST of [3]).
 
 The minimum spanning tree is a skeleton of the data: connected, and free of shortcuts, because it uses
 short edges only. It is also thin and moves with every disturbance of the points. Ensembles flesh it
@@ -120,6 +120,10 @@ def disjoint_mst(
     ValueError
         When the edges left over do not connect the points; the message says how many trees there are.
 
+    References
+    ----------
+    [3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
+
     Examples
     --------
     >>> from vicinal.graphs import disjoint_mst, mst
@@ -192,6 +196,10 @@ def perturbed_mst(
     Graph
         Undirected; strengths are the share of trees that hold the edge (e_ij in the paper), lengths
         the distances between the original points.
+
+    References
+    ----------
+    [3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def normalized_mutual_info(labels_true: Any, labels_pred: Any) -> float:
 
     References
     ----------
-    The formula with the arithmetic mean is that of Jiang, Wang and Tu, "Unsupervised metric learning
+    The formula with the arithmetic mean is that of [2] Jiang, Wang and Tu, "Unsupervised metric learning
     by self-smoothing operator", ICCV 2011.
 
     Examples

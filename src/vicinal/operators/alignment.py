@@ -42,7 +42,7 @@ def aligned_digraph_laplacian(
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 
     Examples
     --------

@@ -96,7 +96,7 @@ class SymmetricWalk(LinearOperator):
 def digraph_laplacian(
     digraph: Any, beta: float = TELEPORT, *, as_matrix: bool = False, n_jobs: int | None = None
 ) -> LinearOperator | np.ndarray:
-    """Laplacian I - Theta of a digraph (Chung; formula 10 of Zhao, Lin and Tang).
+    """Laplacian I - Theta of a digraph (Chung; formula 10 of [1]).
 
     Parameters
     ----------

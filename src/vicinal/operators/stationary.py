@@ -1,7 +1,7 @@
 """Where a random walk on a digraph spends its time.
 
 With teleport beta the stationary distribution solves a sparse linear system, (I - beta P') pi =
-(1 - beta) / n e (formula 12 of Zhao, Lin and Tang). Beta close to 1 is what keeps the structure, and there
+(1 - beta) / n e (formula 12 of [1]). Beta close to 1 is what keeps the structure, and there
 power iteration needs 1 / (1 - beta) steps and more; the system is solved by BiCGSTAB with an incomplete
 LU factor in a few hundred, and what rounding leaves over is solved for again.
 """

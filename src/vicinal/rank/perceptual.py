@@ -54,7 +54,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
     Zhou, Huang and Schölkopf, "Learning from labeled and unlabeled data on a directed graph", ICML 2005.
 
     Examples

@@ -1,14 +1,14 @@
 """Graph priors: functions that fit the labelled nodes and vary little along the edges.
 
 They minimise sum over the labelled of ||y_i - f_i||^2 + lambda ||f||^2 + mu f'Lf, L the combinatorial
-Laplacian [1]_. The minimum is one sparse linear system, (S + lambda I + mu L) f = S y with S the mask
+Laplacian [3]. The minimum is one sparse linear system, (S + lambda I + mu L) f = S y with S the mask
 of the labelled, whatever the number of columns of y.
 
 References
 ----------
-.. [1] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
-.. [2] Zhu, Ghahramani and Lafferty, "Semi-supervised learning using Gaussian fields and harmonic
-   functions", ICML 2003.
+[3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
+Zhu, Ghahramani and Lafferty, "Semi-supervised learning using Gaussian fields and harmonic
+functions", ICML 2003.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def class_probabilities(
         As for `prior_values`.
     class_mass : bool, default=False
         Whether the columns of the unlabelled are scaled so that their sums are in the proportion of
-        the labelled classes, one added to each count [2]_.
+        the labelled classes, one added to each count (Zhu, Ghahramani and Lafferty, ICML 2003).
 
     Returns
     -------

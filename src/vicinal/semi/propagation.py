@@ -5,9 +5,9 @@ no steps: it is the harmonic function of the labels, one positive definite syste
 
 References
 ----------
-.. [1] Zhu and Ghahramani, "Learning from labeled and unlabeled data with label propagation", 2002.
-.. [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011,
-   section 2, for the number of steps as a scale.
+Zhu and Ghahramani, "Learning from labeled and unlabeled data with label propagation", 2002.
+[2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011,
+section 2, for the number of steps as a scale.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Contextual distance: how differently two points matter to the structure of a context.
 
 The context S_i of a point is the point and its k nearest neighbours. A descriptor f tells its structure;
-what a member adds to it is delta_j = |f(S_i) - f(S_i without j)| (formula 1 of Zhao, Lin and Tang), and
+what a member adds to it is delta_j = |f(S_i) - f(S_i without j)| (formula 1 of [1]), and
 the contextual distance from i to its neighbour j is |delta_i - delta_j| (formula 2). It is not
 symmetric: j may see i in another context, or not at all.
 """
@@ -77,7 +77,7 @@ def contextual_distance(
 
     References
     ----------
-    Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def smoothing_kernel(
 
     References
     ----------
-    Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011, formula 1.
+    [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011, formula 1.
 
     Examples
     --------

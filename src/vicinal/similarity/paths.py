@@ -62,8 +62,8 @@ def path_similarity(
 
     References
     ----------
-    Chang and Yeung, "Robust path-based spectral clustering", Pattern Recognition 2008. Zhan and Yin,
-    "Cluster preserving embedding", ICPR 2010, formulas (1) to (5).
+    [4] Zhan and Yin, "Cluster preserving embedding", ICPR 2010, formulas (1) to (5).
+    Chang and Yeung, "Robust path-based spectral clustering", Pattern Recognition 2008.
 
     Examples
     --------

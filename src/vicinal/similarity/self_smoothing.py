@@ -70,7 +70,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
 
     References
     ----------
-    Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+    [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
 
     Examples
     --------

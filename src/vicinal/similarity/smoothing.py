@@ -5,7 +5,7 @@ normalised affinity S: which of them is computed, and how, is a matter of cost.
 
 References
 ----------
-Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+[2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
 """
 
 from __future__ import annotations

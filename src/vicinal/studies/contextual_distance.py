@@ -8,7 +8,7 @@
    (figure 10).
 4. Faces: accuracy of ranking over alpha and K (figure 13).
 
-After Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+After [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 """
 
 from __future__ import annotations

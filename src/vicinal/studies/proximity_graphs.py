@@ -5,7 +5,7 @@
 2. Isomap on Swiss rolls over the parameter of each kind of graph: the error of geodesic distances, and
    the residual variance that Isomap sees and the true one.
 
-After Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
+After [3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
 """
 
 from __future__ import annotations
