@@ -46,3 +46,14 @@ def test_input_stays_as_it_is_read_only_and_strided(estimator):
     before = X.copy()
     estimator().fit(X, y)
     np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [e for e in ESTIMATORS if "random_state" in inspect.signature(e).parameters],
+    ids=lambda e: e.__name__,
+)
+def test_a_seed_that_is_asked_for_is_used(estimator):
+    X = np.random.default_rng(0).random((30, 3))
+    with pytest.raises(ValueError, match="cannot be used to seed"):
+        estimator(random_state="chance").fit(X, np.arange(30) % 3)

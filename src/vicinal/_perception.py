@@ -24,7 +24,7 @@ class PerceptualEstimator(BaseEstimator):
     """Base of estimators on the contextual digraph.
 
     Subclasses have the parameters ``n_neighbors``, ``descriptor``, ``epsilon``, ``beta``, ``laplacian``,
-    ``random_state``, ``n_jobs`` and ``verbose``.
+    ``n_jobs`` and ``verbose``, and ``random_state`` where they draw a seed.
     """
 
     n_neighbors: int

@@ -16,10 +16,32 @@ from contextlib import contextmanager
 from typing import Any
 
 from vicinal import __version__
-from vicinal.cli import cluster, demo, embed, graph, rank, reproduce, segment, smooth
+from vicinal.cli import (
+    bench,
+    cluster,
+    completion,
+    demo,
+    embed,
+    graph,
+    rank,
+    reproduce,
+    segment,
+    smooth,
+)
 from vicinal.cli.output import format_facts, format_json
 
-COMMANDS = (graph, cluster, embed, rank, smooth, segment, reproduce, demo)
+COMMANDS = (
+    graph,
+    cluster,
+    embed,
+    rank,
+    smooth,
+    segment,
+    reproduce,
+    demo,
+    bench,
+    completion,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

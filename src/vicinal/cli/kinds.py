@@ -56,7 +56,7 @@ def add_kinds(
     """The choice of a graph and the options of its kind."""
     choices = [*KINDS, extra] if extra else list(KINDS)
     parser.add_argument(
-        option, choices=choices, default=default, help=f"default: {default or 'knn'}"
+        option, choices=choices, default=default, help=f"kind of graph; default: {default or 'knn'}"
     )
     # Absent unless given: an option that the kind does not use must be an error, not ignored.
     group = parser.add_argument_group("options of some graphs", argument_default=argparse.SUPPRESS)

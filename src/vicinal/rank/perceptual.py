@@ -38,8 +38,6 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     laplacian : {"global", "aligned"}, default="global"
         Theta of formula (10), or I - the alignment of all local Laplacians (formulas 4 to 9), which
         tells noise less well.
-    random_state : int, RandomState or None
-        Not used: nothing is random here.
     n_jobs : int, optional
         Number of threads, all cores by default. The result does not depend on it.
     verbose : int, default=0
@@ -78,7 +76,6 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         epsilon: float | None = None,
         beta: float = 0.99999,
         laplacian: str = "global",
-        random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -88,7 +85,6 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.epsilon = epsilon
         self.beta = beta
         self.laplacian = laplacian
-        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 

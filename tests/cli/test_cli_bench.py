@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+from vicinal.cli import bench
+
+FAKE = """
+import argparse, sys
+parser = argparse.ArgumentParser()
+parser.add_argument("suite", choices=["graphs", "tasks"])
+parser.add_argument("--quick", action="store_true")
+parser.add_argument("--only")
+parser.add_argument("--limit", type=float)
+arguments = parser.parse_args()
+print("measured", arguments.suite, arguments.quick, arguments.only, arguments.limit)
+sys.exit(arguments.only == "broken")
+"""
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A repository whose benchmarks only say how they were called."""
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__main__.py").write_text(FAKE)
+    (tmp_path / "src" / "vicinal").mkdir(parents=True)
+    (tmp_path / "docs").mkdir()
+    monkeypatch.chdir(tmp_path / "docs")
+    return tmp_path
+
+
+def test_suites_are_run_with_their_options(clone, run, capfd):
+    assert run("bench", "tasks", "--quick", "--only", "mst", "--limit", 5) == 0
+    assert "measured tasks True mst 5.0" in capfd.readouterr().out
+
+
+def test_all_suites_are_run_by_default(clone, run, capfd):
+    assert run("bench") == 0
+    out = capfd.readouterr().out
+    assert "measured graphs False None None" in out
+    assert "measured tasks False None None" in out
+
+
+def test_json_is_not_mixed_with_the_tables(clone, run, capfd):
+    assert run("bench", "graphs", "--json") == 0
+    captured = capfd.readouterr()
+    facts = json.loads(captured.out)
+    assert [done["suite"] for done in facts["suites"]] == ["graphs"]
+    assert facts["root"] == str(clone)
+    assert "measured graphs" in captured.err
+
+
+def test_an_unknown_suite_is_named_with_those_there_are(clone, error_of):
+    assert "no suite maps; there are graphs, tasks" in error_of("bench", "maps")
+
+
+def test_a_failed_suite_is_an_error(clone, run, capfd):
+    assert run("bench", "graphs", "--only", "broken") == 2
+    assert "graphs ended with exit code 1" in capfd.readouterr().err
+
+
+def test_without_a_repository_the_command_explains(tmp_path):
+    with pytest.raises(FileNotFoundError, match="clone the repository"):
+        bench.find_benchmarks(tmp_path)
