@@ -25,6 +25,7 @@ __getattr__, __dir__, __all__ = attach(
         "similarity.smoothing": ["self_smooth"],
         "similarity.self_smoothing": ["SelfSmoothing"],
         "cluster.spectral": ["SpectralClustering"],
+        "cluster.kernel_kmeans": ["KernelKMeans"],
         "cluster.perceptual": ["PerceptualClustering"],
         "embed.diffusion": ["DiffusionMaps"],
         "embed.eigenmaps": ["LaplacianEigenmaps"],
@@ -37,6 +38,7 @@ __getattr__, __dir__, __all__ = attach(
         "semi.regressor": ["GraphRegressor"],
         "semi.classifier": ["GraphClassifier"],
         "semi.propagation": ["LabelPropagation"],
+        "semi.similarity_vote": ["SimilarityVoteClassifier"],
         "segmentation.normalized_cut": ["segment"],
     },
     submodules=[

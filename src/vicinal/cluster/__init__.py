@@ -2,6 +2,7 @@
 
 - `SpectralClustering`: normalised cuts of a graph, with the number of clusters given or found
 - `spectral_labels`: the same for a ready affinity, as a function
+- `KernelKMeans`: k-means on a kernel, such as a smoothed similarity
 - `PerceptualClustering`: clusters in heavy noise, which is told apart
 """
 
@@ -12,6 +13,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "partition": ["spectral_labels"],
         "spectral": ["SpectralClustering"],
+        "kernel_kmeans": ["KernelKMeans"],
         "perceptual": ["PerceptualClustering"],
         "subspaces": ["k_subspaces"],
     },

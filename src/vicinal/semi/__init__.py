@@ -3,6 +3,7 @@
 - `prior_values`: values that fit the labelled nodes and vary little along edges
 - `class_probabilities`: the same for classes
 - `propagate_labels`: label propagation with clamped labels
+- `SimilarityVoteClassifier`: the majority among the most similar items
 - `GraphRegressor`, `GraphClassifier`, `LabelPropagation`: estimators around them
 """
 
@@ -14,6 +15,7 @@ __getattr__, __dir__, __all__ = attach(
         "graph_prior": ["class_probabilities", "prior_values"],
         "propagation": ["LabelPropagation", "propagate_labels"],
         "regressor": ["GraphRegressor"],
+        "similarity_vote": ["SimilarityVoteClassifier"],
         "classifier": ["GraphClassifier"],
     },
 )

@@ -121,6 +121,13 @@ def project_psd(matrix: np.ndarray, rank: int | None = None) -> np.ndarray:
     rank : int, optional
         Keep at most so many eigenvalues, the largest.
     """
+    values, vectors = positive_part(matrix, rank)
+    factors = vectors * np.sqrt(values)
+    return factors @ factors.T
+
+
+def positive_part(matrix: np.ndarray, rank: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues above 0 of the symmetric part of a matrix, at most ``rank``, and their vectors."""
     n = len(matrix)
     part = None
     if rank is not None:
@@ -130,8 +137,7 @@ def project_psd(matrix: np.ndarray, rank: int | None = None) -> np.ndarray:
     symmetric = symmetric + symmetric.T
     values, vectors = eigh(symmetric, overwrite_a=True, check_finite=False, subset_by_index=part)
     keep = values > 0
-    factors = vectors[:, keep] * np.sqrt(values[keep])
-    return factors @ factors.T
+    return values[keep], vectors[:, keep]
 
 
 def check_steps(t: Any, name: str = "t") -> float:

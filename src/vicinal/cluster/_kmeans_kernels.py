@@ -1,0 +1,31 @@
+"""Kernels of kernel k-means: sums of rows over clusters, kept up to date."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def move_rows(K, moved, old, new, sums):
+    """Take the row of each moved item off the sum of its old cluster (if not -1), add it to the new."""
+    n = K.shape[1]
+    for m in range(len(moved)):
+        row, to, out = K[moved[m]], sums[new[m]], sums[old[m]]
+        if old[m] >= 0:
+            for j in range(n):
+                to[j] += row[j]
+                out[j] -= row[j]
+        else:
+            for j in range(n):
+                to[j] += row[j]
+
+
+@njit(cache=True, nogil=True)
+def move_sparse_rows(indptr, indices, values, moved, old, new, sums):
+    """The same for rows of a CSR matrix."""
+    for m in range(len(moved)):
+        to, out = new[m], old[m]
+        for e in range(indptr[moved[m]], indptr[moved[m] + 1]):
+            sums[to, indices[e]] += values[e]
+            if out >= 0:
+                sums[out, indices[e]] -= values[e]

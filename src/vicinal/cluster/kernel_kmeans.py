@@ -1,0 +1,265 @@
+"""`KernelKMeans`: k-means on a kernel, such as a smoothed similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cholesky
+from scipy.sparse.linalg import eigsh
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal._estimators import draw_seed
+from vicinal._parallel import map_threads, one_blas_thread
+from vicinal._validation import check_choice, check_count, check_real, require_memory
+from vicinal.cluster.feature_space import (
+    FactoredKernel,
+    FullKernel,
+    Kernel,
+    SparseKernel,
+    kernel_kmeans,
+)
+from vicinal.cluster.partition import numbered
+from vicinal.similarity.smoothing import positive_part
+
+KERNELS = ("rbf", "linear", "precomputed")
+# Eigenvalues down to this share of the largest diagonal entry below 0 pass for rounding.
+ROUNDING = 1e-8
+
+
+class KernelKMeans(ClusterMixin, BaseEstimator):
+    """k-means in the feature space of a kernel.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters; none is left empty.
+    kernel : {"rbf", "linear", "precomputed"} or callable, default="rbf"
+        "precomputed" if X is a kernel matrix, dense or sparse; a function takes two tables of points and
+        gives their inner products. "linear" forms no matrix: the rows of X may be factors of a kernel of
+        low rank.
+    gamma : float or "scale", default="scale"
+        Of exp(-gamma d^2); "scale" is 1 over the number of features times their variance.
+    psd : {"check", "project"}, default="check"
+        A kernel that is not symmetric positive semi-definite, as a similarity may be: refuse it, for
+        k-means might never end, or take the nearest one that is.
+    n_init : int, default=10
+        Number of starts, each by k-means++; the best counts.
+    max_iter : int, default=300
+        Most rounds of a start.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int (n,)
+        Cluster of each item, numbered by their first items.
+    inertia_ : float
+        Sum of squared distances in feature space to the means of clusters.
+    n_iter_ : int
+        Rounds of the best start.
+
+    References
+    ----------
+    Shawe-Taylor and Cristianini, "Kernel methods for pattern analysis", 2004. Jiang, Wang and Tu,
+    "Unsupervised metric learning by self-smoothing operator", ICCV 2011, for the projection.
+
+    Examples
+    --------
+    >>> from vicinal import KernelKMeans, SelfSmoothing
+    >>> from vicinal.datasets import make_two_moons
+    >>> from vicinal.metrics import clustering_accuracy
+    >>> X, truth = make_two_moons(200, noise=0.05, random_state=0)
+    >>> similarity = SelfSmoothing(200).fit(X).similarity_
+    >>> model = KernelKMeans(2, kernel="precomputed", psd="project", random_state=0)
+    >>> clustering_accuracy(truth, model.fit_predict(similarity))
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        psd: str = "check",
+        n_init: int = 10,
+        max_iter: int = 300,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.psd = psd
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = given
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> KernelKMeans:
+        """Cluster points, or the items of a kernel matrix.
+
+        Parameters
+        ----------
+        X : array (n, n_features), or with ``kernel="precomputed"`` array or sparse matrix (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        n_init, max_iter = self._check_parameters()
+        kernel, basis = self._kernel_of(X)
+        n = len(kernel.diagonal)
+        if self.n_clusters > n:
+            raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} items.")
+        seeds = np.random.SeedSequence(draw_seed(self.random_state)).spawn(n_init)
+        with one_blas_thread():
+            starts = map_threads(
+                lambda seed: kernel_kmeans(kernel, self.n_clusters, seed, max_iter),
+                seeds,
+                self.n_jobs,
+                progress="k-means" if self.verbose > 0 else None,
+            )
+        best = min(starts, key=lambda found: found.inertia)
+        self.inertia_, self.n_iter_ = best.inertia, best.n_rounds
+        means = np.eye(self.n_clusters)[best.labels] / np.bincount(best.labels)
+        if basis is not None:
+            # New rows are projected as the rows of the kernel were.
+            means = basis @ (basis.T @ means)
+        self.labels_, weights = numbered(best.labels, means.T)
+        self._weights = weights.T
+        own = np.zeros((self.n_clusters, n))
+        kernel.move(np.arange(n), np.full(n, -1), self.labels_, own)
+        sizes = np.bincount(self.labels_)
+        within = np.bincount(self.labels_, weights=own[self.labels_, np.arange(n)])
+        self._squared_lengths = within / sizes**2
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Clusters of new items: those of the nearest means in feature space.
+
+        Parameters
+        ----------
+        X : array (m, n_features), or with ``kernel="precomputed"`` their rows (m, n) of the kernel
+
+        Returns
+        -------
+        ndarray of int (m,)
+            Of fitted items their own clusters, if ``max_iter`` did not cut rounds short.
+        """
+        check_is_fitted(self)
+        sparse_too = self.kernel == "precomputed" if isinstance(self.kernel, str) else False
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse_too)
+        rows = X if sparse_too else self._inner(X, self._points)
+        return np.argmin(self._squared_lengths - 2.0 * (rows @ self._weights), axis=1)
+
+    def _check_parameters(self) -> tuple[int, int]:
+        check_count(self.n_clusters, "n_clusters")
+        if not callable(self.kernel):
+            check_choice(self.kernel, "kernel", KERNELS)
+        if isinstance(self.gamma, str):
+            check_choice(self.gamma, "gamma", ("scale",))
+        else:
+            check_real(self.gamma, "gamma", low=0.0, open_low=True)
+        check_choice(self.psd, "psd", ("check", "project"))
+        return check_count(self.n_init, "n_init"), check_count(self.max_iter, "max_iter")
+
+    def _kernel_of(self, X: Any) -> tuple[Kernel, np.ndarray | None]:
+        """The kernel of the items, and the basis of its feature space if it was projected."""
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            matrix = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+            if matrix.shape[0] != matrix.shape[1]:
+                raise ValueError(
+                    f"X has shape {matrix.shape}, but kernel='precomputed' needs a square matrix; "
+                    "points go in with kernel='rbf' or another."
+                )
+            return positive_kernel(matrix, self.psd)
+        points = self._points = validate_data(self, X, dtype=np.float64)
+        if isinstance(self.kernel, str) and self.kernel == "linear":
+            return FactoredKernel(points), None
+        n = len(points)
+        remedy = "Cluster a sample and predict the rest, or give a sparse kernel as 'precomputed'."
+        require_memory(24.0 * n * n, f"The kernel of {n:,} points", remedy)
+        variance = points.var()
+        self._gamma = self.gamma
+        if isinstance(self.gamma, str):
+            self._gamma = 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
+        if isinstance(self.kernel, str):  # a Gaussian is positive semi-definite
+            return FullKernel(self._inner(points, points)), None
+        return positive_kernel(np.asarray(self._inner(points, points)), self.psd)
+
+    def _inner(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        if callable(self.kernel):
+            return self.kernel(X, Y)
+        if self.kernel == "linear":
+            return linear_kernel(X, Y)
+        return rbf_kernel(X, Y, self._gamma)
+
+
+def positive_kernel(matrix: Any, psd: str) -> tuple[Kernel, np.ndarray | None]:
+    """A matrix as a kernel, checked or projected to the nearest one, with the basis of the projection."""
+    n = matrix.shape[0]
+    if psd == "project":
+        require_memory(
+            32.0 * n * n, f"The projection of {n:,} items", "Give a kernel that needs none."
+        )
+        dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+        values, vectors = positive_part(dense)
+        factors = vectors * np.sqrt(values)
+        if 4 * factors.shape[1] < n:
+            return FactoredKernel(factors), vectors
+        return FullKernel(factors @ factors.T), vectors
+    difference = abs(matrix - matrix.T)
+    if difference.max() > 1e-10 * abs(matrix).max():
+        raise ValueError(
+            "X is not symmetric, so it is no kernel; psd='project' takes the nearest kernel to its "
+            "symmetric part, as self-smoothed similarities need it."
+        )
+    least = _negative_eigenvalue(matrix)
+    if least is not None:
+        raise ValueError(
+            f"X has the eigenvalue {least:.3g}, so it is not positive semi-definite and k-means might "
+            "never end; psd='project' takes the nearest kernel that is."
+        )
+    if sparse.issparse(matrix):
+        return SparseKernel(sparse.csr_array(matrix)), None
+    return FullKernel(np.ascontiguousarray(matrix)), None
+
+
+def _negative_eigenvalue(matrix: Any) -> float | None:
+    """The least eigenvalue of a symmetric matrix if it is below 0 by more than rounding, about."""
+    n = matrix.shape[0]
+    allowed = ROUNDING * float(np.abs(matrix.diagonal()).max())
+    if sparse.issparse(matrix) and n > 100:
+        start = np.random.default_rng(0).standard_normal(n)
+        least = float(
+            eigsh(matrix, 1, which="SA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
+        )
+        return least if least < -max(allowed, ROUNDING * abs(matrix).max()) else None
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix.copy()
+    # Far cheaper than eigenvalues: a matrix that has a Cholesky factor is positive definite.
+    shifted = dense.copy()
+    shifted[np.diag_indices(n)] += max(allowed, np.finfo(float).tiny)
+    try:
+        cholesky(shifted, overwrite_a=True, check_finite=False)
+        return None
+    except LinAlgError:
+        return float(np.linalg.eigvalsh(dense)[0])

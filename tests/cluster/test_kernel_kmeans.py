@@ -1,0 +1,168 @@
+"""Kernel k-means: k-means in feature space, and what is no kernel."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs, make_circles
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+
+from vicinal import KernelKMeans, SelfSmoothing
+from vicinal.cluster.feature_space import (
+    FactoredKernel,
+    FullKernel,
+    SparseKernel,
+    kernel_kmeans,
+    spread_start,
+)
+from vicinal.similarity.smoothing import project_psd
+
+
+def literal_costs(K, labels):
+    """|phi_i - mean of c|^2 of every item and cluster."""
+    n, c = len(K), labels.max() + 1
+    costs = np.empty((n, c))
+    for i in range(n):
+        for k in range(c):
+            members = np.flatnonzero(labels == k)
+            inside = sum(K[a, b] for a in members for b in members) / len(members) ** 2
+            costs[i, k] = K[i, i] - 2 * sum(K[i, j] for j in members) / len(members) + inside
+    return costs
+
+
+@st.composite
+def factors(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    n = draw(st.integers(2, 20))
+    F = rng.normal(size=(n, draw(st.integers(1, 4))))
+    return F[rng.integers(n, size=n)] if draw(st.booleans()) else F  # with duplicates
+
+
+@settings(max_examples=60)
+@given(factors(), st.data())
+def test_a_result_is_a_fixed_point_and_its_inertia_that_of_the_definition(F, data):
+    c = data.draw(st.integers(1, len(F)))
+    K = F @ F.T
+    model = KernelKMeans(c, kernel="precomputed", n_init=2, random_state=0).fit(K)
+    labels = model.labels_
+    costs = literal_costs(K, labels)
+    own = costs[np.arange(len(K)), labels]
+    assert labels.max() + 1 == c
+    assert model.inertia_ == pytest.approx(own.sum(), abs=1e-9)
+    assert (own <= costs.min(axis=1) + 1e-9).all() or len(np.unique(F, axis=0)) < c
+    # Clusters are numbered by their first items.
+    assert np.unique(labels, return_index=True)[1].tolist() == sorted(
+        np.unique(labels, return_index=True)[1]
+    )
+
+
+@settings(max_examples=30)
+@given(factors(), st.integers(0, 5))
+def test_full_sparse_and_factored_kernels_go_the_same_way(F, seed):
+    c = min(3, len(F))
+    K = F @ F.T
+    kernels = [FullKernel(K), SparseKernel(sparse.csr_array(K)), FactoredKernel(F)]
+    starts = [spread_start(kernel, c, np.random.default_rng(seed)) for kernel in kernels]
+    assert len({tuple(start) for start in starts}) == 1
+    found = [kernel_kmeans(kernel, c, seed, 100) for kernel in kernels]
+    assert found[0].inertia == pytest.approx(found[1].inertia, abs=1e-8)
+    assert found[0].inertia == pytest.approx(found[2].inertia, abs=1e-8)
+
+
+def test_linear_kernel_is_k_means():
+    X, _ = make_blobs(300, centers=5, cluster_std=1.5, random_state=1)
+    ours = KernelKMeans(5, kernel="linear", random_state=0).fit(X)
+    theirs = KMeans(5, n_init=10, random_state=0).fit(X)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-9)
+    assert adjusted_rand_score(ours.labels_, theirs.labels_) == 1
+    new = X[:50] + 0.1
+    assert adjusted_rand_score(ours.predict(new), theirs.predict(new)) == 1
+
+
+def test_a_kernel_sees_what_lines_cannot():
+    X, y = make_circles(200, factor=0.2, noise=0.05, random_state=0)
+    squares = KernelKMeans(2, kernel=lambda A, B: (A @ B.T) ** 2 + A @ B.T, random_state=0)
+    radial = KernelKMeans(2, kernel=lambda A, B: ((A**2).sum(1)[:, None]) * (B**2).sum(1))
+    assert adjusted_rand_score(y, radial.fit_predict(X)) == 1
+    assert adjusted_rand_score(y, squares.fit_predict(X)) < 0.5
+
+
+def test_every_form_of_a_kernel_is_the_same():
+    X, _ = make_blobs(120, centers=4, random_state=0)
+    K = rbf_kernel(X, gamma=0.2)
+    K[K < 0.05] = 0
+    options = {"kernel": "precomputed", "psd": "project", "random_state": 0}
+    expected = KernelKMeans(4, **options).fit(K)
+    frozen = np.asfortranarray(K)
+    frozen.flags.writeable = False
+    for form in (frozen, sparse.csr_array(K), sparse.coo_matrix(K), K.astype(np.float32)):
+        found = KernelKMeans(4, **options).fit(form)
+        assert adjusted_rand_score(found.labels_, expected.labels_) == 1
+    by_points = KernelKMeans(4, gamma=0.2, random_state=0).fit(X)
+    assert adjusted_rand_score(by_points.labels_, expected.labels_) == 1
+
+
+@pytest.mark.parametrize("psd", ["check", "project"])
+def test_fitted_items_keep_their_clusters(psd):
+    X, _ = make_blobs(150, centers=4, random_state=2)
+    K = rbf_kernel(X, gamma=0.5)
+    model = KernelKMeans(4, kernel="precomputed", psd=psd, random_state=0).fit(K)
+    np.testing.assert_array_equal(model.predict(K), model.labels_)
+    by_points = KernelKMeans(4, gamma=0.5, random_state=0).fit(X)
+    np.testing.assert_array_equal(by_points.predict(X), by_points.labels_)
+
+
+def test_projection_makes_a_kernel_of_a_smoothed_similarity():
+    X, y = make_blobs(150, centers=3, cluster_std=0.5, random_state=0)
+    W = SelfSmoothing(t=50).fit(X).similarity_
+    with pytest.raises(ValueError, match=r"not symmetric.*psd='project'"):
+        KernelKMeans(3, kernel="precomputed").fit(W)
+    model = KernelKMeans(3, kernel="precomputed", psd="project", random_state=0).fit(W)
+    by_hand = KernelKMeans(3, kernel="precomputed", random_state=0).fit(project_psd(W))
+    assert model.inertia_ == pytest.approx(by_hand.inertia_, rel=1e-6)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    # A row of the symmetric part is projected as the fitted rows were.
+    np.testing.assert_array_equal(model.predict((W + W.T) / 2), model.labels_)
+
+
+@pytest.mark.parametrize("n", [3, 150])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_what_is_not_positive_semi_definite_is_refused(n, form):
+    K = np.eye(n)
+    K[0, 1] = K[1, 0] = 1.5
+    with pytest.raises(ValueError, match=r"eigenvalue -0\.5.*psd='project'"):
+        KernelKMeans(2, kernel="precomputed").fit(form(K))
+    assert KernelKMeans(2, kernel="precomputed", psd="project").fit(form(K)).inertia_ >= 0
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    one, two = (KernelKMeans(6, n_jobs=j, random_state=3).fit(X) for j in (1, 2))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    assert one.inertia_ == two.inertia_
+
+
+def test_more_clusters_than_different_points_leaves_none_empty():
+    model = KernelKMeans(4, random_state=0).fit(np.ones((6, 2)))
+    assert np.bincount(model.labels_).min() >= 1
+    assert model.inertia_ == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "words"),
+    [
+        (np.eye(3), {"n_clusters": 4}, "n_clusters=4.*n_samples=3"),
+        (np.ones((3, 2)), {"kernel": "precomputed"}, "square"),
+        (np.eye(3), {"kernel": "sigmoid"}, "kernel='sigmoid'"),
+        (np.eye(3), {"psd": "shift"}, "psd='shift'"),
+        (np.eye(3), {"gamma": -1.0}, "gamma=-1"),
+        (np.eye(3), {"n_init": 0}, "n_init=0"),
+        (np.full((2, 2), np.nan), {"kernel": "precomputed"}, "NaN"),
+    ],
+)
+def test_bad_input_is_named(X, options, words):
+    with pytest.raises(ValueError, match=words):
+        KernelKMeans(**{"n_clusters": 2, **options}).fit(X)
