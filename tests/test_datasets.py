@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vicinal.datasets import load_noisy_spiral, make_spirals, make_two_moons
+from vicinal.datasets import load_noisy_spiral, make_helices, make_spirals, make_two_moons
 
 
 def test_shipped_spiral_is_what_its_generator_makes():
@@ -9,7 +9,7 @@ def test_shipped_spiral_is_what_its_generator_makes():
     np.testing.assert_allclose(load_noisy_spiral(), X, atol=1e-6)
 
 
-@pytest.mark.parametrize("make", [make_spirals, make_two_moons])
+@pytest.mark.parametrize("make", [make_spirals, make_helices, make_two_moons])
 def test_a_seed_gives_the_same_points_and_another_seed_others(make):
     X, y = make(50, random_state=3)
     again, labels = make(50, random_state=3)
@@ -68,3 +68,18 @@ def test_without_noise_moons_are_half_circles():
 def test_a_bad_argument_is_named(make, argument, value):
     with pytest.raises((TypeError, ValueError), match=argument):
         make(**{argument: value})
+
+
+@pytest.mark.parametrize(("n_points", "n_curves"), [(1, 1), (7, 3), (100, 4), (2, 5)])
+def test_helices_lie_on_a_cylinder_and_share_the_points_evenly(n_points, n_curves):
+    X, y = make_helices(n_points, n_curves=n_curves, noise=0.0, random_state=0)
+    np.testing.assert_allclose(np.hypot(X[:, 0], X[:, 1]), 1.0)
+    assert (X[:, 2] >= 0).all()
+    assert (X[:, 2] <= 6).all()
+    assert np.ptp(np.bincount(y, minlength=n_curves)) <= 1
+
+
+def test_no_gap_of_a_helix_is_wider_than_two_parts():
+    X, y = make_helices(300, turns=2.0, height=4.0, noise=0.0, random_state=0)
+    steps = np.linalg.norm(np.diff(X, axis=0), axis=1)[np.diff(y) == 0]
+    assert steps.max() < 2 * np.hypot(4 * np.pi, 4.0) / 100

@@ -28,6 +28,7 @@ __getattr__, __dir__, __all__ = attach(
         "cluster.kernel_kmeans": ["KernelKMeans"],
         "cluster.perceptual": ["PerceptualClustering"],
         "embed.diffusion": ["DiffusionMaps"],
+        "embed.cluster_preserving": ["ClusterPreservingEmbedding"],
         "embed.eigenmaps": ["LaplacianEigenmaps"],
         "embed.isomap": ["Isomap"],
         "embed.perceptual": ["PerceptualEmbedding"],

@@ -5,6 +5,7 @@
 - `DiffusionMaps`: the same directions, faded by the steps of a diffusion
 - `diffusion_distance`: how differently walks from two nodes go on
 - `PerceptualEmbedding`: clusters on lines through the origin, noise near it
+- `ClusterPreservingEmbedding`: clusters of any shape apart, by the best paths between points
 - `classical_scaling`, `place_by_distances`: the scaling itself, for any distances
 """
 
@@ -14,6 +15,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "diffusion": ["DiffusionMaps", "diffusion_distance"],
+        "cluster_preserving": ["ClusterPreservingEmbedding"],
         "eigenmaps": ["LaplacianEigenmaps"],
         "isomap": ["Isomap"],
         "perceptual": ["PerceptualEmbedding"],

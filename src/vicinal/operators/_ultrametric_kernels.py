@@ -14,35 +14,46 @@ TINY = 1e-300
 
 
 @njit(cache=True, nogil=True)
-def multiply(first, split, stop, drops, leaf_drops, X, out):
-    """The matrix times the columns of X, all in the order of leaves."""
+def sum_nodes(first, split, stop, X, sums):
+    """Sum of the rows of X below each node."""
     n, q = X.shape
-    sums = np.empty((n - 1, q))
     for v in range(n - 2, -1, -1):
         left, right = split[v] - first[v], stop[v] - split[v]
         for c in range(q):
             total = X[first[v], c] if left == 1 else sums[v + 1, c]
             total += X[split[v], c] if right == 1 else sums[v + left, c]
             sums[v, c] = total
-    # From here on the sums are what a node adds to each of its leaves, its ancestors included.
+
+
+@njit(cache=True, nogil=True)
+def add_down(first, split, stop, drops, sums, added):
+    """What each node and its ancestors add to the product at each leaf below; may be ``sums`` itself."""
+    n, q = len(first) + 1, sums.shape[1]
     for c in range(q):
-        sums[0, c] *= drops[0]
+        added[0, c] = sums[0, c] * drops[0]
     for v in range(n - 1):
         left, right = split[v] - first[v], stop[v] - split[v]
         if left > 1:
             for c in range(q):
-                sums[v + 1, c] = sums[v, c] + drops[v + 1] * sums[v + 1, c]
-        else:
-            p = first[v]
-            for c in range(q):
-                out[p, c] = sums[v, c] + leaf_drops[p] * X[p, c]
+                added[v + 1, c] = added[v, c] + drops[v + 1] * sums[v + 1, c]
         if right > 1:
             for c in range(q):
-                sums[v + left, c] = sums[v, c] + drops[v + left] * sums[v + left, c]
-        else:
-            p = split[v]
-            for c in range(q):
-                out[p, c] = sums[v, c] + leaf_drops[p] * X[p, c]
+                added[v + left, c] = added[v, c] + drops[v + left] * sums[v + left, c]
+
+
+@njit(cache=True, nogil=True)
+def multiply(first, split, stop, drops, leaf_drops, X, out):
+    """The matrix times the columns of X, all in the order of leaves."""
+    n, q = X.shape
+    added = np.empty((n - 1, q))
+    sum_nodes(first, split, stop, X, added)
+    add_down(first, split, stop, drops, added, added)
+    for v in range(n - 1):
+        for p in (first[v], split[v]):
+            single = split[v] - first[v] == 1 if p == first[v] else stop[v] - split[v] == 1
+            if single:
+                for c in range(q):
+                    out[p, c] = added[v, c] + leaf_drops[p] * X[p, c]
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal.operators._ultrametric_kernels import factor, multiply, solve
+from vicinal.operators._ultrametric_kernels import add_down, factor, multiply, solve, sum_nodes
 from vicinal.operators.spectrum import Eigenpairs, signed
 
 BISECTIONS = 200
@@ -33,15 +33,18 @@ class Ultrametric(LinearOperator):
     tree : MergeTree
         Where points meet. The diagonal is the largest similarity off it, the matrix positive
         semi-definite.
+    heights : ndarray (n - 1,), optional
+        Heights of the nodes, if they are not those of the tree; in the same order of size.
     """
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: Any, heights: np.ndarray | None = None) -> None:
         n = tree.n_points
         super().__init__(np.float64, (n, n))
         self.tree = tree
-        finite = tree.heights[np.isfinite(tree.heights)]
+        self.heights = tree.heights if heights is None else heights
+        finite = self.heights[np.isfinite(self.heights)]
         self.lowest = float(finite.min()) if len(finite) else 0.0
-        heights = tree.heights - self.lowest
+        heights = self.heights - self.lowest
         nodes, leaves = tree.parents
         above = np.append(heights, np.inf)  # the place -1, above the root
         self.drops = _fall(heights, above[nodes])
@@ -71,10 +74,49 @@ class Ultrametric(LinearOperator):
     def _adjoint(self) -> Ultrametric:
         return self
 
+    def attached(self, X: np.ndarray, points: np.ndarray, heights: np.ndarray) -> np.ndarray:
+        """Products of X with rows of new leaves, each tied to a point at a height of its own.
+
+        A new leaf meets its point at this height, everything that its point meets below it there too,
+        and all others where its point does. Heights are relative to ``lowest``.
+
+        Parameters
+        ----------
+        X : ndarray (n, q)
+        points : ndarray of int (m,)
+        heights : ndarray (m,)
+
+        Returns
+        -------
+        ndarray (m, q)
+        """
+        tree = self.tree
+        similar = _exp(-heights)[:, None]
+        if len(X) == 1:
+            return similar * X[points]
+        sums = np.empty((len(X) - 1, X.shape[1]))
+        added = np.empty_like(sums)
+        structure = tree.first, tree.split, tree.stop
+        sum_nodes(*structure, np.ascontiguousarray(X[tree.leaves]), sums)
+        add_down(*structure, self.drops, sums, added)
+        nodes = tree.highest_below(points, heights + self.lowest)
+        node_parents, leaf_parents = tree.parents
+        is_leaf = nodes < 0
+        parents = np.where(is_leaf, leaf_parents[tree.places[points]], node_parents[nodes])
+        below = np.where(is_leaf[:, None], X[points], sums[nodes])
+        above = np.where((parents < 0)[:, None], 0.0, added[parents])
+        similar_above = np.where(parents < 0, 0.0, _exp(self.lowest - self.heights[parents]))
+        return above + (similar - similar_above[:, None]) * below
+
     def pieces(self) -> np.ndarray:
         """Label of each point; between pieces there is no similarity that a row's sum would feel."""
         faint = self.lowest - np.log(HIDDEN / len(self.tree.leaves))
         return self.tree.clusters(min(faint, np.finfo(float).max))
+
+
+def _exp(values: np.ndarray) -> np.ndarray:
+    with np.errstate(under="ignore"):
+        return np.exp(values)
 
 
 def _fall(heights: np.ndarray, above: np.ndarray) -> np.ndarray:

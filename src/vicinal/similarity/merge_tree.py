@@ -57,7 +57,8 @@ class MergeTree:
         join_in_order(edges.astype(np.int64, copy=False), order, children, used)
         self.used = used[used >= 0]
         self.leaves = np.zeros(n, index)
-        self.first, self.split, self.stop = (np.empty(n - 1, index) for _ in range(3))
+        self.first: np.ndarray = np.empty(n - 1, index)
+        self.split, self.stop = np.empty_like(self.first), np.empty_like(self.first)
         joins = np.full(n - 1, np.inf)
         joins[: len(self.used)] = heights[self.used]
         self._children, self._sizes = children, np.empty(n - 1, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,15 @@ from vicinal.similarity.path_scale import SigmaCurve
 
 # Below this exponential functions are 0.
 VANISHED = -745.0
+
+
+class Origin(NamedTuple):
+    """What a similarity was made of; points are None for a graph that does not know them."""
+
+    points: Any
+    metric: str
+    robust: bool
+    n_neighbors: int
 
 
 class PathSimilarity:
@@ -52,11 +61,13 @@ class PathSimilarity:
         log_weights: np.ndarray,
         log_unit: float,
         sigma_curve: SigmaCurve | None,
+        origin: Origin,
     ) -> None:
         n = tree.n_points
         self.shape = (n, n)
         self.tree, self.sigma, self.sigma_curve = tree, sigma, sigma_curve
         self.log_weights, self.log_unit = log_weights, log_unit
+        self.origin = origin
         self._edges = edges[tree.used]
         self.relative = Ultrametric(tree)
         self.log_largest = -self.relative.lowest

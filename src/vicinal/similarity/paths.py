@@ -12,7 +12,7 @@ from vicinal.graphs.pairs import pair_lengths
 from vicinal.graphs.trees import mst
 from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.merge_tree import MergeTree
-from vicinal.similarity.path_matrix import PathSimilarity
+from vicinal.similarity.path_matrix import Origin, PathSimilarity
 from vicinal.similarity.path_scale import SigmaCurve, choose_sigma
 
 METRICS = ("euclidean", "precomputed")
@@ -93,7 +93,11 @@ def path_similarity(
         width, curve = choose_sigma(_wide_tree(steps, squares))
     else:
         width = float(sigma) / steps.unit
-    return _at_width(steps, squares, width, curve)
+    points = (
+        steps.points if steps.unit == 1 or steps.graph is not None else steps.points * steps.unit
+    )
+    origin = Origin(points, steps.metric, bool(robust), n_neighbors)
+    return _at_width(steps, squares, width, curve, origin)
 
 
 class _Steps(NamedTuple):
@@ -203,7 +207,11 @@ def _wide_tree(steps: _Steps, squares: np.ndarray | None) -> MergeTree:
 
 
 def _at_width(
-    steps: _Steps, squares: np.ndarray | None, sigma: float, curve: SigmaCurve | None
+    steps: _Steps,
+    squares: np.ndarray | None,
+    sigma: float,
+    curve: SigmaCurve | None,
+    origin: Origin,
 ) -> PathSimilarity:
     log_weights, offsets = np.zeros(steps.n), None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -231,6 +239,7 @@ def _at_width(
         log_weights,
         log_unit,
         curve,
+        origin,
     )
 
 

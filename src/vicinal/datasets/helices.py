@@ -1,0 +1,67 @@
+"""Helices: curves wound around one axis, clusters that no straight cut separates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._validation import check_count, check_real
+
+
+def make_helices(
+    n_points: int = 300,
+    *,
+    n_curves: int = 3,
+    turns: float = 1.5,
+    height: float = 6.0,
+    noise: float = 0.02,
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intertwined spirals in three dimensions, with isotropic Gaussian noise.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points in all; curves differ by at most one point.
+    n_curves : int
+        Number of curves, turned evenly against each other around the same axis.
+    turns : float
+        How often a curve goes round.
+    height : float
+        Extent along the axis; the radius is 1. At the same angle neighbouring curves are
+        ``height / (turns * n_curves)`` apart.
+    noise : float
+        Standard deviation of the noise in each coordinate.
+    random_state : int, numpy.random.Generator or None
+        Seed of the positions along the curves and of the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 3)
+        The points, curve after curve and upwards. Each lies somewhere in its own of equal parts
+        of the curve, so no two are farther apart than two parts.
+    y : ndarray of shape (n_points,)
+        The curve of each point.
+
+    Examples
+    --------
+    >>> from vicinal.datasets import make_helices
+    >>> X, y = make_helices(random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((300, 3), [0, 1, 2])
+    """
+    n_points = check_count(n_points, "n_points")
+    n_curves = check_count(n_curves, "n_curves")
+    turns = check_real(turns, "turns", low=0.0, open_low=True)
+    height = check_real(height, "height", low=0.0)
+    noise = check_real(noise, "noise", low=0.0)
+    rng = np.random.default_rng(random_state)
+
+    y = np.arange(n_points) * n_curves // n_points
+    sizes = np.bincount(y, minlength=n_curves)
+    part = np.arange(n_points) - (np.cumsum(sizes) - sizes)[y]
+    position = (part + rng.random(n_points)) / sizes[y]
+    angle = 2.0 * np.pi * (turns * position + y / n_curves)
+    X = np.column_stack([np.cos(angle), np.sin(angle), height * position])
+    return X + noise * rng.standard_normal(X.shape), y

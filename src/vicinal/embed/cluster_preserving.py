@@ -1,0 +1,245 @@
+"""`ClusterPreservingEmbedding`: places that are near where a dense path leads from one point to another."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal._estimators import draw_seed, forget_features
+from vicinal._validation import check_choice, check_count
+from vicinal.graphs.graph import Graph
+from vicinal.operators.spectrum import walk_vectors
+from vicinal.operators.ultrametric import (
+    Ultrametric,
+    centred_ultrametric_pairs,
+    normalized_ultrametric_pairs,
+)
+from vicinal.similarity.path_links import best_links, extend_walk_vectors
+from vicinal.similarity.paths import METRICS, path_similarity
+
+METHODS, DISSIMILARITIES = ("laplacian", "mds"), ("squared", "plain")
+# Eigenvalues below this part of the largest are rounding errors: directions without extent.
+FLAT = 1e-12
+
+
+class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Embedding that keeps clusters together and apart: it preserves robust path-based similarities.
+
+    Two points are as similar as the worst step of the best path between them (`path_similarity`), so
+    everything that a chain of dense steps connects is placed near each other, whatever its shape. The
+    matrix of similarities is never formed: products with it, and its eigenvectors, cost O(n).
+
+    Parameters
+    ----------
+    method : {"laplacian", "mds"}, default="laplacian"
+        "laplacian" (CPE-Lap) takes the slowest directions of the random walk among the similarities,
+        formula (9) of the reference. "mds" (CPE-MDS) takes the coordinates of classical scaling,
+        whose distances are as near as possible to the dissimilarities of formula (5).
+    n_components : int, default=2
+        Number of dimensions.
+    sigma : float > 0 or "auto", default="auto"
+        Width of the kernel, which both methods depend on strongly. "auto" follows the data and their
+        units; see `vicinal.similarity.path_scale` for the rule.
+    robust : bool, default=True
+        Weigh points by the nearness of their neighbours, so that outliers are poor stepping stones.
+    n_neighbors : int, default=10
+        Number of neighbours that weigh a point.
+    dissimilarity : {"squared", "plain"}, default="squared"
+        Whether "mds" takes formula (5) for squared distances, which they are in the space of the
+        kernel, or for distances. The reference does not say.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        "precomputed" if X is a matrix of distances.
+    random_state : int, RandomState or None
+        Seed of start vectors; it matters only where eigenvalues are equal.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, long work shows a progress bar.
+
+    Attributes
+    ----------
+    embedding_ : ndarray (n, n_components)
+        "laplacian": solutions of S y = value D y after the constant one, with y' D y = 1. "mds":
+        centred coordinates along principal axes. In both S is relative to its largest entry.
+        Directions that the similarities do not extend into are all zeros, and a warning says so.
+    eigenvalues_ : ndarray (n_components,)
+        "laplacian": the values above, descending; 1 - value solves formula (9). "mds": of the centred
+        similarities.
+    similarity_ : PathSimilarity
+    sigma_ : float
+    sigma_curve_ : SigmaCurve or None
+        With ``sigma="auto"`` widths, and the mean similarity of a pair at each.
+
+    Notes
+    -----
+    Pieces of a graph that no path joins have similarity 0; "laplacian" tells them apart first, with
+    eigenvalue 1, the largest pieces before the others.
+
+    References
+    ----------
+    Zhan and Yin, "Cluster preserving embedding", ICPR 2010. Chang and Yeung, "Robust path-based spectral
+    clustering", Pattern Recognition 2008.
+
+    Examples
+    --------
+    >>> from vicinal import ClusterPreservingEmbedding
+    >>> from vicinal.datasets import make_spirals
+    >>> X, arm = make_spirals(200, noise=0.01, random_state=0)
+    >>> Y = ClusterPreservingEmbedding(method="mds").fit_transform(X)
+    >>> bool(max(Y[arm == 0, 0]) < min(Y[arm == 1, 0]) or min(Y[arm == 0, 0]) > max(Y[arm == 1, 0]))
+    True
+    """
+
+    def __init__(
+        self,
+        method: str = "laplacian",
+        n_components: int = 2,
+        sigma: float | str = "auto",
+        robust: bool = True,
+        n_neighbors: int = 10,
+        *,
+        dissimilarity: str = "squared",
+        metric: str = "euclidean",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.n_components = n_components
+        self.sigma = sigma
+        self.robust = robust
+        self.n_neighbors = n_neighbors
+        self.dissimilarity = dissimilarity
+        self.metric = metric
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> ClusterPreservingEmbedding:
+        """Embed points, the nodes of a `Graph` (paths along its edges only), or with
+        ``metric="precomputed"`` points of which the distances are given.
+
+        Parameters
+        ----------
+        X : array (n, n_features), Graph, or distances (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_choice(self.method, "method", METHODS)
+        check_choice(self.dissimilarity, "dissimilarity", DISSIMILARITIES)
+        check_choice(self.metric, "metric", METRICS)
+        check_count(self.n_components, "n_components")
+        if isinstance(X, Graph):
+            forget_features(self)
+            n = X.n_nodes
+        else:
+            X = validate_data(self, X, dtype=np.float64)
+            n = len(X)
+        check_count(
+            self.n_components,
+            "n_components",
+            high=n - 1,
+            remedy=f"X has n_samples={n}, and one direction is constant.",
+        )
+        self.similarity_ = path_similarity(
+            X,
+            self.sigma,
+            self.robust,
+            self.n_neighbors,
+            metric=self.metric,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        self.sigma_, self.sigma_curve_ = self.similarity_.sigma, self.similarity_.sigma_curve
+        self._operator = self._kernel()
+        seed = draw_seed(self.random_state)
+        if self.method == "laplacian":
+            self._fit_laplacian(seed)
+        else:
+            self._fit_scaling(seed)
+        self._n_features_out = self.n_components
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """`fit`, and the embedding of the points."""
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embedding of new points: each is tied to the tree by its best step (Nystrom's extension).
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            New points; with ``metric="precomputed"`` their distances (m, n) to those of the fit.
+
+        Returns
+        -------
+        ndarray (m, n_components)
+            Training points keep their places.
+        """
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_"):
+            X = validate_data(self, X, reset=False, dtype=np.float64)
+        if self.method == "laplacian":
+            return extend_walk_vectors(
+                self.similarity_, X, self.embedding_, self.eigenvalues_, self.n_jobs
+            )
+        links = best_links(self.similarity_, X, self.n_jobs)
+        heights = np.maximum(self._transformed(links.heights) - self._operator.lowest, 0.0)
+        steps = self._operator.attached(self.embedding_, links.points, heights)
+        steps -= self._mean_row @ self.embedding_
+        extended = np.divide(
+            steps, self.eigenvalues_, out=np.zeros_like(steps), where=self.eigenvalues_ > 0
+        )
+        return np.where((links.same >= 0)[:, None], self.embedding_[links.same], extended)
+
+    def _kernel(self) -> Ultrametric:
+        if self.method == "mds" and self.dissimilarity == "plain":
+            # Distances 1 - s: minus their squares are s (2 - s) - 1, similarities over the same tree.
+            tree = self.similarity_.tree
+            return Ultrametric(tree, self._transformed(tree.heights))
+        return self.similarity_.relative
+
+    def _transformed(self, heights: np.ndarray) -> np.ndarray:
+        """Heights in the tree that is embedded, from those of the similarity."""
+        if self.method == "laplacian" or self.dissimilarity == "squared":
+            return heights
+        above = np.maximum(heights + self.similarity_.log_largest, 0.0)
+        with np.errstate(under="ignore"):
+            return above - np.log1p(-np.expm1(-above))
+
+    def _fit_laplacian(self, seed: int) -> None:
+        pairs = normalized_ultrametric_pairs(self._operator, self.n_components + 1, seed)
+        sums = self._operator @ np.ones(len(pairs.vectors))
+        self.eigenvalues_, usable = self._usable(pairs.values[1:], 1.0)
+        self.embedding_ = walk_vectors(pairs.vectors[:, 1:] * usable, sums)
+
+    def _fit_scaling(self, seed: int) -> None:
+        pairs = centred_ultrametric_pairs(self._operator, self.n_components, seed)
+        n = len(pairs.vectors)
+        self.eigenvalues_, _ = self._usable(pairs.values, pairs.values[0])
+        self.embedding_ = pairs.vectors * np.sqrt(self.eigenvalues_)
+        self._mean_row = (self._operator @ np.ones(n)) / n
+
+    def _usable(self, values: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
+        usable = values > FLAT * max(largest, FLAT)
+        if not usable.all():
+            warnings.warn(
+                f"n_components={self.n_components}, but the similarities extend into "
+                f"{np.count_nonzero(usable)} direction(s) only: the other columns are zeros.",
+                stacklevel=4,
+            )
+        return np.where(usable, values, 0.0), usable
