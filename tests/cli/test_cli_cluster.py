@@ -1,5 +1,3 @@
-import inspect
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +7,6 @@ pytest.importorskip("matplotlib")
 
 import vicinal  # noqa: E402
 from vicinal.cli import output  # noqa: E402
-from vicinal.cli.cluster import METHODS  # noqa: E402
 from vicinal.datasets import make_half_cylinders, make_two_moons  # noqa: E402
 
 
@@ -22,13 +19,6 @@ def moons(tmp_path):
         path, index=False
     )
     return path, X, classes
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_options_are_parameters_of_the_estimator(method):
-    parameters = inspect.signature(getattr(vicinal, METHODS[method].estimator)).parameters
-    assert {*METHODS[method].options.values(), *METHODS[method].fixed} <= set(parameters)
-    assert METHODS[method].on_graph == ("graph" in parameters)
 
 
 @pytest.mark.parametrize("suffix", output.TABLE_FORMATS)

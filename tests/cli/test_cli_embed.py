@@ -20,13 +20,6 @@ def spirals(tmp_path):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_options_are_parameters_of_the_estimator(method):
-    parameters = inspect.signature(getattr(vicinal, METHODS[method].estimator)).parameters
-    assert {*METHODS[method].options.values(), *METHODS[method].fixed} <= set(parameters)
-    assert METHODS[method].on_graph == ("graph" in parameters)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_coordinates_written_are_those_of_the_estimator(method, spirals, tmp_path, facts_of):
     path, X = spirals
     target, picture = tmp_path / "emb.csv", tmp_path / "emb.png"
@@ -52,6 +45,13 @@ def test_graph_and_landmarks_reach_the_estimator(spirals, tmp_path, facts_of):
     model = vicinal.Isomap(n_landmarks=30, graph="disjoint_mst", graph_params={"n_trees": 5})
     np.testing.assert_allclose(pd.read_csv(target).iloc[:, 1:], model.fit_transform(X), rtol=1e-12)
     assert facts["axes"][1]["residual_variance"] == pytest.approx(model.residual_variance_[1])
+
+
+def test_steps_that_were_chosen_are_told(spirals, facts_of):
+    path, X = spirals
+    words = ["--method", "diffusion", "--t", "auto", "--alpha", 1]
+    facts = facts_of("embed", path, "--key", "X", *words)
+    assert facts["t"] == vicinal.DiffusionMaps(t="auto", alpha=1, random_state=0).fit(X).t_
 
 
 def test_distances_can_be_embedded_and_drawn(spirals, tmp_path, run, capsys):

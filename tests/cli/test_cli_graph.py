@@ -28,8 +28,9 @@ def test_edges_written_are_the_edges_of_the_builder(kind, table, tmp_path, point
     )
     assert list(frame.columns) == ["source", "target", "length", "strength"]
     np.testing.assert_array_equal(frame[["source", "target"]], expected.edges())
+    pairs, directed = frame[["source", "target"]].to_numpy(), expected.directed
     rebuilt = vicinal.Graph.from_edges(
-        60, frame[["source", "target"]].to_numpy(), frame["length"], frame["strength"]
+        60, pairs, frame["length"], frame["strength"], directed=directed
     )
     np.testing.assert_allclose(rebuilt.lengths, expected.lengths, rtol=1e-12)
     np.testing.assert_allclose(rebuilt.strengths, expected.strengths, rtol=1e-12)

@@ -75,10 +75,10 @@ def add_to(commands: Any) -> None:
         "--clusters", type=number_or_word, default="auto", metavar="N", help="auto or a number"
     )
     add_methods(parser, METHODS, "spectral")
-    parser.add_argument(
+    group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
+    group.add_argument(
         "--noise",
         type=number_or_word,
-        default=argparse.SUPPRESS,
         help="rows that belong to no cluster: auto, a share or a number",
     )
     add_targets(parser, "clusters of the rows")

@@ -21,6 +21,7 @@ from vicinal.cli.options import (
     add_targets,
     check_targets,
     new_command,
+    number_or_word,
     read_data,
     row_names,
 )
@@ -37,12 +38,21 @@ METHODS = {
         {"scale": "scale"},
         on_graph=True,
     ),
+    "diffusion": Method(
+        "DiffusionMaps",
+        "distances of a walk after some steps",
+        {"t": "t", "alpha": "alpha", "scale": "scale"},
+        on_graph=True,
+    ),
     "perceptual": Method(
         "PerceptualEmbedding",
         "clusters on lines through the origin, noise near it",
         {"neighbors": "n_neighbors"},
     ),
 }
+
+# What a method may have chosen itself.
+CHOSEN = ("t", "sigma")
 
 EXAMPLES = """\
 examples:
@@ -65,13 +75,15 @@ def add_to(commands: Any) -> None:
     add_data(parser)
     parser.add_argument("--dimensions", type=int, default=2, metavar="N", help="default: 2")
     add_methods(parser, METHODS, "eigenmaps")
-    parser.add_argument(
+    group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
+    group.add_argument(
         "--landmarks",
         type=int,
-        default=argparse.SUPPRESS,
         metavar="N",
         help="rows that the others are placed by; some hundreds for many rows",
     )
+    group.add_argument("--t", type=number_or_word, help="steps of a walk: auto or a number")
+    group.add_argument("--alpha", type=float, help="share of density taken out, from 0 to 1")
     add_targets(parser, "coordinates of the rows")
     add_manner(parser)
 
@@ -99,6 +111,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
                 zip(places.std(axis=0), axis_figures(model, n_dimensions), strict=True), start=1
             )
         ],
+        **{name: getattr(model, f"{name}_") for name in CHOSEN if hasattr(model, f"{name}_")},
         "seconds": seconds,
     }
     written = {}

@@ -17,6 +17,8 @@ class Kind(NamedTuple):
     options: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = {}
+    # Such a graph is to be looked at; methods on graphs need an undirected one.
+    only_directed: bool = False
 
 
 KINDS = {
@@ -41,6 +43,12 @@ KINDS = {
     "gabriel": Kind("gabriel", "empty ball over each edge", ("metric",)),
     "rng": Kind("relative_neighborhood", "empty lune over each edge", ("metric",)),
     "beta": Kind("beta_skeleton", "from gabriel (1) to rng (2)", ("metric",), ("beta",)),
+    "contextual": Kind(
+        "contextual",
+        "neighbours by what they mean to each other's context",
+        ("neighbors", "descriptor", "metric"),
+        only_directed=True,
+    ),
     "complete": Kind("complete", "all pairs", ("metric",)),
     "gaussian": Kind("gaussian", "all pairs; strength falls with length", ("scale", "metric")),
 }
@@ -54,7 +62,8 @@ def add_kinds(
     parser: argparse.ArgumentParser, option: str, default: str | None, extra: str | None = None
 ) -> None:
     """The choice of a graph and the options of its kind."""
-    choices = [*KINDS, extra] if extra else list(KINDS)
+    choices = [name for name, kind in KINDS.items() if not (extra and kind.only_directed)]
+    choices += [extra] if extra else []
     parser.add_argument(
         option, choices=choices, default=default, help=f"kind of graph; default: {default or 'knn'}"
     )
@@ -68,6 +77,7 @@ def add_kinds(
     group.add_argument("--jitter", type=float, help="in mean neighbour distances")
     group.add_argument("--beta", type=float, help="size of the empty region")
     group.add_argument("--coplanar", help="points on a flat: raise (explain) or joggle")
+    group.add_argument("--descriptor", help="of a context: coding_length, centroid or trivial")
     group.add_argument("--scale", type=number_or_word, help="auto, local or a number")
     group.add_argument("--metric", help="euclidean, ..., or precomputed for a distance matrix")
 

@@ -39,6 +39,12 @@ METHODS = {
         {"scale": "scale", "alpha": "alpha"},
         on_graph=True,
     ),
+    "propagation": Method(
+        "LabelPropagationRanking",
+        "by how much of a label held at the query reaches a row",
+        {"scale": "scale", "steps": "n_steps"},
+        on_graph=True,
+    ),
 }
 
 EXAMPLES = """\
@@ -71,12 +77,13 @@ def add_to(commands: Any) -> None:
         "-k", "--top", type=int, default=10, metavar="N", help="rows to find; default: 10"
     )
     add_methods(parser, METHODS, "perceptual")
-    parser.add_argument(
+    group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
+    group.add_argument(
         "--alpha",
         type=float,
-        default=argparse.SUPPRESS,
         help="how far to look, below 1: small is by nearness, large by structure",
     )
+    group.add_argument("--steps", type=int, metavar="N", help="of the propagation")
     add_targets(parser, "what each query finds")
     add_manner(parser)
 
