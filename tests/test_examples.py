@@ -1,0 +1,22 @@
+"""The scripts of the gallery run, and each ends in a picture."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_an_example_draws_a_picture(script, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    # What was drawn but not shown is not part of the page.
+    shown = []
+    monkeypatch.setattr(pyplot, "show", lambda: shown.extend(pyplot.get_fignums()))
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    finally:
+        pyplot.close("all")
+    assert shown
