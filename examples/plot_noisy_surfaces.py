@@ -27,9 +27,10 @@ answers = {
 figure = plt.figure(figsize=(13, 3.8), layout="constrained")
 for i, (name, labels) in enumerate(answers.items()):
     ax = figure.add_subplot(1, 4, i + 1, projection="3d")
-    ax.scatter(*X.T, c=labels, s=2, cmap="brg")
+    vicinal.plot.embedding(X, labels, ax=ax, legend=False)
     score = vicinal.metrics.clustering_accuracy(truth, labels)
     ax.set_title(f"{name}: {score:.2f}")
+    ax.view_init(74, -82)
     ax.set_axis_off()
 plt.show()
 
