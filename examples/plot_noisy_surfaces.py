@@ -8,6 +8,7 @@ structure of its neighbourhood, and noise matters to none.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.cluster import KMeans
 
 import vicinal
@@ -31,6 +32,7 @@ for i, (name, labels) in enumerate(answers.items()):
     score = vicinal.metrics.clustering_accuracy(truth, labels)
     ax.set_title(f"{name}: {score:.2f}")
     ax.view_init(74, -82)
+    ax.set_box_aspect(np.ptp(X, axis=0), zoom=1.5)
     ax.set_axis_off()
 plt.show()
 
@@ -38,12 +40,12 @@ plt.show()
 # Every point has a noise score, so a decision can be left to later. Here is where the line was
 # drawn, and how clearly there were two groups of points.
 
-print(
-    f"noise found: {(model.labels_ == -1).mean():.2f} of all points (true: {(truth == -1).mean():.2f})"
-)
+found, true = (model.labels_ == -1).mean(), (truth == -1).mean()
+print(f"noise found: {found:.2f} of all points (true: {true:.2f})")
 print(f"two groups of norms rather than one: {model.noise_gain_:.2f} (believed from 0.1)")
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.hist([model.norms_[truth >= 0], model.norms_[truth < 0]], bins=60, label=["surfaces", "noise"])
+groups = [model.norms_[truth >= 0], model.norms_[truth < 0]]
+ax.hist(groups, bins=60, label=["surfaces", "noise"])
 ax.axvline(model.noise_threshold_, color="black", linestyle="--")
 ax.set_xlabel("distance from the origin of the perceptual embedding")
 ax.legend()
