@@ -24,8 +24,12 @@ ARGUMENTS = {
     "beta_skeleton": {"beta": 1.5},
     "contextual": {"k": 3},
     "centroid contextual": {"k": 3, "descriptor": "centroid"},
+    "l1": {},
+    "exact l1": {"equality": True},
 }
-DIRECTED = {"directed knn", "contextual", "centroid contextual"}
+DIRECTED = {"directed knn", "contextual", "centroid contextual", "l1", "exact l1"}
+# Graphs of sparse codes need inner products.
+NO_DISTANCES = {"delaunay", "l1", "exact l1"}
 CONNECTED = [
     "mst",
     "disjoint_mst",
@@ -40,6 +44,9 @@ CONNECTED = [
 every_builder = pytest.mark.parametrize("name", ARGUMENTS)
 # A triangulation needs coordinates, and Qhull uses one thread.
 all_but_delaunay = pytest.mark.parametrize("name", [n for n in ARGUMENTS if n != "delaunay"])
+builder_of_distances = pytest.mark.parametrize(
+    "name", [n for n in ARGUMENTS if n not in NO_DISTANCES]
+)
 
 
 def builder(name):
@@ -145,7 +152,7 @@ def test_bad_points_are_named_with_a_remedy(name, bad, words):
         build(name, bad)
 
 
-@all_but_delaunay
+@builder_of_distances
 def test_a_bad_distance_matrix_is_named(name):
     X = np.random.default_rng(0).random((6, 2))
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
@@ -159,7 +166,7 @@ def test_a_bad_distance_matrix_is_named(name):
 
 # Jittered distances are not the distances of jittered points; coding lengths tell where the origin is.
 @pytest.mark.parametrize(
-    "name", [n for n in ARGUMENTS if n not in {"delaunay", "perturbed_mst", "contextual"}]
+    "name", [n for n in ARGUMENTS if n not in {*NO_DISTANCES, "perturbed_mst", "contextual"}]
 )
 def test_distances_give_the_graph_of_their_points(name):
     X = np.random.default_rng(4).random((25, 3))
@@ -183,8 +190,8 @@ def test_one_point_has_no_edges(name):
     assert (graph.n_nodes, graph.n_edges, graph.n_isolates) == (1, 0, 1)
 
 
-# A context needs three points.
-@pytest.mark.parametrize("name", [n for n in ARGUMENTS if not n.endswith("contextual")])
+# A context needs three points, and the origin has no direction to represent.
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if not n.endswith(("contextual", "l1"))])
 @pytest.mark.parametrize("n_features", [1, 2, 5])
 def test_two_points_have_one_edge(name, n_features):
     X = np.zeros((2, n_features))

@@ -177,7 +177,9 @@ class GraphEstimator(BaseEstimator):
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn" and "k" not in parameters:
             parameters["k"] = min(NEIGHBORS, len(points) - 1)
-        return builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
+        graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
+        # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
+        return graph if graph.codes is None else graph.symmetrize("mean")
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.graph, str) and self.graph == "precomputed"

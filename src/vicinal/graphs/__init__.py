@@ -7,6 +7,7 @@ Every function takes points (or, with ``metric="precomputed"``, distances) and r
 - empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
 - images: `grid`
 - how neighbours matter to each other, with direction: `contextual`
+- which few others represent a point, with direction: `l1`
 """
 
 from vicinal._lazy import attach
@@ -21,5 +22,6 @@ __getattr__, __dir__, __all__ = attach(
         "empty_region": ["beta_skeleton", "gabriel", "relative_neighborhood"],
         "lattice": ["grid"],
         "context": ["contextual"],
+        "self_representation": ["l1"],
     },
 )

@@ -80,7 +80,7 @@ def symmetrize(graph: Graph, how: str = "union") -> Graph:
         entries = keep_entries(entries, counts == 2)
     elif how == "mean":
         entries = entries._replace(strengths=entries.strengths / 2)
-    return _like(graph, entries, directed=False)
+    return type(graph)._trusted(entries, False, graph.points, graph.metric, codes=graph.codes)
 
 
 def subgraph(graph: Graph, nodes: Any) -> Graph:

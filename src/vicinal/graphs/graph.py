@@ -16,7 +16,7 @@ The contract
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,9 @@ from vicinal.graphs._checks import (
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
 from vicinal.similarity import affinities
+
+if TYPE_CHECKING:
+    from vicinal.graphs.sparse_codes import CodeQuality
 
 
 class Graph:
@@ -74,6 +77,8 @@ class Graph:
         Number of components, and of nodes without any edge.
     sigma : float or None
         Scale that a builder found for the strengths (`vicinal.graphs.contextual`).
+    codes : CodeQuality or None
+        What the sparse codes achieve whose coefficients the strengths are (`vicinal.graphs.l1`).
 
     Examples
     --------
@@ -94,6 +99,7 @@ class Graph:
     __slots__ = (
         "__weakref__",
         "_components",
+        "codes",
         "directed",
         "indices",
         "indptr",
@@ -112,6 +118,7 @@ class Graph:
     points: Any
     metric: str
     sigma: float | None
+    codes: CodeQuality | None
     _components: np.ndarray | None
 
     def __init__(
@@ -186,10 +193,11 @@ class Graph:
         points: Any = None,
         metric: str = "euclidean",
         sigma: float | None = None,
+        codes: CodeQuality | None = None,
     ) -> Graph:
         """Graph of entries that are known to keep the contract; takes the arrays over."""
         graph = object.__new__(cls)
-        graph._fill(entries, directed, points, metric, sigma)
+        graph._fill(entries, directed, points, metric, sigma, codes)
         return graph
 
     def _fill(
@@ -199,6 +207,7 @@ class Graph:
         points: Any,
         metric: str,
         sigma: float | None = None,
+        codes: CodeQuality | None = None,
     ) -> None:
         n, m = len(entries.indptr) - 1, len(entries.indices)
         dtype = index_dtype(n, m)
@@ -211,6 +220,7 @@ class Graph:
             "points": check_origin(points, n),
             "metric": metric,
             "sigma": sigma,
+            "codes": codes,
             "_components": None,
         }
         for name, value in values.items():
@@ -231,7 +241,8 @@ class Graph:
         return self
 
     def __reduce__(self) -> tuple:
-        return Graph._trusted, (self._csr, self.directed, self.points, self.metric, self.sigma)
+        origin = self.points, self.metric, self.sigma, self.codes
+        return Graph._trusted, (self._csr, self.directed, *origin)
 
     @property
     def _csr(self) -> Entries:

@@ -68,7 +68,8 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     scale : float, "auto" or "local", default="auto"
         "auto" is the median of the nodes' scales: it follows the units of the data, a minority of
         outliers does not move it, and neither long edges nor the density of the graph matter much.
-        It is 1 if no edge has a length above 0.
+        It is 1 if no edge has a length above 0, and infinite if strengths are the coefficients of
+        sparse codes (`vicinal.graphs.l1`), which are affinities as they are.
         "local" compares the edge (i, j) with the geometric mean of its two nodes' scales, so that
         clusters of different density look alike; a node without a scale takes that of "auto".
         A number > 0, or infinity, is taken as it is.
@@ -94,6 +95,8 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     scale = check_scale(scale)
     if isinstance(scale, float):
         return scale
+    if scale == "auto" and graph.codes is not None:
+        return np.inf
     scales = _node_scales(graph)
     known = scales > 0
     typical = float(np.median(scales[known])) if known.any() else 1.0
