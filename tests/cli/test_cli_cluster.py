@@ -73,6 +73,15 @@ def test_a_sparse_affinity_is_clustered_as_it_is(tmp_path, facts_of):
     assert pd.read_csv(target)["cluster"].tolist() == [0] * 5 + [1] * 5
 
 
+def test_a_kernel_matrix_is_clustered_as_it_is(moons, tmp_path, facts_of):
+    X = moons[1]
+    similarity = vicinal.SelfSmoothing(100).fit(X).similarity_
+    np.savez(tmp_path / "W.npz", X=similarity, moon=moons[2])
+    words = ["--method", "kernel-kmeans", "--kernel", "precomputed", "--psd", "project"]
+    facts = facts_of("cluster", tmp_path / "W.npz", "--label", "moon", "--clusters", 2, *words)
+    assert facts["accuracy"] == 1.0
+
+
 def test_distances_are_clustered_through_a_graph_of_them(moons, tmp_path, facts_of):
     X = moons[1]
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
@@ -107,6 +116,8 @@ def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
         (["--graph", "mst", "--neighbors", "3"], "--neighbors means nothing to --graph mst"),
         (["--graph", "precomputed", "--radius", "3"], "where the table is the graph"),
         (["--graph", "epsilon"], "--graph epsilon needs --radius"),
+        (["--method", "kernel-kmeans"], "--method kernel-kmeans needs a number of --clusters"),
+        (["--gamma", "1"], "--gamma means nothing to --method spectral; it is an option of kernel"),
         (["--clusters", "many"], "n_clusters='many'"),
         (["--clusters", "0"], "n_clusters=0"),
         (["--clusters", "200"], "n_clusters=200"),

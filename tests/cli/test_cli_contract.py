@@ -112,17 +112,6 @@ def test_a_file_that_exists_is_written_over_only_by_force(table, tmp_path, run, 
     assert target.read_text().startswith("source,target")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_rights_is_named(table, tmp_path, error_of):
-    (tmp_path / "shut").mkdir(mode=0o500)
-    assert "cannot be written to" in error_of("graph", table, "-o", tmp_path / "shut" / "e.csv")
-
-
-def test_a_folder_that_refuses_is_named(table, tmp_path, error_of, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert "cannot be written to" in error_of("graph", table, "-o", tmp_path / "edges.csv")
-
-
 # Whole files or none
 
 

@@ -47,10 +47,12 @@ def test_graph_and_landmarks_reach_the_estimator(spirals, tmp_path, facts_of):
     assert facts["axes"][1]["residual_variance"] == pytest.approx(model.residual_variance_[1])
 
 
-def test_steps_that_were_chosen_are_told(spirals, facts_of):
+def test_what_was_chosen_is_told(spirals, facts_of):
     path, X = spirals
     words = ["--method", "diffusion", "--t", "auto", "--alpha", 1]
     facts = facts_of("embed", path, "--key", "X", *words)
+    sigma = facts_of("embed", path, "--key", "X", "--neighbors", 7)["sigma"]
+    assert sigma == vicinal.ClusterPreservingEmbedding(n_neighbors=7).fit(X).sigma_
     assert facts["t"] == vicinal.DiffusionMaps(t="auto", alpha=1, random_state=0).fit(X).t_
 
 
@@ -65,7 +67,7 @@ def test_distances_can_be_embedded_and_drawn(spirals, tmp_path, run, capsys):
 
 @pytest.mark.parametrize("dimensions", [1, 4])
 def test_a_picture_of_any_number_of_dimensions(dimensions, spirals, tmp_path, facts_of):
-    words = ["--dimensions", dimensions, "--plot", tmp_path / "emb.png"]
+    words = ["--method", "eigenmaps", "--dimensions", dimensions, "--plot", tmp_path / "emb.png"]
     shows = facts_of("embed", spirals[0], "--key", "X", *words)["picture_shows"]
     assert shows == {1: "1 axes of the embedding", 4: "2 of 4 axes of the embedding"}[dimensions]
 
@@ -74,7 +76,7 @@ def test_a_picture_of_any_number_of_dimensions(dimensions, spirals, tmp_path, fa
     ("words", "message"),
     [
         (["--method", "perceptual", "--graph", "mst"], "--graph means nothing to --method perc"),
-        (["--landmarks", "9"], "--landmarks means nothing to --method eigenmaps"),
+        (["--landmarks", "9"], "--landmarks means nothing to --method cpe-lap"),
         (["--dimensions", "0"], "n_components=0"),
         (["--dimensions", "90"], "n_components=90"),
         (["--label", "color"], "it has X, arm"),

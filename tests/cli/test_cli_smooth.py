@@ -131,7 +131,7 @@ def test_a_failure_half_way_leaves_no_file(moons, tmp_path, run, monkeypatch):
     [
         (["--t", "soon"], "t='soon'"),
         (["--t", "-1"], "t=-1"),
-        (["-k", "80"], "n_neighbors=80"),
+        (["-k", "80"], "--top 80"),
         (["--bandwidth", "0"], "k=0"),
         (["--pairs", "some"], "method='some'"),
         (["--metric", "precomputed"], "square"),

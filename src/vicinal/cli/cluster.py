@@ -50,6 +50,11 @@ METHODS = {
         "by contextual distances; tells noise from clusters",
         {"neighbors": "n_neighbors", "noise": "noise"},
     ),
+    "kernel-kmeans": Method(
+        "KernelKMeans",
+        "k-means in the space of a kernel; needs a number of --clusters",
+        {"kernel": "kernel", "gamma": "gamma", "psd": "psd"},
+    ),
 }
 
 EXAMPLES = """\
@@ -81,12 +86,19 @@ def add_to(commands: Any) -> None:
         type=number_or_word,
         help="rows that belong to no cluster: auto, a share or a number",
     )
+    group.add_argument("--kernel", help="rbf, linear, or precomputed for a matrix of all pairs")
+    group.add_argument("--gamma", type=number_or_word, help="of the kernel rbf: scale or a number")
+    group.add_argument(
+        "--psd", help="a matrix that is no kernel: check (explain) or project (to the nearest)"
+    )
     add_targets(parser, "clusters of the rows")
     add_manner(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, cluster, write, and say what was found."""
+    if arguments.method == "kernel-kmeans" and arguments.clusters == "auto":
+        raise ValueError("--method kernel-kmeans needs a number of --clusters.")
     model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)
     matrix = takes_matrix(arguments)
     check_targets(arguments, has_coordinates=not matrix)

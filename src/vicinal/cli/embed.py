@@ -28,7 +28,21 @@ from vicinal.cli.options import (
 from vicinal.cli.output import write_table
 from vicinal.cli.pictures import Plane, draw_points
 
+CLUSTER_PRESERVING = {"sigma": "sigma", "neighbors": "n_neighbors", "metric": "metric"}
+
 METHODS = {
+    "cpe-lap": Method(
+        "ClusterPreservingEmbedding",
+        "keeps clusters together and apart, by the best paths between rows",
+        CLUSTER_PRESERVING,
+        {"method": "laplacian"},
+    ),
+    "cpe-mds": Method(
+        "ClusterPreservingEmbedding",
+        "the same by classical scaling",
+        CLUSTER_PRESERVING,
+        {"method": "mds"},
+    ),
     "isomap": Method(
         "Isomap", "keeps distances along a graph", {"landmarks": "n_landmarks"}, on_graph=True
     ),
@@ -56,7 +70,7 @@ CHOSEN = ("t", "sigma")
 
 EXAMPLES = """\
 examples:
-  vicinal embed points.csv --method eigenmaps -o emb.csv --plot emb.png
+  vicinal embed points.csv --method cpe-lap -o emb.csv --plot emb.png
   vicinal embed points.csv --method isomap --graph dmst --n-trees 5 --dimensions 3 -o emb.parquet
   vicinal embed flowers.csv --standardize --label species --method perceptual --plot emb.png
 """
@@ -74,7 +88,7 @@ def add_to(commands: Any) -> None:
     )
     add_data(parser)
     parser.add_argument("--dimensions", type=int, default=2, metavar="N", help="default: 2")
-    add_methods(parser, METHODS, "eigenmaps")
+    add_methods(parser, METHODS, "cpe-lap")
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
         "--landmarks",
@@ -82,6 +96,7 @@ def add_to(commands: Any) -> None:
         metavar="N",
         help="rows that the others are placed by; some hundreds for many rows",
     )
+    group.add_argument("--sigma", type=number_or_word, help="width of the kernel: auto or a number")
     group.add_argument("--t", type=number_or_word, help="steps of a walk: auto or a number")
     group.add_argument("--alpha", type=float, help="share of density taken out, from 0 to 1")
     add_targets(parser, "coordinates of the rows")

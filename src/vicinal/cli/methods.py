@@ -77,7 +77,8 @@ def build_estimator(
 
 def takes_matrix(arguments: argparse.Namespace) -> bool:
     """Whether the table is a matrix of all pairs, which has no coordinates."""
-    return arguments.graph == "precomputed" or getattr(arguments, "metric", "") == "precomputed"
+    chosen = (getattr(arguments, option, None) for option in ("graph", "metric", "kernel"))
+    return "precomputed" in chosen
 
 
 def _takes(method: Method, option: str) -> bool:

@@ -100,6 +100,22 @@ def add_manner(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
     add_progress(parser)
 
 
+def add_top(parser: argparse.ArgumentParser) -> None:
+    """How many rows an answer has; `check_top` reads it."""
+    parser.add_argument("-k", "--top", type=int, metavar="N", help="rows to find; default: 10")
+
+
+def check_top(arguments: argparse.Namespace, n: int) -> int:
+    """Number of rows to find among n, one of which asks."""
+    if arguments.top is None:
+        return min(10, n - 1)
+    if not 1 <= arguments.top < n:
+        raise ValueError(
+            f"--top {arguments.top}: of {n} rows, 1 to {n - 1} can be found beside the one that asks."
+        )
+    return arguments.top
+
+
 def add_progress(parser: argparse.ArgumentParser) -> None:
     """``--progress``; `verbosity` reads it."""
     parser.add_argument(

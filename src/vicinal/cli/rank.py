@@ -19,7 +19,9 @@ from vicinal.cli.options import (
     add_data,
     add_manner,
     add_targets,
+    add_top,
     check_targets,
+    check_top,
     new_command,
     read_data,
 )
@@ -73,9 +75,7 @@ def add_to(commands: Any) -> None:
         metavar="ROW",
         help="row numbers from 0, or names of rows; with --id always names",
     )
-    parser.add_argument(
-        "-k", "--top", type=int, default=10, metavar="N", help="rows to find; default: 10"
-    )
+    add_top(parser)
     add_methods(parser, METHODS, "perceptual")
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
@@ -95,9 +95,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_targets(arguments, has_coordinates=not matrix)
     table = read_data(arguments, accept_sparse=matrix)
     queries = query_rows(arguments.query, table, by_name=arguments.id is not None)
+    top = check_top(arguments, table.points.shape[0])
 
     start = time.perf_counter()
-    found, scores = model.fit(table.points).rank(queries, arguments.top)
+    found, scores = model.fit(table.points).rank(queries, top)
     seconds = time.perf_counter() - start
 
     columns = found_columns(queries, found, scores, table)

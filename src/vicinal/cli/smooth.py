@@ -15,7 +15,9 @@ from vicinal.cli.options import (
     add_data,
     add_manner,
     add_targets,
+    add_top,
     check_targets,
+    check_top,
     new_command,
     number_or_word,
     read_data,
@@ -56,9 +58,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--t", type=number_or_word, default="auto", help="steps of smoothing: auto or a number"
     )
-    parser.add_argument(
-        "-k", "--top", type=int, default=10, metavar="N", help="rows to find; default: 10"
-    )
+    add_top(parser)
     kernel = parser.add_argument_group("from distances to similarities")
     kernel.add_argument(
         "--neighbors", type=int, default=30, metavar="N", help="that set the scale; default: 30"
@@ -83,6 +83,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     points = table.points
     if hasattr(points, "toarray") and metric not in ("precomputed", "similarity"):
         points = full_table(points, arguments.data)
+    top = check_top(arguments, points.shape[0])
     model = SelfSmoothing(
         arguments.t,
         k=arguments.bandwidth,
@@ -94,14 +95,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         verbose=verbosity(arguments),
     )
     start = time.perf_counter()
-    similarities, neighbors = model.fit(points).kneighbors(n_neighbors=arguments.top)
+    similarities, neighbors = model.fit(points).kneighbors(n_neighbors=top)
     seconds = time.perf_counter() - start
 
     facts: dict[str, Any] = {
         "rows": model.n_items_,
         "metric": metric,
         "t": model.t_,
-        "neighbours": arguments.top,
+        "neighbours": top,
         **_road(model.similarity_),
         **gain(model, neighbors, table.labels),
         "seconds": seconds,

@@ -59,9 +59,9 @@ def read_table(
         )
     if key is not None and suffix not in {".npz", ".h5ad"}:
         raise ValueError(f"--key {key} names an array of an .npz or .h5ad file, not of {path}.")
-    table = READERS[suffix](path, Roles(key, id_column, label_column))
+    table = _as_rows(READERS[suffix](path, Roles(key, id_column, label_column)), path)
     points = table.points
-    if points.ndim == 2 and 0 in points.shape:
+    if 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
     if hasattr(points, "toarray") and not accept_sparse:
         table = table._replace(points=full_table(points, path))
@@ -168,6 +168,25 @@ READERS = {
     ".npz": _read_npz,
     ".h5ad": _read_h5ad,
 }
+
+
+def _as_rows(table: Table, path: Path) -> Table:
+    """The table with one row an entry: of a stack of pictures, each is a row of its pixels."""
+    points = table.points
+    if points.dtype.kind not in "buif":
+        raise ValueError(
+            f"{path} holds values of type {points.dtype}, but real numbers are needed; encode them."
+        )
+    if points.ndim < 2:
+        raise ValueError(
+            f"{path} holds an array of shape {points.shape}, but a table with a row for each point is "
+            "needed; values.reshape(-1, 1) makes one of a list of values."
+        )
+    if points.ndim == 2:
+        return table
+    note = f"each entry of shape {points.shape[1:]} is a row of its values"
+    rows = points.reshape(len(points), -1)
+    return table._replace(points=rows, notes=[*table.notes, note])
 
 
 def _need(module: str, path: Path) -> Any:
@@ -294,7 +313,7 @@ def _why_not(column: Any, pandas: Any) -> str:
 
 
 def _refuse_gaps(points: Any, path: Path) -> None:
-    if not isinstance(points, np.ndarray) or points.dtype.kind != "f" or points.ndim != 2:
+    if not isinstance(points, np.ndarray) or points.dtype.kind != "f":
         return
     missing, infinite = np.isnan(points).any(axis=1), np.isinf(points).any(axis=1)
     if missing.any() or infinite.any():

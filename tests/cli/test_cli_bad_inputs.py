@@ -1,0 +1,90 @@
+"""Every command that reads a table meets the same bad tables and targets with the same words."""
+
+import os
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+READING = {
+    "graph": [],
+    "cluster": [],
+    "embed": [],
+    "rank": ["--query", "0"],
+    "smooth": [],
+}
+
+BAD = {
+    "missing.csv": (None, "does not exist; name a file"),
+    "empty.csv": ("", "is empty; a table with a row for each point is needed"),
+    "header.csv": ("x,y\n", "has no rows"),
+    "words.csv": ("name,kind\nada,a\ngrace,b\n", "has no numeric column among name, kind"),
+    "gaps.csv": ("x,y\n1,2\n,4\n5,\n", "2 of 3 rows have missing values"),
+    "infinite.tsv": ("x\ty\n1\t2\ninf\t4\n", "1 infinite ones, the first is data row 2"),
+    "garbage.npy": ("no array", "could not be read"),
+    "garbage.npz": ("no arrays", "could not be read"),
+    "garbage.parquet": ("no table", "could not be read as parquet"),
+    "garbage.h5ad": ("no table", "could not be read as .h5ad"),
+    "table.xlsx": ("", "ends in .xlsx, but one of .csv"),
+}
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_table_is_explained_in_one_line(command, name, tmp_path, error_of):
+    if name.endswith(".h5ad"):
+        pytest.importorskip("anndata")
+    content, words = BAD[name]
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    message = error_of(command, path, *READING[command])
+    assert str(path) in message
+    assert words in message
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_folder_is_no_table(command, tmp_path, error_of):
+    (tmp_path / "folder.csv").mkdir()
+    assert "is a folder" in error_of(command, tmp_path / "folder.csv", *READING[command])
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize("option", ["--output", "--plot"])
+def test_targets_are_checked_before_the_table_is_read(command, option, tmp_path, error_of):
+    suffix = ".csv" if option == "--output" else ".png"
+    words = [command, tmp_path / "missing.csv", *READING[command], option]
+    (tmp_path / f"old{suffix}").write_text("old")
+    assert "exists; give --force" in error_of(*words, tmp_path / f"old{suffix}")
+    assert "there is no folder" in error_of(*words, tmp_path / "no" / f"new{suffix}")
+    (tmp_path / f"folder{suffix}").mkdir()
+    assert "is a folder; name a file" in error_of(*words, tmp_path / f"folder{suffix}")
+    assert "but one of" in error_of(*words, tmp_path / "new.doc")
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_folder_without_rights_is_named(command, tmp_path, error_of, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    words = [command, tmp_path / "missing.csv", *READING[command], "-o", tmp_path / "new.csv"]
+    assert "cannot be written to; choose another" in error_of(*words)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_one_row_or_one_point_many_times_ends_well_or_in_one_line(command, tmp_path, run, capsys):
+    for number, points in enumerate([np.ones((1, 2)), np.ones((12, 2)), np.arange(4.0)[:, None]]):
+        np.save(tmp_path / f"{number}.npy", points)
+        code = run(command, tmp_path / f"{number}.npy", *READING[command])
+        captured = capsys.readouterr()
+        assert code in (0, 2), captured.err
+        assert (code == 2) == (captured.err.count("vicinal: error:") == 1)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_an_array_that_is_no_table_is_explained(command, tmp_path, error_of):
+    np.save(tmp_path / "line.npy", np.arange(5.0))
+    message = error_of(command, tmp_path / "line.npy", *READING[command])
+    assert "holds an array of shape (5,)" in message
+    np.save(tmp_path / "words.npy", np.array([["a", "b"], ["c", "d"]]))
+    message = error_of(command, tmp_path / "words.npy", *READING[command])
+    assert "holds values of type <U1, but real numbers are needed" in message
