@@ -69,8 +69,9 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
 
     References
     ----------
-    Shawe-Taylor and Cristianini, "Kernel methods for pattern analysis", 2004. Jiang, Wang and Tu,
-    "Unsupervised metric learning by self-smoothing operator", ICCV 2011, for the projection.
+    Shawe-Taylor and Cristianini, "Kernel methods for pattern analysis", 2004.
+    [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011, for the
+    projection.
 
     Examples
     --------

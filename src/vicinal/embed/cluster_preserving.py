@@ -82,7 +82,7 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     References
     ----------
-    Zhan and Yin, "Cluster preserving embedding", ICPR 2010. Chang and Yeung, "Robust path-based spectral
+    [4] Zhan and Yin, "Cluster preserving embedding", ICPR 2010. Chang and Yeung, "Robust path-based spectral
     clustering", Pattern Recognition 2008.
 
     Examples

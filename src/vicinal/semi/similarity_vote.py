@@ -43,7 +43,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+    [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
 
     Examples
     --------
