@@ -3,8 +3,8 @@ Maps that keep clusters apart
 =============================
 
 Two spirals, wound into each other. Principal components leave them as they are, and Isomap unrolls what
-its graph joins, both spirals in one. Cluster preserving embedding asks only which points a dense path connects:
-the first axis tells the spirals apart, the second what gaps are left within one. Laplacian
+its graph joins, both spirals in one. Cluster preserving embedding asks only which points a dense path
+connects: the first axis tells the spirals apart, the second what gaps are left within one. Laplacian
 eigenmaps agree here; they need a graph for it, and the path-based similarity none.
 """
 
