@@ -97,6 +97,15 @@ def test_columns_of_different_units_can_be_put_on_one_scale(moons, tmp_path, fac
     assert facts_of(*words, "--standardize")["accuracy"] > 0.95
 
 
+def test_rows_are_clustered_by_which_others_represent_them(tmp_path, facts_of):
+    rng = np.random.default_rng(0)
+    # Two cones of directions, at any distance from the origin.
+    cones = np.vstack([rng.random((30, 4)) @ np.eye(4, 8), rng.random((30, 4)) @ np.eye(4, 8, 4)])
+    np.savez(tmp_path / "cones.npz", X=cones + 0.001, y=np.repeat([0, 1], 30))
+    words = ["--graph", "l1", "--penalty", 0.05, "--clusters", 2, "--label", "y"]
+    assert facts_of("cluster", tmp_path / "cones.npz", *words)["accuracy"] == 1.0
+
+
 def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
     picture = tmp_path / "clusters.png"
     assert run("cluster", moons[0], "--clusters", 2, "--plot", picture) == 0

@@ -49,6 +49,7 @@ KINDS = {
         ("neighbors", "descriptor", "metric"),
         only_directed=True,
     ),
+    "l1": Kind("l1", "the few others that represent a row", ("penalty",)),
     "complete": Kind("complete", "all pairs", ("metric",)),
     "gaussian": Kind("gaussian", "all pairs; strength falls with length", ("scale", "metric")),
 }
@@ -78,6 +79,7 @@ def add_kinds(
     group.add_argument("--beta", type=float, help="size of the empty region")
     group.add_argument("--coplanar", help="points on a flat: raise (explain) or joggle")
     group.add_argument("--descriptor", help="of a context: coding_length, centroid or trivial")
+    group.add_argument("--penalty", type=number_or_word, help="of sparse codes: auto or a number")
     group.add_argument("--scale", type=number_or_word, help="auto, local or a number")
     group.add_argument("--metric", help="euclidean, ..., or precomputed for a distance matrix")
 
