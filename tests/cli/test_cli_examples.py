@@ -1,6 +1,7 @@
 """The examples on the help pages are run as they stand there."""
 
 import shlex
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,5 +53,5 @@ def test_there_are_examples():
 def test_the_example_runs_and_writes_what_it_names(line, files, run):
     words = shlex.split(line)[1:]
     assert run(*words) == 0
-    named = [b for a, b in zip(words, words[1:], strict=False) if a in ("-o", "--plot", "--labels")]
+    named = [b for a, b in pairwise(words) if a in ("-o", "--plot", "--labels")]
     assert all((files / name).stat().st_size > 0 for name in named)

@@ -34,7 +34,7 @@ EXAMPLES = """\
 examples:
   vicinal smooth distances.npy --t auto -o neighbours.parquet
   vicinal smooth points.csv -k 20 -o neighbours.csv
-  vicinal smooth points.csv --label species --t 10 --plot similarity.png
+  vicinal smooth flowers.csv --label species --t 10 --plot similarity.png
 """
 
 
