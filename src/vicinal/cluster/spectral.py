@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal._estimators import GraphEstimator
+from vicinal._estimators import GraphEstimator, forget_features
 from vicinal._validation import check_choice, check_count
 from vicinal.cluster.components import merge_components
 from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
@@ -21,6 +20,7 @@ from vicinal.cluster.partition import (
     resolve_assign,
     unit_rows,
 )
+from vicinal.graphs.graph import Graph
 from vicinal.operators.laplacians import degrees
 from vicinal.operators.spectrum import (
     Eigenpairs,
@@ -28,6 +28,10 @@ from vicinal.operators.spectrum import (
     leading_eigenpairs,
     walk_vectors,
 )
+from vicinal.operators.ultrametric import normalized_ultrametric_pairs
+from vicinal.similarity.path_links import best_links, extend_walk_vectors
+from vicinal.similarity.path_matrix import PathSimilarity
+from vicinal.similarity.paths import path_similarity
 
 
 class SpectralClustering(ClusterMixin, GraphEstimator):
@@ -37,7 +41,8 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     ----------
     n_clusters : int or "auto", default="auto"
         Number of clusters. "auto" takes the one with the clearest gap in the spectrum, which may
-        be 1; the curve is stored.
+        be 1; the curve is stored. Path similarities need a number: their kernel is so wide that the
+        spectrum shows no such gap.
     method : {"njw", "ncut"}, default="njw"
         "njw": rows of the eigenvectors of D^-1/2 W D^-1/2 on the unit sphere (Ng, Jordan and Weiss).
         "ncut": generalised eigenvectors of the normalised cut (Shi and Malik).
@@ -49,7 +54,9 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         Most clusters that "auto" considers.
     graph : str, callable or "precomputed", default="knn"
         Name of a function of `vicinal.graphs`, a function from points to a `Graph`, or
-        "precomputed" if X is an affinity matrix. A `Graph` as X is always taken as it is.
+        "precomputed" if X is an affinity matrix. `path_similarity` itself makes it robust path-based
+        spectral clustering (Chang and Yeung), at O(n) though every pair has an affinity. A `Graph`
+        or a `PathSimilarity` as X is always taken as it is.
     graph_params : dict, optional
         Parameters of that function, for instance ``{"k": 15}``.
     scale : float, "auto" or "local", default="auto"
@@ -74,13 +81,15 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     embedding_ : ndarray (n, n_clusters)
         Rows that were assigned; absent if components were merged.
     graph_ : Graph or None
-    affinity_ : csr_array
+    affinity_ : csr_array or PathSimilarity
     scale_ : float, ndarray or None
+        Of path similarities their sigma.
 
     References
     ----------
     Ng, Jordan and Weiss, "On spectral clustering", NIPS 2001. Shi and Malik, "Normalized cuts and image
-    segmentation", PAMI 2000. Yu and Shi, "Multiclass spectral clustering", ICCV 2003.
+    segmentation", PAMI 2000. Yu and Shi, "Multiclass spectral clustering", ICCV 2003. Chang and Yeung,
+    "Robust path-based spectral clustering", Pattern Recognition 2008.
 
     Examples
     --------
@@ -123,7 +132,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or affinity (n, n)
+        X : array (n, n_features), Graph, PathSimilarity, or affinity (n, n)
         y : ignored
 
         Returns
@@ -139,16 +148,14 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             check_count(self.n_clusters, "n_clusters")
         check_count(self.max_clusters, "max_clusters")
 
-        weights = self._build_affinity(X)
-        components = affinity_components(weights)
-        n_components = int(components.max()) + 1
-        pairs = self._spectrum(weights, n_components)
+        n_components, components, sums = self._build(X)
+        pairs = self._spectrum(len(sums), n_components)
         self.eigenvalues_ = pairs.values
         self._assign = assign
         if n_components > self.n_clusters_:
             self._merge(components, n_components)
             return self
-        self._walk_vectors = walk_vectors(pairs.vectors[:, : self.n_clusters_], degrees(weights))
+        self._walk_vectors = walk_vectors(pairs.vectors[:, : self.n_clusters_], sums)
         rows = pairs.vectors[:, : self.n_clusters_]
         self.embedding_ = unit_rows(rows) if self.method == "njw" else self._walk_vectors
         self.labels_, self._places = assign_rows(
@@ -172,24 +179,66 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         check_is_fitted(self)
         if not hasattr(self, "embedding_"):
             # Merged components have no eigenvectors: the cluster with the most weight.
+            if isinstance(self.affinity_, PathSimilarity):
+                return self.labels_[best_links(self.affinity_, X, self.n_jobs).points]
             return np.argmax(self._weights_of(X) @ np.eye(self.n_clusters_)[self.labels_], axis=1)
-        rows = self._extend(X, self._walk_vectors, self.eigenvalues_[: self.n_clusters_])
+        values = self.eigenvalues_[: self.n_clusters_]
+        if isinstance(self.affinity_, PathSimilarity):
+            if hasattr(self, "n_features_in_"):
+                X = validate_data(self, X, reset=False, dtype=np.float64)
+            rows = extend_walk_vectors(self.affinity_, X, self._walk_vectors, values, self.n_jobs)
+        else:
+            rows = self._extend(X, self._walk_vectors, values)
         if self.method == "njw":
             rows = unit_rows(rows)
         return nearest_place(rows, self._places, self._assign)
 
-    def _spectrum(self, weights: sparse.csr_array, n_components: int) -> Eigenpairs:
+    def _build(self, X: Any) -> tuple[int, np.ndarray, np.ndarray]:
+        """Affinities; the number of their components, the component and the degree of each point."""
+        if isinstance(X, PathSimilarity) or self.graph is path_similarity:
+            if isinstance(self.n_clusters, str):
+                raise ValueError(
+                    "n_clusters='auto' looks for eigenvalues near 1, which path similarities at a wide sigma "
+                    "do not have however clear their clusters are; give the number of clusters."
+                )
+            self.affinity_ = self._build_paths(X)
+            self.graph_, self.scale_ = None, self.affinity_.sigma
+            components = self.affinity_.relative.pieces()
+            sums = self.affinity_.relative @ np.ones(len(components))
+        else:
+            weights = self._build_affinity(X)
+            components, sums = affinity_components(weights), degrees(weights)
+        return int(components.max()) + 1, components, sums
+
+    def _build_paths(self, X: Any) -> PathSimilarity:
+        if isinstance(X, PathSimilarity):
+            forget_features(self)
+            return X
+        if isinstance(X, Graph):
+            forget_features(self)
+        else:
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        shared = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        return path_similarity(X, **shared | (self.graph_params or {}))
+
+    def _spectrum(self, n: int, n_components: int) -> Eigenpairs:
         """Eigenpairs, and with them ``n_clusters_`` if it is to be found."""
-        n = weights.shape[0]
         if isinstance(self.n_clusters, str):
             n_pairs = min(max(self.max_clusters, n_components) + 1, n)
         else:
             n_pairs = self.n_clusters
         if n_pairs > n:
             raise ValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
-        pairs = leading_eigenpairs(
-            weights, n_pairs, tolerance=TOLERANCE, random_state=self._seed(), n_jobs=self.n_jobs
-        )
+        if isinstance(self.affinity_, PathSimilarity):
+            pairs = normalized_ultrametric_pairs(self.affinity_.relative, n_pairs, self._seed())
+        else:
+            pairs = leading_eigenpairs(
+                self.affinity_,
+                n_pairs,
+                tolerance=TOLERANCE,
+                random_state=self._seed(),
+                n_jobs=self.n_jobs,
+            )
         self.n_clusters_ = n_pairs
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
@@ -202,6 +251,12 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
                 f"there are {n_components} components, more than n_clusters={self.n_clusters_}; ask "
                 "for more clusters, connect the graph, or give disconnected='merge'."
             )
-        self.labels_ = merge_components(self.graph_, components, self.n_clusters_, self.n_jobs)
+        if (
+            isinstance(self.affinity_, PathSimilarity)
+            and np.isfinite(self.affinity_.tree.heights).all()
+        ):
+            self.labels_ = self.affinity_.clusters(n_clusters=self.n_clusters_)
+        else:
+            self.labels_ = merge_components(self.graph_, components, self.n_clusters_, self.n_jobs)
         # Of an earlier fit: merged components have no embedding.
         self.__dict__.pop("embedding_", None)
