@@ -28,9 +28,7 @@ def link_names(app: Any, doctree: Any, page: str) -> None:
             continue
         found = next((objects[p + name[1]] for p in PREFIXES if p + name[1] in objects), None)
         if found:
-            link = make_refnode(
-                app.builder, page, found.docname, found.node_id, literal.deepcopy()
-            )
+            link = make_refnode(app.builder, page, found.docname, found.node_id, literal.deepcopy())
             literal.parent.replace(literal, link)
 
 

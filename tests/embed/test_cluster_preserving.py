@@ -183,7 +183,8 @@ def test_distances_and_graphs_go_in_directly(method):
     by_points = ClusterPreservingEmbedding(method).fit(X)
     by_distances = ClusterPreservingEmbedding(method, metric="precomputed").fit(distances)
     by_graph = ClusterPreservingEmbedding(method).fit(graphs.complete(X))
-    for other in (by_distances, by_graph):
+    by_similarity = ClusterPreservingEmbedding(method).fit(path_similarity(X))
+    for other in (by_distances, by_graph, by_similarity):
         np.testing.assert_allclose(
             np.abs(other.embedding_), np.abs(by_points.embedding_), atol=1e-8
         )

@@ -20,6 +20,7 @@ from vicinal.operators.ultrametric import (
     normalized_ultrametric_pairs,
 )
 from vicinal.similarity.path_links import best_links, extend_walk_vectors
+from vicinal.similarity.path_matrix import PathSimilarity
 from vicinal.similarity.paths import METRICS, path_similarity
 
 METHODS, DISSIMILARITIES = ("laplacian", "mds"), ("squared", "plain")
@@ -126,12 +127,14 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return tags
 
     def fit(self, X: Any, y: Any = None) -> ClusterPreservingEmbedding:
-        """Embed points, the nodes of a `Graph` (paths along its edges only), or with
-        ``metric="precomputed"`` points of which the distances are given.
+        """Embed points, given as such or by their distances, or the nodes of a `Graph`.
+
+        In a graph paths lead along edges only. A `PathSimilarity` is taken as it is, whatever the
+        parameters of the kernel are, so that several embeddings can share one.
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or distances (n, n)
+        X : array (n, n_features), Graph, PathSimilarity, or distances (n, n)
         y : ignored
 
         Returns
@@ -142,7 +145,10 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_choice(self.dissimilarity, "dissimilarity", DISSIMILARITIES)
         check_choice(self.metric, "metric", METRICS)
         check_count(self.n_components, "n_components")
-        if isinstance(X, Graph):
+        if isinstance(X, PathSimilarity):
+            forget_features(self)
+            n = len(X)
+        elif isinstance(X, Graph):
             forget_features(self)
             n = X.n_nodes
         else:
@@ -154,15 +160,7 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
             high=n - 1,
             remedy=f"X has n_samples={n}, and one direction is constant.",
         )
-        self.similarity_ = path_similarity(
-            X,
-            self.sigma,
-            self.robust,
-            self.n_neighbors,
-            metric=self.metric,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        self.similarity_ = X if isinstance(X, PathSimilarity) else self._similarity_of(X)
         self.sigma_, self.sigma_curve_ = self.similarity_.sigma, self.similarity_.sigma_curve
         self._operator = self._kernel()
         seed = draw_seed(self.random_state)
@@ -205,6 +203,17 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
             steps, self.eigenvalues_, out=np.zeros_like(steps), where=self.eigenvalues_ > 0
         )
         return np.where((links.same >= 0)[:, None], self.embedding_[links.same], extended)
+
+    def _similarity_of(self, X: Any) -> PathSimilarity:
+        return path_similarity(
+            X,
+            self.sigma,
+            self.robust,
+            self.n_neighbors,
+            metric=self.metric,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
 
     def _kernel(self) -> Ultrametric:
         if self.method == "mds" and self.dissimilarity == "plain":

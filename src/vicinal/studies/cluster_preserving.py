@@ -1,0 +1,197 @@
+"""Does an embedding along best paths keep clusters apart? CPE beside PCA and Laplacian eigenmaps.
+
+1. Three spirals in three dimensions (figure 1).
+2. Handwritten digits 1 and 3 in two dimensions (figure 2).
+3. k-means after each embedding, on several subsets of digits (figure 3).
+4. How much the width of the kernel matters, which the paper does not say.
+
+After Zhan and Yin, "Cluster preserving embedding", ICPR 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from vicinal import ClusterPreservingEmbedding, LaplacianEigenmaps, path_similarity
+from vicinal._parallel import progress_bar
+from vicinal.datasets import make_helices
+from vicinal.metrics import rand_index
+from vicinal.studies.experiments import Rows
+from vicinal.studies.images import handwritten
+
+PIXELS, PCA, EIGENMAPS = "k-means on pixels", "PCA", "Laplacian eigenmaps"
+METHODS = {"CPE-Lap": "laplacian", "CPE-MDS": "mds"}
+SHOWN = (1, 3)
+
+
+class Setting(NamedTuple):
+    """How large the experiments are and what they sweep over."""
+
+    n_draws: int
+    n_images: int
+    subsets: tuple[tuple[int, ...], ...]
+    factors: tuple[float, ...]
+    sweep_draws: int
+    data: Path | None = None
+
+
+FULL = Setting(
+    n_draws=20,
+    n_images=200,
+    subsets=((1, 3), (0, 1), (2, 5), (6, 7), (3, 8), (4, 9), (1, 2, 3), (0, 6, 7)),
+    factors=(0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0),
+    sweep_draws=5,
+)
+QUICK = FULL._replace(
+    n_draws=2, n_images=60, subsets=((1, 3), (3, 8)), factors=(0.25, 1.0, 4.0), sweep_draws=1
+)
+
+
+class Outcome(NamedTuple):
+    """Every measurement, and the arrays that the figure shows."""
+
+    rows: Rows
+    scene: dict[str, Any]
+
+
+class Draw(NamedTuple):
+    """Images of some digits: points, their digits, and where they come from."""
+
+    points: np.ndarray
+    truth: np.ndarray
+    source: str
+
+
+def spiral_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 1: three spirals of 100 points each, embedded in the plane."""
+    rows, scene = [], {}
+    with progress_bar(setting.n_draws, "spirals" if verbose > 0 else None) as bar:
+        for draw in range(setting.n_draws):
+            X, truth = make_helices(random_state=draw)
+            places = {PIXELS: X, **plane_embeddings(X)}
+            for method, Y in places.items():
+                rows.append({"draw": draw, "method": method, "rand_index": _score(Y, truth, draw)})
+            if draw == 0:
+                scene = {"X": X, "truth": truth, "places": places}
+            bar.update()
+    return Outcome(rows, scene)
+
+
+def digit_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 2: the digits 1 and 3 in two dimensions, and what each coordinate holds."""
+    images = draw_digits(setting, SHOWN, 0)
+    places = {
+        PCA: _principal(images.points),
+        EIGENMAPS: LaplacianEigenmaps(random_state=0).fit_transform(images.points),
+    }
+    rows = []
+    similarity = path_similarity(images.points)
+    for name, method in METHODS.items():
+        model = ClusterPreservingEmbedding(method, 5, random_state=0).fit(similarity)
+        places[name] = model.embedding_[:, :2]
+        rows += [
+            {"method": name, "direction": k + 1, "eigenvalue": value}
+            for k, value in enumerate(model.eigenvalues_)
+        ]
+    return Outcome(rows, {"places": places, "truth": images.truth, "source": images.source})
+
+
+def digit_accuracy(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 3: Rand index of k-means on pixels and after each embedding."""
+    rows = []
+    for subset, draw, images in _drawn(setting, setting.subsets, setting.n_draws, verbose):
+        places = {PIXELS: images.points, PCA: _principal(images.points)}
+        places |= plane_embeddings(images.points)
+        for method, Y in places.items():
+            score = _score(Y, images.truth, draw)
+            rows.append({"digits": subset, "draw": draw, "method": method, "rand_index": score})
+    return Outcome(rows, {"source": images.source})
+
+
+def width_effect(setting: Setting, verbose: int = 0) -> Outcome:
+    """Rand index over the width of the kernel, in units of the automatic one."""
+    rows = []
+    title = "widths" if verbose > 0 else None
+    with progress_bar(setting.sweep_draws, title) as bar:
+        for draw in range(setting.sweep_draws):
+            X, truth = make_helices(random_state=draw)
+            rows += _over_width(setting, "three spirals", draw, X, truth)
+            bar.update()
+    for subset, draw, images in _drawn(setting, setting.subsets, setting.sweep_draws, verbose):
+        rows += _over_width(setting, subset, draw, images.points, images.truth)
+    return Outcome(rows, {"source": images.source})
+
+
+def _over_width(setting: Setting, name: str, draw: int, X: np.ndarray, truth: np.ndarray) -> Rows:
+    automatic = path_similarity(X).sigma
+    rows = []
+    for factor in setting.factors:
+        similarity = path_similarity(X, factor * automatic)
+        for method, Y in _cluster_preserving(similarity).items():
+            score = _score(Y, truth, draw)
+            rows.append(
+                {
+                    "data": name,
+                    "draw": draw,
+                    "method": method,
+                    "factor": factor,
+                    "sigma": similarity.sigma,
+                    "rand_index": score,
+                }
+            )
+    return rows
+
+
+def plane_embeddings(X: np.ndarray) -> dict[str, np.ndarray]:
+    """Two dimensions by Laplacian eigenmaps and by both methods of the paper, with defaults."""
+    eigenmaps = LaplacianEigenmaps(random_state=0).fit_transform(X)
+    return {EIGENMAPS: eigenmaps, **_cluster_preserving(path_similarity(X))}
+
+
+def _cluster_preserving(similarity: Any) -> dict[str, np.ndarray]:
+    return {
+        name: ClusterPreservingEmbedding(method, random_state=0).fit_transform(similarity)
+        for name, method in METHODS.items()
+    }
+
+
+def draw_digits(setting: Setting, subset: tuple[int, ...], draw: int) -> Draw:
+    """Random images, as many of each digit: as the setting says, or half of what there are."""
+    images = handwritten(setting.data, subset, None)
+    fewest = min(np.count_nonzero(images.classes == digit) for digit in subset)
+    n_images = min(setting.n_images, fewest // 2)
+    rng = np.random.default_rng([draw, *subset])
+    order = rng.permutation(len(images.classes))
+    chosen = np.concatenate([order[images.classes[order] == digit][:n_images] for digit in subset])
+    return Draw(images.points[chosen], images.classes[chosen], images.source)
+
+
+def _drawn(
+    setting: Setting, subsets: tuple[tuple[int, ...], ...], n_draws: int, verbose: int
+) -> Iterator[tuple[str, int, Draw]]:
+    with progress_bar(len(subsets) * n_draws, "digits" if verbose > 0 else None) as bar:
+        for subset in subsets:
+            for draw in range(n_draws):
+                yield ", ".join(map(str, subset)), draw, draw_digits(setting, subset, draw)
+                bar.update()
+
+
+def _principal(X: np.ndarray) -> np.ndarray:
+    from sklearn.decomposition import PCA as PrincipalComponents
+
+    return PrincipalComponents(2, svd_solver="full").fit_transform(X)
+
+
+def _score(Y: np.ndarray, truth: np.ndarray, seed: int) -> float:
+    """Rand index of k-means with as many clusters as there are."""
+    from sklearn.cluster import KMeans
+
+    # k-means of so few points only waits for its threads.
+    with threadpool_limits(limits=1):
+        found = KMeans(len(np.unique(truth)), n_init=10, random_state=seed).fit_predict(Y)
+    return rand_index(truth, found)
