@@ -91,6 +91,18 @@ def surfaces(n: int) -> tuple[np.ndarray, np.ndarray]:
     return make_half_cylinders(n // 3, n - 2 * (n // 3), random_state=0)
 
 
+def helices(n: int, d: int) -> np.ndarray:
+    """Three intertwined curves, in three dimensions, see `curves`."""
+    return curves(n)[0]
+
+
+def curves(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points on three helices, and which is which."""
+    from vicinal.datasets import make_helices
+
+    return make_helices(n, random_state=0)
+
+
 MAKERS: dict[str, Callable[[int, int], np.ndarray]] = {
     "uniform": uniform,
     "curved": curved,
@@ -98,4 +110,5 @@ MAKERS: dict[str, Callable[[int, int], np.ndarray]] = {
     "roll": roll,
     "photo": photo,
     "half cylinders": half_cylinders,
+    "helices": helices,
 }

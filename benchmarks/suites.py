@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from benchmarks import contenders, perception, tasks
+from benchmarks import contenders, paths, perception, tasks
 from benchmarks.cases import GRAPHS
 
-SUITES = {"graphs": GRAPHS, "tasks": tasks.TASKS, "perception": perception.PERCEPTION}
-CONTENDERS = {**contenders.CONTENDERS, **tasks.CONTENDERS, **perception.CONTENDERS}
+SUITES = {
+    "graphs": GRAPHS,
+    "tasks": tasks.TASKS,
+    "perception": perception.PERCEPTION,
+    "paths": paths.PATHS,
+}
+CONTENDERS = {
+    **contenders.CONTENDERS,
+    **tasks.CONTENDERS,
+    **perception.CONTENDERS,
+    **paths.CONTENDERS,
+}

@@ -1,0 +1,166 @@
+"""Path-based similarities and cluster preserving embeddings: cases and contenders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import Case
+from benchmarks.contenders import Contender
+from benchmarks.data import curves
+
+K = 10
+GIGABYTE = 1e9
+MEASURE = "Rand index of k-means"
+FEW = 100_000
+TENTH = "vicinal, 100,000 points"
+
+PATHS = [
+    *(
+        # All pairs by Floyd and Warshall, all eigenvectors: what the formulas say.
+        Case(
+            f"CPE-{name} n=3,000",
+            f"cpe_{name}",
+            3000,
+            3,
+            None,
+            ("dense recipe",),
+            ratio_to=("dense recipe", 1 / 100),
+            points="helices",
+            measure=MEASURE,
+        )
+        for name in ("lap", "mds")
+    ),
+    *(
+        Case(
+            f"CPE-{name} n=100,000",
+            f"cpe_{name}",
+            FEW,
+            3,
+            None,
+            (),
+            max_seconds=15.0,
+            points="helices",
+            measure=MEASURE,
+        )
+        for name in ("lap", "mds")
+    ),
+    *(
+        Case(
+            f"CPE-{name} n=1,000,000",
+            f"cpe_{name}",
+            1_000_000,
+            3,
+            None,
+            (TENTH,),
+            max_seconds=240.0,
+            ratio_to=(TENTH, 14.0),
+            max_bytes=4 * GIGABYTE,
+            points="helices",
+            measure=MEASURE,
+        )
+        for name in ("lap", "mds")
+    ),
+    # A matrix of all pairs alone would take 3.2 GB.
+    *(
+        Case(
+            f"CPE-lap n=20,000 D=784, {points}",
+            "cpe_wide",
+            20_000,
+            784,
+            None,
+            (),
+            max_seconds=180.0,
+            max_bytes=2 * GIGABYTE,
+            points=points,
+        )
+        for points in ("curved", "uniform")
+    ),
+]
+
+
+def curve_facts(embedding: np.ndarray, X: np.ndarray) -> dict[str, Any]:
+    """How well k-means finds the curves in an embedding, and distances that tell two of them apart."""
+    from sklearn.cluster import KMeans
+
+    from vicinal.metrics import rand_index
+
+    truth = curves(len(X))[1][:: len(X) // len(embedding)]
+    found = KMeans(3, n_init=10, random_state=0).fit_predict(embedding)
+    one, other = np.random.default_rng(2).integers(0, len(embedding), (2, 200))
+    sketch = np.linalg.norm(embedding[one] - embedding[other], axis=1)
+    return {"score": rand_index(truth, found), "sketch": sketch.tolist()}
+
+
+def size_facts(embedding: np.ndarray, X: np.ndarray) -> dict[str, Any]:
+    """Size of the result."""
+    return {"output_bytes": embedding.nbytes}
+
+
+def _every_tenth(X: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(X[:: max(1, len(X) // FEW)])
+
+
+def _vicinal(method: str) -> Callable[[np.ndarray], np.ndarray]:
+    def run(X: np.ndarray) -> np.ndarray:
+        from vicinal import ClusterPreservingEmbedding
+
+        return ClusterPreservingEmbedding(method, n_neighbors=K, random_state=0).fit_transform(X)
+
+    return run
+
+
+def _with_sigma(X: np.ndarray) -> tuple[np.ndarray, float]:
+    from vicinal import path_similarity
+
+    # The recipe does not say how to choose it, so it is given the one that vicinal finds.
+    return X, path_similarity(X, n_neighbors=K).sigma
+
+
+def _dense(method: str) -> Callable[[tuple[np.ndarray, float]], np.ndarray]:
+    def run(given: tuple[np.ndarray, float]) -> np.ndarray:
+        from scipy.linalg import eigh
+
+        S = _all_pairs(*given)
+        if method == "laplacian":
+            roots = np.sqrt(S.sum(axis=1))
+            vectors = eigh(S / np.outer(roots, roots))[1]
+            return vectors[:, -2:-4:-1] / roots[:, None]
+        dissimilarity = np.diag(S)[:, None] - 2 * S + np.diag(S)
+        inner = -0.5 * (dissimilarity - dissimilarity.mean(axis=0))
+        inner -= inner.mean(axis=1, keepdims=True)
+        values, vectors = eigh(inner)
+        return vectors[:, :-3:-1] * np.sqrt(values[:-3:-1])
+
+    return run
+
+
+def _all_pairs(X: np.ndarray, sigma: float) -> np.ndarray:
+    """Formulas (1) to (4) as they stand, relative to the largest similarity."""
+    from scipy.spatial.distance import cdist
+
+    squares = cdist(X, X, "sqeuclidean")
+    w = np.exp(-squares / (2 * sigma**2))
+    near = np.partition(squares, K, axis=1)[:, : K + 1]
+    weights = np.exp(-near / (2 * sigma**2)).sum(axis=1) - 1.0  # the point itself is no neighbour
+    weights /= weights.max()
+    w *= weights[:, None] * weights
+    np.fill_diagonal(w, 0.0)
+    for k in range(len(w)):
+        np.maximum(w, np.minimum(w[:, k, None], w[None, k]), out=w)
+    np.fill_diagonal(w, 0.0)
+    w /= w.max()
+    np.fill_diagonal(w, 1.0)
+    return w
+
+
+CONTENDERS: dict[str, dict[str, Contender]] = {
+    f"cpe_{name}": {
+        "vicinal": Contender("vicinal", _vicinal(method), curve_facts),
+        TENTH: Contender("vicinal", _vicinal(method), curve_facts, prepare=_every_tenth),
+        "dense recipe": Contender("scipy", _dense(method), curve_facts, prepare=_with_sigma),
+    }
+    for name, method in (("lap", "laplacian"), ("mds", "mds"))
+} | {"cpe_wide": {"vicinal": Contender("vicinal", _vicinal("laplacian"), size_facts)}}
