@@ -18,7 +18,7 @@ from vicinal.similarity.merge_tree import MergeTree
 # Mean similarity of a pair, relative to the largest, that the width is chosen for.
 TYPICAL = 0.9
 # Widths of the stored curve, in units of the chosen one.
-WIDTHS = 2.0 ** np.linspace(-4, 4, 33)
+WIDTHS = 2.0 ** np.linspace(-4, 4, 17)
 STEPS = 100
 TIED = 1e-9
 
