@@ -22,7 +22,9 @@ from vicinal.segmentation.pixels import (
     radius_offsets,
     smoothed,
     typical_difference,
+    typical_step,
 )
+from vicinal.segmentation.smoothed_cut import smoothed_vectors
 
 GRAPHS = ("grid", "radius")
 # The rotation that reads segments off eigenvectors has few numbers: so many pixels settle it.
@@ -40,6 +42,7 @@ def segment(
     scale: Any = "auto",
     spatial_scale: float | None = None,
     smoothing: float = 1.0,
+    smooth: int = 0,
     random_state: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -72,6 +75,9 @@ def segment(
         half the radius.
     smoothing : float, default=1.0
         Width in pixels of the Gaussian that blurs the image first; 0 takes it as it is.
+    smooth : int, default=0
+        Number of steps of self-smoothing of the affinity before the cut, see `vicinal.self_smooth`; 0 is
+        none. Its cost grows with the number and with the radius.
     random_state : int, optional
         Seed of the reading of segments off eigenvectors; None is 0.
     n_jobs : int, optional
@@ -112,6 +118,7 @@ def segment(
     radius = check_real(radius, "radius", low=1.0, remedy="The next pixel is at distance 1.")
     reach = radius / 2 if spatial_scale is None else spatial_scale
     reach = check_real(reach, "spatial_scale", low=0.0, open_low=True)
+    steps = check_count(smooth, "smooth", low=0)
     smoothing = check_real(smoothing, "smoothing", low=0.0)
     values = smoothed(values, smoothing)
     if isinstance(scale, str):
@@ -127,7 +134,13 @@ def segment(
     if n_segments == 1:
         return np.zeros((height, width), dtype=np.int64)
     weights = pixel_affinity(values, offsets, nearness, width_of_gaussian, n_jobs)
-    rows = cut_vectors(weights, n_segments, n_jobs, "segment" if verbose > 0 else None)
+    progress = "segment" if verbose > 0 else None
+    if steps > 0 and n_segments <= height * width // 4:
+        step = typical_step(offsets, nearness)
+        shape = height, width
+        rows = smoothed_vectors(weights, shape, step, steps, n_segments, n_jobs, progress)
+    else:
+        rows = cut_vectors(weights, n_segments, n_jobs, progress)
     return read_segments(rows, n_segments, random_state or 0).reshape(height, width)
 
 

@@ -125,6 +125,11 @@ def radius_offsets(radius: float, spatial_scale: float) -> tuple[np.ndarray, np.
     return offsets[inside], np.exp(-0.5 * beyond)
 
 
+def typical_step(offsets: np.ndarray, nearness: np.ndarray) -> float:
+    """Root of the mean square of a step along an axis, where all pixels are alike."""
+    return float(np.sqrt((nearness @ np.square(offsets)).max() / (nearness.sum() + 1.0)))
+
+
 def pixel_affinity(
     values: np.ndarray,
     offsets: np.ndarray,

@@ -196,9 +196,14 @@ def power_coefficients(exponent: int, tolerance: float) -> np.ndarray:
     return coefficients
 
 
-def times_power(operator: Any, block: np.ndarray, exponent: int) -> np.ndarray:
-    """operator^exponent @ block for a symmetric operator with its spectrum in [-1, 1]."""
-    coefficients = power_coefficients(exponent, EXACT)
+def times_power(
+    operator: Any, block: np.ndarray, exponent: int, tolerance: float = EXACT
+) -> np.ndarray:
+    """operator^exponent @ block for a symmetric operator with its spectrum in [-1, 1].
+
+    The error of a column is the tolerance times its length at most.
+    """
+    coefficients = power_coefficients(exponent, tolerance)
     result = coefficients[0] * block
     if len(coefficients) == 1:
         return result
