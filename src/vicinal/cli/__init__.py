@@ -28,6 +28,7 @@ from vicinal.cli import (
     segment,
     smooth,
 )
+from vicinal.cli.options import HelpPage
 from vicinal.cli.output import format_facts, format_json
 
 COMMANDS = (
@@ -80,11 +81,14 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="vicinal",
-        description="Proximity graphs and neighbourhood-based similarity of tables of points.",
+        description="Find the structure of a table: graphs, clusters, noise, embeddings, rankings.",
         epilog="'vicinal COMMAND --help' shows examples of each command.",
+        formatter_class=HelpPage,
     )
     parser.add_argument("--version", action="version", version=f"vicinal {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, prog="vicinal"
+    )
     for module in COMMANDS:
         module.add_to(commands)
     return parser

@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:
         "They are not part of the installed package; call the command inside a clone of it.",
         EXAMPLES,
     )
-    parser.add_argument("suite", nargs="*", help="suites; all of them by default")
+    parser.add_argument("suite", nargs="*", metavar="SUITE", help="suites; all of them by default")
     parser.add_argument("--quick", action="store_true", help="few points, nothing written")
     parser.add_argument("--only", metavar="NAME", help="cases whose name contains this")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="time for a peer")

@@ -66,22 +66,27 @@ def add_kinds(
     choices = [name for name, kind in KINDS.items() if not (extra and kind.only_directed)]
     choices += [extra] if extra else []
     parser.add_argument(
-        option, choices=choices, default=default, help=f"kind of graph; default: {default or 'knn'}"
+        option,
+        choices=choices,
+        default=default,
+        metavar="KIND",
+        help=f"{', '.join(choices)}; default: {default or 'knn'}",
     )
     # Absent unless given: an option that the kind does not use must be an error, not ignored.
     group = parser.add_argument_group("options of some graphs", argument_default=argparse.SUPPRESS)
     group.add_argument("--neighbors", type=int, metavar="N", help="number of neighbours")
-    group.add_argument("--directed", action="store_true", help="keep directions of neighbours")
     group.add_argument("--search", help="auto, exact or approximate")
     group.add_argument("--radius", type=float, help="longest edge")
     group.add_argument("--n-trees", type=int, metavar="N", help="number of trees")
     group.add_argument("--jitter", type=float, help="in mean neighbour distances")
     group.add_argument("--beta", type=float, help="size of the empty region")
     group.add_argument("--coplanar", help="points on a flat: raise (explain) or joggle")
-    group.add_argument("--descriptor", help="of a context: coding_length, centroid or trivial")
     group.add_argument("--penalty", type=number_or_word, help="of sparse codes: auto or a number")
     group.add_argument("--scale", type=number_or_word, help="auto, local or a number")
     group.add_argument("--metric", help="euclidean, ..., or precomputed for a distance matrix")
+    if extra is None:
+        group.add_argument("--directed", action="store_true", help="keep directions of neighbours")
+        group.add_argument("--descriptor", help="of a context: coding_length, centroid or trivial")
 
 
 def kinds_listing() -> str:

@@ -28,7 +28,13 @@ def add_methods(
     parser: argparse.ArgumentParser, methods: Mapping[str, Method], default: str
 ) -> None:
     """The choice of a method, and of the graph it works on."""
-    parser.add_argument("--method", choices=methods, default=default, help="default: %(default)s")
+    parser.add_argument(
+        "--method",
+        choices=methods,
+        default=default,
+        metavar="METHOD",
+        help=f"{', '.join(methods)}; default: {default}",
+    )
     add_kinds(parser, "--graph", None, extra="precomputed")
 
 

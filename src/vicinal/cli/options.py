@@ -14,6 +14,25 @@ from vicinal.cli.tables import READERS, Table, read_table
 Run = Callable[[argparse.Namespace], dict[str, Any]]
 
 
+class HelpPage(argparse.RawDescriptionHelpFormatter):
+    """Help with room for names, and a usage line that has what must be given only."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
+        # Options last, as --query takes as many words as follow it.
+        needed = sorted((a for a in actions if a.required), key=lambda a: len(a.option_strings))
+        words = [" ".join([*a.option_strings[-1:], self._value(a)]) for a in needed]
+        super().add_usage(" ".join(["%(prog)s", *words, "[options]"]), [], [], prefix)
+
+    def _value(self, action: argparse.Action) -> str:
+        name = str(action.metavar or "|".join(map(str, action.choices or ())) or action.dest)
+        if action.nargs == argparse.ZERO_OR_MORE:
+            return f"[{name} ...]"
+        return f"{name} ..." if action.nargs in (argparse.ONE_OR_MORE, argparse.PARSER) else name
+
+
 def new_command(
     commands: Any, name: str, run: Run, about: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
@@ -23,19 +42,18 @@ def new_command(
         help=about,
         description=description,
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpPage,
         allow_abbrev=False,
     )
     parser.set_defaults(run=run)
-    group = parser.add_argument_group("options of every command")
-    group.add_argument("--json", action="store_true", help="print the result for machines")
-    group.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument("--json", action="store_true", help="print the result for machines")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
 
 
 def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> None:
     """The table to work on, and what its columns mean; `read_data` reads it."""
-    parser.add_argument("data", type=Path, help=f"{what}: {' '.join(READERS)}")
+    parser.add_argument("data", type=Path, metavar="DATA", help=f"{what}: {' '.join(READERS)}")
     parser.add_argument("--key", help="array of an .npz, or .obsm entry of an .h5ad file")
     parser.add_argument("--id", metavar="COLUMN", help="column of names of the rows")
     parser.add_argument("--label", metavar="COLUMN", help="column of known classes of the rows")

@@ -34,8 +34,12 @@ def add_to(commands: Any) -> None:
         "Cut an image into segments inside which pixels resemble their neighbours.",
         EXAMPLES,
     )
-    parser.add_argument("image", type=Path, help="a picture, or an array of values as .npy")
-    parser.add_argument("-n", "--n-segments", type=int, required=True, help="number of segments")
+    parser.add_argument(
+        "image", type=Path, metavar="IMAGE", help="a picture, or an array of values as .npy"
+    )
+    parser.add_argument(
+        "-n", "--n-segments", type=int, required=True, metavar="N", help="number of segments"
+    )
     parser.add_argument(
         "-o",
         "--output",
