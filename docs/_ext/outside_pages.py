@@ -13,7 +13,9 @@ from typing import Any
 
 OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/results/*.md")
 FOLDER = "generated/outside"
-LINK = re.compile(r"\]\((?!https?:|#|/)([^)#\s]+\.md)(#[^)\s]*)?\)")
+# The folder of the gallery's scripts stands for the gallery.
+GALLERY = "examples", "generated/gallery/index.rst"
+LINK = re.compile(r"\]\((?!https?:|#|/)([^)#\s]+\.md|[./]*examples)(#[^)\s]*)?\)")
 
 
 def copy_pages(app: Any, config: Any) -> None:
@@ -36,7 +38,9 @@ def with_links(text: str, page: Path, docs: Path) -> str:
         inside = target.is_relative_to(docs)
         if inside and page.is_relative_to(docs):
             return link[0]
-        place = target.relative_to(docs) if inside else FOLDER / target.relative_to(docs.parent)
+        place = target.relative_to(docs if inside else docs.parent)
+        if not inside:
+            place = Path(GALLERY[1]) if place == Path(GALLERY[0]) else FOLDER / place
         return f"](/{place.as_posix()}{link[2] or ''})"
 
     return LINK.sub(moved, text)

@@ -29,7 +29,7 @@ def l1(
     """L1 graph: from each point to the others that it is a sparse, nonnegative combination of.
 
     The code a of a point x over all others, the columns of Z, minimises
-    1/2 |x - Z a|^2 + penalty sum(a), a >= 0. Its coefficients are the strengths of the edges, so each
+    ``1/2 |x - Z a|^2 + penalty sum(a)``, a >= 0. Its coefficients are the strengths of the edges, so each
     point chooses by itself how many neighbours it has and how much they count.
 
     Parameters
