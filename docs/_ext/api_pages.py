@@ -35,7 +35,6 @@ RETURNED = {
         "path_scale.SigmaCurve",
     ],
     "operators": ["spectrum.Eigenpairs"],
-    "metrics": ["comparison.Comparison"],
 }
 FOLDER = "generated/api"
 
