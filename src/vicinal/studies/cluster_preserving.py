@@ -11,6 +11,7 @@ After Zhan and Yin, "Cluster preserving embedding", ICPR 2010.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from vicinal._parallel import progress_bar
 from vicinal.datasets import make_helices
 from vicinal.metrics import rand_index
 from vicinal.studies.experiments import Rows
-from vicinal.studies.images import handwritten
+from vicinal.studies.images import Images, handwritten
 
 PIXELS, PCA, EIGENMAPS = "k-means on pixels", "PCA", "Laplacian eigenmaps"
 METHODS = {"CPE-Lap": "laplacian", "CPE-MDS": "mds"}
@@ -75,7 +76,7 @@ def spiral_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
             X, truth = make_helices(random_state=draw)
             places = {PIXELS: X, **plane_embeddings(X)}
             for method, Y in places.items():
-                rows.append({"draw": draw, "method": method, "rand_index": _score(Y, truth, draw)})
+                rows.append({"draw": draw, "method": method, "rand_index": score(Y, truth, draw)})
             if draw == 0:
                 scene = {"X": X, "truth": truth, "places": places}
             bar.update()
@@ -108,8 +109,8 @@ def digit_accuracy(setting: Setting, verbose: int = 0) -> Outcome:
         places = {PIXELS: images.points, PCA: _principal(images.points)}
         places |= plane_embeddings(images.points)
         for method, Y in places.items():
-            score = _score(Y, images.truth, draw)
-            rows.append({"digits": subset, "draw": draw, "method": method, "rand_index": score})
+            rand = score(Y, images.truth, draw)
+            rows.append({"digits": subset, "draw": draw, "method": method, "rand_index": rand})
     return Outcome(rows, {"source": images.source})
 
 
@@ -133,7 +134,7 @@ def _over_width(setting: Setting, name: str, draw: int, X: np.ndarray, truth: np
     for factor in setting.factors:
         similarity = path_similarity(X, factor * automatic)
         for method, Y in _cluster_preserving(similarity).items():
-            score = _score(Y, truth, draw)
+            rand = score(Y, truth, draw)
             rows.append(
                 {
                     "data": name,
@@ -141,7 +142,7 @@ def _over_width(setting: Setting, name: str, draw: int, X: np.ndarray, truth: np
                     "method": method,
                     "factor": factor,
                     "sigma": similarity.sigma,
-                    "rand_index": score,
+                    "rand_index": rand,
                 }
             )
     return rows
@@ -162,13 +163,18 @@ def _cluster_preserving(similarity: Any) -> dict[str, np.ndarray]:
 
 def draw_digits(setting: Setting, subset: tuple[int, ...], draw: int) -> Draw:
     """Random images, as many of each digit: as the setting says, or half of what there are."""
-    images = handwritten(setting.data, subset, None)
+    images = _images(setting.data, subset)
     fewest = min(np.count_nonzero(images.classes == digit) for digit in subset)
     n_images = min(setting.n_images, fewest // 2)
     rng = np.random.default_rng([draw, *subset])
     order = rng.permutation(len(images.classes))
     chosen = np.concatenate([order[images.classes[order] == digit][:n_images] for digit in subset])
     return Draw(images.points[chosen], images.classes[chosen], images.source)
+
+
+@lru_cache(maxsize=1)
+def _images(folder: Path | None, subset: tuple[int, ...]) -> Images:
+    return handwritten(folder, subset, None)
 
 
 def _drawn(
@@ -187,7 +193,7 @@ def _principal(X: np.ndarray) -> np.ndarray:
     return PrincipalComponents(2, svd_solver="full").fit_transform(X)
 
 
-def _score(Y: np.ndarray, truth: np.ndarray, seed: int) -> float:
+def score(Y: np.ndarray, truth: np.ndarray, seed: int) -> float:
     """Rand index of k-means with as many clusters as there are."""
     from sklearn.cluster import KMeans
 
