@@ -26,6 +26,7 @@ class Study(NamedTuple):
 STUDIES = {
     "proximity-graphs": Study("normalised cut and Isomap on trees", "proximity_report"),
     "contextual-distance": Study("clusters and rankings in noise", "contextual_report"),
+    "self-smoothing": Study("similarities improved along themselves", "smoothing_report"),
     "cluster-preserving": Study("clusters after embeddings", "cluster_preserving_report"),
 }
 

@@ -33,20 +33,22 @@ def check_folder(folder: Path | None) -> None:
 
 def handwritten(folder: Path | None, classes: tuple[int, ...], at_most: int | None) -> Images:
     """Handwritten digits of some classes; MNIST's test set if the folder has it."""
-    images = _read(folder, HANDWRITTEN, "MNIST") or _bundled()
+    images = _read(folder, HANDWRITTEN, "MNIST") or bundled_digits()
     chosen = np.flatnonzero(np.isin(images.classes, classes))
-    return _some(Images(images.pixels[chosen], images.classes[chosen], images.source), at_most)
+    return some_images(
+        Images(images.pixels[chosen], images.classes[chosen], images.source), at_most
+    )
 
 
 def faces(folder: Path | None, at_most: int | None) -> Images:
     """Faces of several persons, 4 by 4 pixels averaged, if the folder has them; else all digits."""
     found = _read(folder, FACES, "ORL faces")
     if found is None:
-        return _some(_bundled(), at_most)
+        return some_images(bundled_digits(), at_most)
     n, height, width = found.pixels.shape
     blocks = found.pixels[:, : height // 4 * 4, : width // 4 * 4]
     small = blocks.reshape(n, height // 4, 4, width // 4, 4).mean(axis=(2, 4))
-    return _some(found._replace(pixels=small), at_most)
+    return some_images(found._replace(pixels=small), at_most)
 
 
 def _read(folder: Path | None, name: str, source: str) -> Images | None:
@@ -56,14 +58,15 @@ def _read(folder: Path | None, name: str, source: str) -> Images | None:
         return Images(arrays["X"] / 255.0, arrays["y"].astype(np.int64), source)
 
 
-def _bundled() -> Images:
+def bundled_digits() -> Images:
+    """The digits that come with scikit-learn."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()
     return Images(digits.images / 16.0, digits.target.astype(np.int64), "digits of scikit-learn")
 
 
-def _some(images: Images, at_most: int | None) -> Images:
+def some_images(images: Images, at_most: int | None) -> Images:
     """The first images of each class, so many in all."""
     if at_most is None or at_most >= len(images.classes):
         return images

@@ -1,0 +1,283 @@
+"""Does smoothing a similarity along itself improve it? Retrieval, clusters, segments, classes.
+
+1. The example of three items (section 3.2).
+2. Retrieval of shapes (table 1, figures 2 and 3), beside diffusion maps and rankings.
+3. Clusters by kernel k-means and affinity propagation (figures 6 and 7).
+4. Segments by the normalised cut (table 2), in `smoothing_segments`.
+5. Leave-one-out classification with steps between whole ones (figure 9).
+6. Steps chosen without labels beside the best in hindsight.
+
+After Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from vicinal import KernelKMeans, LabelPropagationRanking, ManifoldRanking, SelfSmoothing
+from vicinal._parallel import progress_bar
+from vicinal.embed.diffusion import diffusion_spectrum
+from vicinal.metrics import bulls_eye, normalized_mutual_info
+from vicinal.semi import SimilarityVoteClassifier
+from vicinal.similarity import self_smooth, smoothing_kernel
+from vicinal.studies.smoothing_data import Items, digits, faces, shapes
+
+SHAPE_NEIGHBORS, FACE_NEIGHBORS = 30, 15
+WINDOW = 15
+# Retrieval of figure 3 and the matrix of figure 7 are shown after so many steps.
+RETRIEVAL_STEPS, BLOCK_STEPS = 500, 200
+# Rankings walk along similarities above this; the others are nothing beside them.
+FELT = 1e-9
+
+
+class Setting(NamedTuple):
+    """How large the experiments are and what they sweep over."""
+
+    max_items: int | None
+    steps: tuple[float, ...]
+    cluster_steps: tuple[float, ...]
+    propagation_steps: tuple[float, ...]
+    fractions: tuple[float, ...]
+    n_trials: int
+    n_photographs: int
+    cut_steps: tuple[int, ...]
+    label_steps: tuple[int, ...]
+    data: Path | None = None
+
+
+FULL = Setting(
+    max_items=None,
+    steps=(0, 1, 5, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000),
+    cluster_steps=(0, 1, 5, 20, 50, 100, 200, 500, 1000, 3000),
+    propagation_steps=(0, 50, 500),
+    fractions=(0, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30, 100, 300, 1000),
+    n_trials=5,
+    n_photographs=50,
+    cut_steps=(5, 10, 20, 50, 100),
+    label_steps=(10, 100, 500),
+)
+QUICK = FULL._replace(
+    max_items=150,
+    steps=(0, 5, 50, 500, 5000),
+    cluster_steps=(0, 20, 200),
+    propagation_steps=(0, 20),
+    fractions=(0, 0.5, 2, 10),
+    n_trials=2,
+    n_photographs=2,
+    cut_steps=(5, 10),
+    label_steps=(10, 100),
+)
+
+
+class Outcome(NamedTuple):
+    """Every measurement, and the arrays that the figure shows."""
+
+    rows: list[dict[str, Any]]
+    scene: dict[str, Any]
+
+
+def three_items(setting: Setting, verbose: int = 0) -> Outcome:
+    """Section 3.2: a similarity of which one pair is lost, and how near smoothing comes to the truth."""
+    truth = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
+    lost = truth.copy()
+    lost[0, 2] = lost[2, 0] = 0.0
+    rows = []
+    for t in range(11):
+        plain = self_smooth(lost, t, normalize=False)
+        rows.append(
+            {
+                "t": t,
+                "lost_pair": plain[0, 2],
+                "error": np.linalg.norm(self_smooth(lost, t) - truth),
+                "error_without_normalization": np.linalg.norm(plain - truth),
+            }
+        )
+    return Outcome(rows, {})
+
+
+def retrieval(setting: Setting, verbose: int = 0) -> Outcome:
+    """Table 1 and figure 2: bull's eye of sources, of their mean, and of what diffusions make of it."""
+    items = shapes(setting.data, setting.max_items)
+    y, names = items.classes, list(items.distances)
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        score = bulls_eye(kernel_of(items, [name]), y)
+        rows.append({"source": name, "method": "input", "t": 0, "score": score})
+    for used in (names[:2], names):
+        source, W = "+".join(used), kernel_of(items, used)
+        for method, t, similarity in _diffusions(W, setting.steps, verbose):
+            rows.append(
+                {"source": source, "method": method, "t": t, "score": bulls_eye(similarity, y)}
+            )
+        model = SelfSmoothing(metric="similarity").fit(W)
+        score = bulls_eye(model.similarity_, y)
+        rows.append({"source": source, "method": "SSO auto", "t": model.t_, "score": score})
+        for method, t, ranking in _rankings(W, setting.label_steps):
+            rows.append(
+                {"source": source, "method": method, "t": t, "score": bulls_eye(ranking, y)}
+            )
+    return Outcome(rows, {"name": items.name, "n": len(y)})
+
+
+def first_retrieved(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 3: the first ten items by the input and after smoothing, of queries that gained most."""
+    items = shapes(setting.data, setting.max_items)
+    y, W = items.classes, kernel_of(items, list(items.distances))
+    model = SelfSmoothing(RETRIEVAL_STEPS, metric="similarity").fit(W)
+    before = SelfSmoothing(0, metric="similarity").fit(W).kneighbors(n_neighbors=10)[1]
+    after = model.kneighbors(n_neighbors=10)[1]
+    right = {name: y[found] == y[:, None] for name, found in (("W", before), ("W*", after))}
+    gains = right["W*"].sum(axis=1) - right["W"].sum(axis=1)
+    queries = np.argsort(-gains, kind="stable")[:5]
+    rows = [
+        {"query": int(q), "class": int(y[q]), "right_before": int(right["W"][q].sum()),
+         "right_after": int(right["W*"][q].sum())}
+        for q in range(len(y))
+    ]  # fmt: skip
+    scene = {"queries": queries, "before": before, "after": after, "right": right}
+    return Outcome(rows, {**scene, "pixels": items.pixels, "name": items.name})
+
+
+def clusters(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 6: agreement of clusters with classes over t, for shapes and for faces."""
+    rows: list[dict[str, Any]] = []
+    for items, neighbors in _collections(setting)[:2]:
+        y = items.classes
+        W = kernel_of(items, list(items.distances), neighbors)
+        n_classes = len(np.unique(y))
+        found = list(_diffusions(W, setting.cluster_steps, 0, places=True))
+        with progress_bar(len(found), f"clusters of {items.name}" if verbose > 0 else None) as bar:
+            for method, t, matrix in found:
+                linear = method == "diffusion maps"
+                for trial in range(setting.n_trials):
+                    model = KernelKMeans(
+                        n_classes,
+                        kernel="linear" if linear else "precomputed",
+                        psd="project",
+                        n_init=1,
+                        random_state=trial,
+                    )
+                    labels = model.fit_predict(matrix)
+                    rows.append(_agreement(items.name, method, t, y, labels))
+                if not linear and t in setting.propagation_steps:
+                    labels = affinity_propagation(matrix)
+                    rows.append(_agreement(items.name, "affinity propagation", t, y, labels))
+                bar.update()
+    return Outcome(rows, {})
+
+
+def blocks_of_faces(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 7: the similarity of faces before and after smoothing."""
+    items = faces(setting.data, setting.max_items)
+    W = kernel_of(items, ["euclidean"], FACE_NEIGHBORS)
+    order = np.argsort(items.classes, kind="stable")
+    same = items.classes[:, None] == items.classes
+    off = ~np.eye(len(same), dtype=bool)
+    shown, rows = {}, []
+    for name, matrix in (("W", W), ("W*", self_smooth(W, BLOCK_STEPS, psd=True))):
+        within, between = matrix[same & off].mean(), matrix[~same].mean()
+        rows.append({"matrix": name, "within": within, "between": between})
+        shown[name] = matrix[np.ix_(order, order)]
+    return Outcome(rows, {"shown": shown, "name": items.name})
+
+
+def classification(setting: Setting, verbose: int = 0) -> Outcome:
+    """Figure 9: leave-one-out accuracy over t, each source smoothed and then averaged."""
+    items = shapes(setting.data, setting.max_items)
+    kernels = [kernel_of(items, [name]) for name in items.distances]
+    spectra = [diffusion_spectrum(W) for W in kernels]
+    model = SelfSmoothing(0).fuse(kernels, how="after")
+    rows = []
+    with progress_bar(len(setting.fractions), "classes" if verbose > 0 else None) as bar:
+        for t, similarity in model.sweep(setting.fractions):
+            distances = np.mean([spectrum.distances(t) for spectrum in spectra], axis=0)
+            near = distances.max() - distances
+            for method, matrix in (("SSO", similarity), ("diffusion maps", near)):
+                vote = SimilarityVoteClassifier(WINDOW, similarity="precomputed")
+                # A real part of a fractional power may be below 0, which is no similarity.
+                score = vote.fit(np.maximum(matrix, 0.0), items.classes).leave_one_out_score()
+                rows.append({"method": method, "t": t, "accuracy": score})
+            bar.update()
+    return Outcome(rows, {"name": items.name})
+
+
+def automatic_steps(setting: Setting, verbose: int = 0) -> Outcome:
+    """Bull's eye with t="auto" beside the best t in hindsight."""
+    rows = []
+    for items, neighbors in _collections(setting):
+        W = kernel_of(items, list(items.distances), neighbors)
+        model = SelfSmoothing(metric="similarity").fit(W)
+        scores = {t: bulls_eye(found, items.classes) for t, found in model.sweep(setting.steps)}
+        best = max(scores, key=scores.__getitem__)
+        automatic = bulls_eye(model.similarity_, items.classes)
+        rows.append(
+            {"data": items.name, "input": scores[0], "best_t": best, "best": scores[best],
+             "automatic_t": model.t_, "automatic": automatic, "shortfall": scores[best] - automatic}
+        )  # fmt: skip
+    return Outcome(rows, {})
+
+
+def kernel_of(items: Items, names: list[str], neighbors: int = SHAPE_NEIGHBORS) -> np.ndarray:
+    """Formula (1) of each source with k = 0.1, averaged."""
+    return np.mean([smoothing_kernel(items.distances[name], 0.1, neighbors) for name in names], 0)
+
+
+def affinity_propagation(similarity: np.ndarray) -> np.ndarray:
+    """Clusters of scikit-learn's affinity propagation at its defaults, which finds their number."""
+    import warnings
+
+    from sklearn.cluster import AffinityPropagation
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = AffinityPropagation(affinity="precomputed", random_state=0).fit(similarity)
+    return np.maximum(model.labels_, 0)
+
+
+def _collections(setting: Setting) -> list[tuple[Items, int]]:
+    found = [
+        (shapes(setting.data, setting.max_items), SHAPE_NEIGHBORS),
+        (faces(setting.data, setting.max_items), FACE_NEIGHBORS),
+    ]
+    if found[0][0].name != "digits":
+        found.append((digits(setting.max_items), SHAPE_NEIGHBORS))
+    return found
+
+
+def _diffusions(
+    W: np.ndarray, steps: tuple[float, ...], verbose: int, places: bool = False
+) -> Iterator[tuple[str, float, np.ndarray]]:
+    """W after each number of steps; the same by diffusion distances, or the places they come from."""
+    with progress_bar(2 * len(steps), "diffusion" if verbose > 0 else None) as bar:
+        for t, similarity in SelfSmoothing(0, metric="similarity").fit(W).sweep(steps):
+            yield "SSO", t, similarity
+            bar.update()
+        spectrum = diffusion_spectrum(W)
+        for t in steps:
+            yield "diffusion maps", t, spectrum.places(t) if places else -spectrum.distances(t)
+            bar.update()
+
+
+def _rankings(W: np.ndarray, steps: tuple[int, ...]) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Scores of all items for every query by methods that rank for one query at a time."""
+    felt = sparse.csr_array(np.where(W > FELT, W, 0.0))
+    every = np.arange(len(W))
+    for alpha in (0.9, 0.99):
+        model: Any = ManifoldRanking(alpha, graph="precomputed").fit(felt)
+        yield f"manifold ranking, alpha = {alpha:g}", 0, model.scores(every)
+    for n_steps in steps:
+        model = LabelPropagationRanking(n_steps, graph="precomputed").fit(felt)
+        yield "label propagation", n_steps, model.scores(every)
+
+
+def _agreement(
+    data: str, method: str, t: float, y: np.ndarray, labels: np.ndarray
+) -> dict[str, Any]:
+    score = normalized_mutual_info(y, labels)
+    return {"data": data, "method": method, "t": t, "nmi": score, "n_clusters": labels.max() + 1}

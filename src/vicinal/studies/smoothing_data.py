@@ -1,0 +1,145 @@
+"""Data of the study of self-smoothing: from a folder of the user's, else made of scikit-learn's digits."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+from vicinal.studies.images import FACES, bundled_digits, some_images
+
+DISTANCES, SHAPES, PHOTOGRAPHS = "mpeg7_dist.npz", "mpeg7_shapes.npz", "bsds_half.npz"
+# Photographs are averaged over squares of so many pixels.
+BLOCK = 4
+
+
+class Items(NamedTuple):
+    """Distances of the same items from several sources, their classes, and how they look."""
+
+    distances: dict[str, np.ndarray]
+    classes: np.ndarray
+    pixels: np.ndarray
+    name: str
+
+
+class Photograph(NamedTuple):
+    """A grey image, and label maps that people have drawn of it."""
+
+    grey: np.ndarray
+    maps: np.ndarray
+
+
+def check_folder(folder: Path | None) -> None:
+    """Refuse a folder that holds nothing to study."""
+    names = (DISTANCES, FACES, PHOTOGRAPHS)
+    if folder is not None and not any((folder / name).is_file() for name in names):
+        raise FileNotFoundError(
+            f"--data {folder} holds none of {', '.join(names)}; leave the option out to use the digits "
+            "of scikit-learn."
+        )
+
+
+def shapes(folder: Path | None, at_most: int | None) -> Items:
+    """MPEG-7 by shape contexts, inner distances and height functions; else digits by three metrics."""
+    if folder is None or not (folder / DISTANCES).is_file():
+        return digits(at_most)
+    with np.load(folder / DISTANCES) as arrays:
+        found = {
+            name.upper(): squareform(arrays[name].astype(np.float64))
+            for name in ("sc", "idsc", "hf")
+        }
+        classes = arrays["labels"].astype(np.int64)
+    pixels = np.zeros((len(classes), 1, 1))
+    if (folder / SHAPES).is_file():
+        with np.load(folder / SHAPES) as arrays:
+            pixels = 1.0 - arrays["mask64"]
+    return _first(Items(found, classes, pixels, "MPEG-7"), at_most)
+
+
+def digits(at_most: int | None) -> Items:
+    """Digits of scikit-learn by the Euclidean, the city block and the cosine distance."""
+    images = some_images(bundled_digits(), at_most)
+    found = {
+        name: squareform(pdist(images.points, name))
+        for name in ("euclidean", "cityblock", "cosine")
+    }
+    return Items(found, images.classes, 1.0 - images.pixels, "digits")
+
+
+def faces(folder: Path | None, at_most: int | None) -> Items:
+    """ORL at 16 by 16 pixels, each of mean 0 and variance 1, by Euclidean distance; else digits."""
+    if folder is None or not (folder / FACES).is_file():
+        found = digits(at_most)
+        only = {"euclidean": found.distances["euclidean"]}
+        return found._replace(distances=only, name="digits, one metric")
+    with np.load(folder / FACES) as arrays:
+        pixels, classes = arrays["X"] / 255.0, arrays["y"].astype(np.int64)
+    rows, columns = (area_means(size, 16) for size in pixels.shape[1:])
+    small = (rows @ pixels @ columns.T).reshape(len(pixels), -1)
+    small = (small - small.mean(axis=1, keepdims=True)) / small.std(axis=1, keepdims=True)
+    distances = {"euclidean": squareform(pdist(small))}
+    return _first(Items(distances, classes, pixels, "ORL"), at_most)
+
+
+def has_photographs(folder: Path | None) -> bool:
+    """Whether a folder holds the Berkeley images."""
+    return folder is not None and (folder / PHOTOGRAPHS).is_file()
+
+
+def photographs(folder: Path | None, at_most: int) -> Iterator[Photograph]:
+    """Berkeley images in grey with their human maps, made smaller; else noisy pictures of three parts."""
+    if folder is None or not has_photographs(folder):
+        yield from (three_parts(seed) for seed in range(at_most))
+        return
+    from matplotlib.image import imread
+
+    with np.load(folder / PHOTOGRAPHS) as arrays:
+        for name in arrays["ids"][:at_most]:
+            colors = imread(io.BytesIO(arrays[f"jpg_{name}"].tobytes()), format="jpg")
+            grey = colors.astype(np.float64) @ [0.299, 0.587, 0.114]
+            height, width = (size // BLOCK * BLOCK for size in grey.shape)
+            blocks = grey[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
+            middle = BLOCK // 2
+            maps = arrays[f"seg_{name}"][:, middle:height:BLOCK, middle:width:BLOCK]
+            yield Photograph(blocks.mean(axis=(1, 3)), maps)
+
+
+def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> Photograph:
+    """A disc on two grounds, in noise."""
+    draw = np.random.default_rng(seed)
+    rows, columns = np.mgrid[: shape[0], : shape[1]]
+    center = draw.uniform(0.3, 0.7, 2) * shape
+    disc = np.hypot(rows - center[0], columns - center[1]) < 0.25 * min(shape)
+    truth = np.where(disc, 2, columns > draw.uniform(0.3, 0.7) * shape[1])
+    grey = np.array([0.0, 100.0, 200.0])[truth] + 40.0 * draw.normal(size=shape)
+    return Photograph(grey, truth[None])
+
+
+def area_means(size: int, parts: int) -> np.ndarray:
+    """Weights (parts, size) that average pixels over equal parts of a line."""
+    edges = np.linspace(0, size, parts + 1)
+    left = np.maximum(edges[:-1, None], np.arange(size))
+    right = np.minimum(edges[1:, None], np.arange(1, size + 1))
+    return np.maximum(right - left, 0.0) * parts / size
+
+
+def _first(items: Items, at_most: int | None) -> Items:
+    """The first items of each class, so many in all; all by default."""
+    if at_most is None or at_most >= len(items.classes):
+        return items
+    _, codes, counts = np.unique(items.classes, return_inverse=True, return_counts=True)
+    order = np.argsort(codes, kind="stable")
+    place = np.concatenate([np.arange(count) for count in counts])
+    whole = max(1, at_most // max(1, int(np.median(counts))))
+    # Whole classes: a share of each would leave nothing to retrieve.
+    chosen = np.sort(order[codes[order] < whole]) if len(counts) > whole else order[place < 1]
+    return Items(
+        {name: matrix[np.ix_(chosen, chosen)] for name, matrix in items.distances.items()},
+        items.classes[chosen],
+        items.pixels[chosen],
+        items.name,
+    )
