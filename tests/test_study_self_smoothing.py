@@ -1,0 +1,131 @@
+"""The study of self-smoothing, at sizes that only show that it works and says what it measured."""
+
+import argparse
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vicinal.cli import reproduce
+from vicinal.studies import self_smoothing as study
+from vicinal.studies import smoothing_data as data
+from vicinal.studies import smoothing_report as report
+from vicinal.studies.smoothing_segments import segments
+
+TINY = study.QUICK._replace(
+    max_items=100, steps=(0, 50, 500), cluster_steps=(0, 50), n_trials=1, n_photographs=1
+)
+FOLDER = os.environ.get("VICINAL_DATA")
+needs_data = pytest.mark.skipif(
+    FOLDER is None or not (Path(FOLDER) / data.DISTANCES).is_file(),
+    reason="VICINAL_DATA names no folder with the distances",
+)
+
+
+def values(found, what, **fixed):
+    return [row[what] for row in found.rows if all(row[k] == v for k, v in fixed.items())]
+
+
+def test_the_example_has_the_numbers_of_the_paper():
+    table = report.example_table(study.three_items(TINY))
+    assert [row[2] for row in table[1:]] == ["1.273", "0.289", "0.346", "0.851"]
+
+
+def test_smoothing_improves_retrieval_and_diffusion_maps_start_below():
+    found = study.retrieval(TINY)
+    sources = {row["source"] for row in found.rows if row["method"] == "SSO"}
+    assert len(sources) == 2
+    for source in sources:
+        smooth = dict(
+            zip(
+                values(found, "t", source=source, method="SSO"),
+                values(found, "score", source=source, method="SSO"),
+                strict=True,
+            )
+        )
+        assert max(smooth.values()) > smooth[0] + 0.02
+        (first,) = values(found, "score", source=source, method="diffusion maps", t=0)
+        assert first < smooth[0]
+        assert len(values(found, "score", source=source, method="label propagation")) == 2
+    assert len({len(row) for row in report.retrieval_table(found)}) == 1
+
+
+def test_clusters_are_measured_for_every_method():
+    found = study.clusters(TINY)
+    assert {row["method"] for row in found.rows} == {
+        "SSO",
+        "diffusion maps",
+        "affinity propagation",
+    }
+    assert {row["data"] for row in found.rows} == {"digits", "digits, one metric"}
+    assert all(0 <= row["nmi"] <= 1 for row in found.rows)
+    assert len({len(row) for row in report.cluster_table(found)}) == 1
+
+
+def test_segments_are_measured_at_every_step():
+    found = segments(TINY)
+    assert len(found.rows) == 1 + 2 * len(TINY.cut_steps)
+    assert all(row["lce"] <= row["gce"] + 1e-12 for row in found.rows)
+    table = report.segment_table(found)
+    assert all(row[1] == "" for row in table[1:])
+
+
+def test_automatic_steps_come_near_the_best():
+    found = study.automatic_steps(TINY)
+    assert all(row["shortfall"] < 0.03 for row in found.rows)
+    assert all(row["automatic"] > row["input"] for row in found.rows)
+
+
+def test_items_are_whole_classes_and_weights_are_means():
+    distances = {"d": np.arange(36.0).reshape(6, 6)}
+    items = data.Items(distances, np.array([5, 5, 7, 7, 9, 9]), np.zeros((6, 1, 1)), "x")
+    some = data._first(items, 4)
+    assert some.classes.tolist() == [5, 5, 7, 7]
+    np.testing.assert_array_equal(some.distances["d"], distances["d"][:4, :4])
+    weights = data.area_means(92, 16)
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    np.testing.assert_allclose(weights.sum(axis=0), 16 / 92)
+
+
+@needs_data
+def test_the_folder_gives_the_sets_of_the_paper():
+    items = data.shapes(Path(FOLDER), None)
+    assert items.name == "MPEG-7"
+    assert list(items.distances) == ["SC", "IDSC", "HF"]
+    assert np.bincount(items.classes)[items.classes].min() == 20
+    found = data.faces(Path(FOLDER), 50)
+    assert found.name == "ORL"
+    assert len(found.classes) == 50
+    photograph = next(data.photographs(Path(FOLDER), 1))
+    assert photograph.maps.shape[1:] == photograph.grey.shape
+
+
+def parsed(*words):
+    parser = argparse.ArgumentParser()
+    reproduce.add_to(parser.add_subparsers())
+    return parser.parse_args(["reproduce", *words])
+
+
+def test_command_writes_a_table_and_a_picture_for_every_experiment(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(study, "QUICK", TINY)
+    arguments = parsed("self-smoothing", "--quick", "-o", str(tmp_path / "study"))
+    arguments.run(arguments)
+    names = [experiment.name for experiment in report.EXPERIMENTS]
+    expected = {f"{name}.{kind}" for name in names for kind in ("csv", "md", "png")}
+    assert {path.name for path in (tmp_path / "study").iterdir()} == expected
+    for name in names:
+        lines = (tmp_path / "study" / f"{name}.md").read_text(encoding="utf-8").splitlines()
+        assert lines[-1].startswith("The paper: ")
+        assert len({line.count("|") for line in lines[:-2]}) == 1
+        with (tmp_path / "study" / f"{name}.csv").open() as file:
+            assert len(list(csv.DictReader(file))) > 1
+    assert "0.346" in capsys.readouterr().out
+
+
+def test_a_folder_without_data_is_refused_before_any_work(tmp_path):
+    arguments = parsed("self-smoothing", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
+    with pytest.raises(FileNotFoundError, match=r"holds none of mpeg7_dist\.npz"):
+        arguments.run(arguments)
+    assert not (tmp_path / "out").exists()
