@@ -50,10 +50,10 @@ def test_every_label_format_holds_the_labels_of_the_function(
 
 def test_options_reach_the_function(photo, image, tmp_path):
     target = tmp_path / "labels.npy"
-    options = ["--graph", "radius", "--radius", 2.5, "--scale", 12, "--smoothing", 0, "--seed", 3]
-    run(photo, "-n", 4, "--labels", target, *options, "--jobs", 1)
+    options = ["--graph", "radius", "--radius", 2.5, "--scale", 12, "--blur", 0, "--seed", 3]
+    run(photo, "-n", 4, "--labels", target, *options, "--t", 5, "--jobs", 1)
     expected = vicinal.segment(
-        image, 4, graph="radius", radius=2.5, scale=12.0, smoothing=0.0, random_state=3
+        image, 4, graph="radius", radius=2.5, scale=12.0, smoothing=0.0, smooth=5, random_state=3
     )
     np.testing.assert_array_equal(np.load(target), expected)
 

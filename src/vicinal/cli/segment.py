@@ -55,7 +55,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--scale", type=number_or_word, default="auto", help="auto, or a difference"
     )
-    parser.add_argument("--smoothing", type=float, default=1.0, help="blur; default: %(default)g")
+    parser.add_argument("--blur", type=float, default=1.0, help="in pixels; default: %(default)g")
+    parser.add_argument(
+        "--t", type=int, default=0, help="steps of self-smoothing before the cut; default: 0"
+    )
     add_force(parser)
     add_manner(parser)
 
@@ -77,7 +80,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         graph=arguments.graph,
         radius=arguments.radius,
         scale=arguments.scale,
-        smoothing=arguments.smoothing,
+        smoothing=arguments.blur,
+        smooth=arguments.t,
         random_state=arguments.seed,
         n_jobs=arguments.jobs,
         verbose=verbosity(arguments),
