@@ -5,7 +5,7 @@
 3. k-means after each embedding, on several subsets of digits (figure 3).
 4. How much the width of the kernel matters, which the paper does not say.
 
-After Zhan and Yin, "Cluster preserving embedding", ICPR 2010.
+After [4] Zhan and Yin, "Cluster preserving embedding", ICPR 2010.
 """
 
 from __future__ import annotations
