@@ -7,7 +7,7 @@ from ``__all__``, the reference can neither miss a name nor list one that is gon
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -46,25 +46,31 @@ def write_pages(app: Any, config: Any) -> None:
     missing = {name for name in top.__all__ if _is_package(top, name)} - set(PACKAGES)
     if missing:
         raise RuntimeError(f"public packages without a page of the reference: {sorted(missing)}")
+    pages = {"vicinal": [f"vicinal.{name}" for name in top.__all__ if not _is_package(top, name)]}
     for name in PACKAGES:
-        package = importlib.import_module(f"vicinal.{name}")
         # A name at top level is the one to use, and has its page there.
-        names = [
-            f"vicinal.{n}" if n in top.__all__ else f"vicinal.{name}.{n}" for n in package.__all__
-        ]
-        returned = [f"vicinal.{name}.{n}" for n in RETURNED.get(name, [])]
-        _write(folder / f"{name}.rst", f"vicinal.{name}", package.__doc__, names, returned)
-    rest = [f"vicinal.{name}" for name in top.__all__ if not _is_package(top, name)]
-    _write(folder / "vicinal.rst", "vicinal", top.__doc__, rest)
+        names = importlib.import_module(f"vicinal.{name}").__all__
+        pages[name] = [f"vicinal.{n}" if n in top.__all__ else f"vicinal.{name}.{n}" for n in names]
+    returned = {name: [f"vicinal.{name}.{n}" for n in RETURNED.get(name, [])] for name in pages}
+    _remove_others(folder, {*pages, *chain(*pages.values(), *returned.values())})
+    for name, names in pages.items():
+        title = "vicinal" if name == "vicinal" else f"vicinal.{name}"
+        text = importlib.import_module(title).__doc__
+        _write(folder / f"{name}.rst", title, text, names, returned[name])
+
+
+def _remove_others(folder: Path, names: set[str]) -> None:
+    """Pages of names that are gone: nothing would lead to them."""
+    for page in folder.glob("*.rst"):
+        if page.stem not in names:
+            page.unlink()
 
 
 def _is_package(top: Any, name: str) -> bool:
     return hasattr(getattr(top, name), "__path__")
 
 
-def _write(
-    path: Path, title: str, text: str, names: list[str], returned: Sequence[str] = ()
-) -> None:
+def _write(path: Path, title: str, text: str, names: list[str], returned: list[str]) -> None:
     content = f"{title}\n{'=' * len(title)}\n\n{text.strip()}\n{_table(names)}"
     if returned:
         content += f"\nWhat they return\n----------------\n{_table(returned)}"
@@ -73,7 +79,7 @@ def _write(
         path.write_text(content, encoding="utf-8")
 
 
-def _table(names: Sequence[str]) -> str:
+def _table(names: list[str]) -> str:
     return "\n".join(["", ".. autosummary::", "   :toctree:", "", *(f"   ~{n}" for n in names), ""])
 
 
