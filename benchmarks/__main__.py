@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import shapes
+from benchmarks import shapes, steps
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
 
+# Accuracy, not time.
+TABLES = {"shapes": shapes.run, "steps": steps.run}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suite", choices=[*SUITES, "shapes"])
+    parser.add_argument("suite", choices=[*SUITES, *TABLES])
     parser.add_argument("--quick", action="store_true", help="few points, nothing written")
     parser.add_argument("--only", help="cases whose name contains this")
     parser.add_argument(
         "--limit", type=float, default=60.0, help="seconds for a peer; default: %(default)g"
     )
     arguments = parser.parse_args()
-    if arguments.suite == "shapes":
-        shapes.run(arguments.only, arguments.quick)
+    if arguments.suite in TABLES:
+        TABLES[arguments.suite](arguments.only, arguments.quick)
         return
     cases = [c for c in SUITES[arguments.suite] if not arguments.only or arguments.only in c.name]
     if not cases:

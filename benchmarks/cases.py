@@ -14,8 +14,9 @@ class Case:
     is 200 bytes * n * k beyond the result: the neighbours asked for, the number of spanning trees, or
     "degree", the mean degree of the result. With ``cold``
     the first call of a fresh process counts, with imports and compilation; else the best of three
-    later calls. ``max_bytes`` bounds the memory of the whole process. An answer with a score (of which
-    the case names the ``measure``) is compared with those of the peers.
+    later calls. With ``once`` there is only one call, for cases that take many minutes. ``max_bytes`` bounds
+    the memory of the whole process, ``recall`` the share of true neighbours in an answer from below. An
+    answer with a score (of which the case names the ``measure``) is compared with those of the peers.
     """
 
     name: str
@@ -28,6 +29,8 @@ class Case:
     max_seconds: float | None = None
     ratio_to: tuple[str, float] | None = None
     cold: bool = False
+    once: bool = False
+    recall: float = 1.0
     points: str = "uniform"
     max_bytes: float | None = None
     measure: str = ""
@@ -87,6 +90,7 @@ GRAPHS = [
         INDEXES,
         max_ratio=1.0,
         cold=True,
+        recall=0.99,
         points="curved",
     ),
 ]

@@ -41,6 +41,7 @@ def _run_worker(
         "d": case.d,
         "points": case.points,
         "cold": case.cold,
+        "once": case.once,
     }
     command = [sys.executable, "-m", "benchmarks.worker", json.dumps(order)]
     with tempfile.TemporaryDirectory() as empty:

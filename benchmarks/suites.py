@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import contenders, paths, perception, tasks
+from benchmarks import contenders, paths, perception, smoothing, tasks
 from benchmarks.cases import GRAPHS
 
 SUITES = {
@@ -10,10 +10,12 @@ SUITES = {
     "tasks": tasks.TASKS,
     "perception": perception.PERCEPTION,
     "paths": paths.PATHS,
+    "smoothing": smoothing.SMOOTHING,
 }
 CONTENDERS = {
     **contenders.CONTENDERS,
     **tasks.CONTENDERS,
     **perception.CONTENDERS,
     **paths.CONTENDERS,
+    **smoothing.CONTENDERS,
 }

@@ -24,7 +24,14 @@ ENOUGH_SECONDS = 30.0
 
 
 def measure(
-    task: str, contender: str, setting: dict[str, Any], n: int, d: int, points: str, cold: bool
+    task: str,
+    contender: str,
+    setting: dict[str, Any],
+    n: int,
+    d: int,
+    points: str,
+    cold: bool,
+    once: bool,
 ) -> Iterator[dict[str, Any]]:
     """Times, memory and facts of one contender, better known with each call."""
     X = make_points(points, n, d)
@@ -34,25 +41,29 @@ def measure(
     def call() -> Any:
         return chosen.run(given, **setting)
 
+    before = _start_of_peak() if once else None
     first, answer = _timed(call)
-    record = {
+    record: dict[str, Any] = {
         "contender": contender,
         "setting": setting,
         "first_call": first,
         "seconds": first,
         "peak_bytes": None,
         "process_bytes": None,
-        **chosen.facts(answer, X),
     }
+    if before is not None:
+        _add_peak(record, before)
+    record |= chosen.facts(answer, X)
     yield record
+    if once:
+        return
     del answer
     later: list[float] = []
     while len(later) < (1 if cold else REPEATS) and (not later or sum(later) < ENOUGH_SECONDS):
         before = None if later else _start_of_peak()
         took, _ = _timed(call)
         if before is not None:
-            record["process_bytes"] = _status("VmHWM")
-            record["peak_bytes"] = max(0, record["process_bytes"] - before)
+            _add_peak(record, before)
         later.append(took)
         if not cold:
             record["seconds"] = min(later)
@@ -76,6 +87,11 @@ def _start_of_peak() -> int | None:
         return _status("VmRSS")
     except (OSError, AttributeError):
         return None
+
+
+def _add_peak(record: dict[str, Any], before: int) -> None:
+    record["process_bytes"] = _status("VmHWM")
+    record["peak_bytes"] = max(0, record["process_bytes"] - before)
 
 
 def _status(field: str) -> int:

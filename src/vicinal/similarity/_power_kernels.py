@@ -2,6 +2,7 @@
 
 A pruned matrix is three arrays: ``items`` (n, cap) and ``shares`` (n, cap), of which row i uses the first
 ``counts[i]`` places. Every entry is a lower bound of the true one, as only nonnegative parts are left out.
+Numbers of items are unsigned: signed ones would be tested at each access, as they might count from the end.
 """
 
 from __future__ import annotations
@@ -12,21 +13,31 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def _spread(i, left, left_shares, left_counts, right, right_shares, right_counts, sums, touched):
-    """Row i of left times right in ``sums``, its places in ``touched``; returns how many, and the total."""
-    n_touched, total = 0, 0.0
+    """Row i of left times right in ``sums``, its places in ``touched``; returns how many."""
+    n_touched = np.uint64(0)
     for e in range(left_counts[i]):
-        k, share = left[i, e], left_shares[i, e]
+        k, share = left[i, e], np.float64(left_shares[i, e])
+        row, row_shares = right[k], right_shares[k]
         for f in range(right_counts[k]):
-            j = right[k, f]
-            if sums[j] == 0.0:
-                touched[n_touched] = j
-                n_touched += 1
-            part = share * right_shares[k, f]
-            sums[j] += part
-            total += part
-            if sums[j] == 0.0:
-                n_touched -= 1
-    return n_touched, total
+            j = row[f]
+            before = sums[j]
+            # Written each time and counted when new: a branch here would mostly be guessed wrong.
+            touched[n_touched] = j
+            n_touched += np.uint64(before == 0.0)
+            # Shares are single numbers above 0, so that a product of two is above 0 in double.
+            sums[j] = before + share * row_shares[f]
+    return np.int64(n_touched)
+
+
+@njit(cache=True, nogil=True)
+def _gather(sums, touched, n_touched, least, values):
+    """Sums that are at least ``least``; returns how many."""
+    found = 0
+    for e in range(n_touched):
+        value = sums[touched[e]]
+        values[found] = value
+        found += value >= least
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -58,27 +69,46 @@ def _floor_of(values, n_values, n_kept):
 
 
 @njit(cache=True, nogil=True)
+def _largest(sums, touched, n_touched, n_kept, least, guess, values):
+    """The n_kept-th largest sum, or ``least`` if fewer are as large; a good guess below it saves time."""
+    found = _gather(sums, touched, n_touched, max(least, guess), values)
+    if found <= n_kept and guess > least:
+        found = _gather(sums, touched, n_touched, least, values)
+    return _floor_of(values, found, n_kept) if found > n_kept else least
+
+
+@njit(cache=True, nogil=True)
 def pruned_product(
     left, left_shares, left_counts, right, right_shares, right_counts, start, stop, least, out
 ):
-    """Rows ``start`` to ``stop`` of a product, each with its largest entries that are at least ``least``."""
+    """Rows ``start`` to ``stop`` of a product, each with its largest entries.
+
+    Those below ``least`` of what has left the row's item are dropped even where there is room.
+    """
     items, shares, counts = out
-    n, cap = items.shape
-    sums, touched, values = np.zeros(n), np.empty(n, np.int64), np.empty(n)
+    n, cap = len(right_counts), items.shape[1]
+    sums, touched, values = np.zeros(n), np.empty(n + 1, np.uint32), np.empty(n + 1)
+    guess = 0.0
     for i in range(start, stop):
-        n_touched, _ = _spread(
+        n_touched = _spread(
             i, left, left_shares, left_counts, right, right_shares, right_counts, sums, touched
         )
-        for e in range(n_touched):
-            values[e] = sums[touched[e]]
-        floor = max(least, _floor_of(values, n_touched, cap))
+        gone = 0.0
+        for e in range(left_counts[i]):
+            if left[i, e] != i:
+                gone += left_shares[i, e]
+        floor = _largest(sums, touched, n_touched, cap, least * gone, guess, values)
+        # Rows of one block are alike: the next floor is not far.
+        guess = 0.6 * floor
         kept = 0
         for e in range(n_touched):
             j = touched[e]
-            if sums[j] >= floor and kept < cap:
-                items[i, kept], shares[i, kept] = j, sums[j]
-                kept += 1
+            touched[kept], values[kept] = j, sums[j]
+            kept += sums[j] >= floor
             sums[j] = 0.0
+        kept = min(kept, cap)
+        for e in range(kept):
+            items[i, e], shares[i, e] = touched[e], values[e]
         counts[i] = kept
 
 
@@ -93,16 +123,20 @@ def largest_of_product(
     """
     nearest, shares, own, totals = out
     n, k = len(own), nearest.shape[1]
-    sums, touched, values = np.zeros(n), np.empty(n, np.int64), np.empty(n)
+    sums, touched, values = np.zeros(n), np.empty(n + 1, np.uint32), np.empty(n + 1)
+    guess = 0.0
     for i in range(start, stop):
-        n_touched, totals[i] = _spread(
+        n_touched = _spread(
             i, left, left_shares, left_counts, right, right_shares, right_counts, sums, touched
         )
+        total = 0.0
+        for e in range(n_touched):
+            total += sums[touched[e]]
+        totals[i] = total
         own[i] = sums[i]
         sums[i] = 0.0
-        for e in range(n_touched):
-            values[e] = sums[touched[e]]
-        floor = _floor_of(values, n_touched, k)
+        floor = _largest(sums, touched, n_touched, k, 0.0, guess, values)
+        guess = 0.6 * floor
         kept = 0
         for e in range(n_touched):
             j = touched[e]

@@ -21,9 +21,11 @@ from vicinal.similarity.walks import (
 
 # Rows on which a road is chosen and its result is measured.
 SAMPLE = 16
-KEPT = (128, 512)
+KEPT = (64, 128, 256, 512, 1024)
 # Share of the walks that the kept entries of a half power must hold.
-ENOUGH = 0.98
+ENOUGH = 0.997
+# With fewer of the true neighbours on the sample, more entries are kept.
+RECALL = 0.99
 # Error of an entry, relative to the typical diagonal entry.
 LOW_RANK_ERROR = 1e-3
 # Numbers that vectors may take while leading eigenpairs are found, in which they are held five times.
@@ -40,7 +42,7 @@ class SmoothedSimilarity:
     method : str or None
         How `nearest` found its answer: "pruned powers", "leading eigenpairs" or "rows".
     left_out : ndarray (n,), float or None
-        What that way has left out. Pruned powers: of each row, the share of all walks, exact. Leading
+        What that way has left out. Pruned powers: of each row, the share of all walks. Leading
         eigenpairs: a bound of the error of W_t[i, j] in units of sqrt(d_i d_j). Rows: 0.
     recall : float or None
         Share of the neighbours in exact rows that `nearest` has found, on a sample.
@@ -86,16 +88,19 @@ class SmoothedSimilarity:
         n = self.shape[0]
         sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
         progress = "smoothing" if self.verbose > 0 else None
-        keep = self._entries_to_keep(sample)
-        spectrum = None if keep else self._leading_pairs(sample)
-        if keep:
+        found = None
+        for keep in self._entries_to_keep(sample):
             found = self._by_powers(k, max(keep, 2 * k), progress)
-        elif spectrum is not None:
+            self.recall = self._measured_recall(found[1], sample)
+            if self.recall >= RECALL:
+                break
+        spectrum = None if found else self._leading_pairs(sample)
+        if spectrum is not None:
             found = self._by_pairs(spectrum, k, progress)
-        else:
-            self.method, self.left_out = "rows", 0.0
+            self.recall = self._measured_recall(found[1], sample)
+        elif found is None:
+            self.method, self.left_out, self.recall = "rows", 0.0, 1.0
             found = best_of_rows(lambda a, b: self._ranked(np.arange(a, b)), n, k, 1, progress)
-        self.recall = self._measured_recall(found[1], sample)
         return np.minimum(found[0], 1.0), found[1]
 
     def _ranked(self, items: np.ndarray) -> np.ndarray:
@@ -104,15 +109,12 @@ class SmoothedSimilarity:
         check_self(own)
         return rows / own[:, None]
 
-    def _entries_to_keep(self, sample: np.ndarray) -> int | None:
-        """Number of entries that hold nearly all of a row of the half power; None if that is many."""
+    def _entries_to_keep(self, sample: np.ndarray) -> list[int]:
+        """Numbers of entries that hold nearly all of a row of the half power; none if that is many."""
         units = np.zeros((len(sample), self.shape[0]))
         units[np.arange(len(sample)), sample] = 1.0
         half = -np.sort(-self._walk.spread(units, (self.t + 1) // 2), axis=1)
-        for keep in KEPT:
-            if half[:, :keep].sum(axis=1).mean() >= ENOUGH:
-                return keep
-        return None
+        return [keep for keep in KEPT if half[:, :keep].sum(axis=1).mean() >= ENOUGH]
 
     def _by_powers(self, k: int, keep: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         found = nearest_in_power(

@@ -1,8 +1,8 @@
 """Powers of a sparse transition matrix, pruned: neighbours under smoothing without any full row.
 
 Row i of W* is row i of P^(t+1) over its diagonal entry. The power is built by squaring, and each row keeps
-its largest entries. What is left out is known exactly: all entries are lower bounds and the rows of the
-true power sum to 1, so what a row lacks to 1 is its error.
+its largest entries. What is left out is known: all entries are lower bounds and the rows of the true power
+sum to 1, so what a row lacks to 1 is its error. Entries are held in single precision and summed in double.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
 
-ROWS_A_TASK = 512
-# Entries this small are dropped even where there is room: the next power would only carry them along.
-LEAST = 1e-7
+ROWS_A_TASK = 2048
+# Of what has left an item, entries this small are dropped even where there is room: the next power would
+# only carry them along.
+LEAST = 1e-6
 
 
 class PrunedPower(NamedTuple):
@@ -64,9 +65,10 @@ def nearest_in_power(
     from vicinal.similarity._power_kernels import largest_of_product
 
     n = walk.shape[0]
+    keep = min(keep, n)
     first = _from_sparse(walk, keep)
-    half = _pruned_power(first, exponent // 2, n_jobs, progress)
-    left = _product(half, first, n_jobs, progress) if exponent % 2 else half
+    half = _pruned_power(first, exponent // 2, keep, n_jobs, progress)
+    left = _product(half, first, keep, n_jobs, progress) if exponent % 2 else half
     out = NearestShares(
         np.empty((n, n_neighbors), np.int64), np.empty((n, n_neighbors)), np.empty(n), np.empty(n)
     )
@@ -86,29 +88,28 @@ def nearest_in_power(
 
 
 def _pruned_power(
-    first: PrunedPower, exponent: int, n_jobs: int | None, progress: str | None
+    first: PrunedPower, exponent: int, keep: int, n_jobs: int | None, progress: str | None
 ) -> PrunedPower:
     if exponent == 0:
         n = len(first.counts)
-        return PrunedPower(
-            np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), np.ones(n, np.int64)
-        )
+        ones = np.ones((n, 1), np.float32)
+        return PrunedPower(np.arange(n, dtype=np.uint32)[:, None], ones, np.ones(n, np.int64))
     power = first
     for bit in bin(exponent)[3:]:
-        power = _product(power, power, n_jobs, progress)
+        power = _product(power, power, keep, n_jobs, progress)
         if bit == "1":
-            power = _product(power, first, n_jobs, progress)
+            power = _product(power, first, keep, n_jobs, progress)
     return power
 
 
 def _product(
-    left: PrunedPower, right: PrunedPower, n_jobs: int | None, progress: str | None
+    left: PrunedPower, right: PrunedPower, keep: int, n_jobs: int | None, progress: str | None
 ) -> PrunedPower:
     from vicinal.similarity._power_kernels import pruned_product
 
     n = len(left.counts)
-    out = _empty(*right.items.shape) if left.items.shape[1] == 1 else _empty(*left.items.shape)
-    least = LEAST if out.items.shape[1] < n else 0.0
+    out = _empty(n, keep)
+    least = LEAST if keep < n else 0.0
     map_threads(
         lambda rows: pruned_product(*left, *right, *rows, least, tuple(out)),
         blocks(n, ROWS_A_TASK),
@@ -119,19 +120,24 @@ def _product(
 
 
 def _from_sparse(walk: sparse.csr_array, keep: int) -> PrunedPower:
+    """A sparse matrix whose rows are cut to their largest entries, where they have more."""
     n = walk.shape[0]
-    out = _empty(n, min(keep, n))
-    for i in range(n):
-        row = slice(walk.indptr[i], walk.indptr[i + 1])
-        items, shares = walk.indices[row], walk.data[row]
-        if len(items) > keep:
-            largest = np.sort(np.argsort(-shares, kind="stable")[:keep])
-            items, shares = items[largest], shares[largest]
-        out.counts[i] = len(items)
-        out.items[i, : len(items)], out.shares[i, : len(items)] = items, shares
+    rows = np.repeat(np.arange(n), np.diff(walk.indptr))
+    items, shares = walk.indices, walk.data.astype(np.float32)
+    used = shares > 0  # single precision may take the smallest for 0
+    if np.diff(walk.indptr).max(initial=0) > keep:
+        largest = np.lexsort((items, -shares, rows))
+        used[largest[np.arange(len(rows)) - walk.indptr[:-1][rows] >= keep]] = False
+    rows, items, shares = rows[used], items[used], shares[used]
+    counts = np.bincount(rows, minlength=n)
+    out = _empty(n, max(1, int(counts.max(initial=0))))
+    out.counts[:] = counts
+    place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
+    out.items[rows, place], out.shares[rows, place] = items, shares
     return out
 
 
 def _empty(n: int, keep: int) -> PrunedPower:
-    # Pages that no row reaches are never touched, so room for more costs no memory.
-    return PrunedPower(np.empty((n, keep), np.int32), np.empty((n, keep)), np.empty(n, np.int64))
+    return PrunedPower(
+        np.empty((n, keep), np.uint32), np.empty((n, keep), np.float32), np.empty(n, np.int64)
+    )
