@@ -192,6 +192,17 @@ def test_an_item_that_is_hardly_left_keeps_its_own_neighbors():
     assert set(found.items[-1]) == set(np.argsort(-exact)[:5])
 
 
+@pytest.mark.parametrize("weight", [1e-20, 1e-30, 1e-300])
+def test_powers_that_single_precision_cannot_hold_are_left_out(weight):
+    # Steps along a line are so rare that two of them are below the smallest single number.
+    W = sparse.diags_array([weight, 1.0, weight], offsets=[-1, 0, 1], shape=(60, 60)).tocsr()
+    found = nearest_in_power(transition(W), 16, 2, keep=60, n_jobs=1)
+    np.testing.assert_allclose(found.own, 1.0, rtol=1e-6)
+    if weight > 1e-37:
+        assert set(found.items[30]) == {29, 31}
+        np.testing.assert_allclose(found.shares[30], 16 * weight, rtol=1e-5)
+
+
 def test_pruned_powers_do_not_depend_on_threads():
     W = kernel(1200, k=0.1)
     W[W < 1e-3] = 0.0

@@ -10,6 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vicinal.similarity._selection_kernels import floor_of
+
+# Below, single precision loses digits and then everything.
+SMALLEST = 1e-37
+
 
 @njit(cache=True, nogil=True)
 def _spread(i, left, left_shares, left_counts, right, right_shares, right_counts, sums, touched):
@@ -41,40 +46,12 @@ def _gather(sums, touched, n_touched, least, values):
 
 
 @njit(cache=True, nogil=True)
-def _floor_of(values, n_values, n_kept):
-    """The n_kept-th largest of the values, which are reordered; 0 if there are not so many."""
-    if n_values <= n_kept:
-        return 0.0
-    # Quickselect by hand: numba takes seconds to compile its own partition.
-    low, high, wanted = 0, n_values - 1, n_kept - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] > pivot:
-                i += 1
-            while values[j] < pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if wanted <= j:
-            high = j
-        elif wanted >= i:
-            low = i
-        else:
-            break
-    return values[wanted]
-
-
-@njit(cache=True, nogil=True)
 def _largest(sums, touched, n_touched, n_kept, least, guess, values):
     """The n_kept-th largest sum, or ``least`` if fewer are as large; a good guess below it saves time."""
     found = _gather(sums, touched, n_touched, max(least, guess), values)
     if found <= n_kept and guess > least:
         found = _gather(sums, touched, n_touched, least, values)
-    return _floor_of(values, found, n_kept) if found > n_kept else least
+    return floor_of(values, found, n_kept) if found > n_kept else least
 
 
 @njit(cache=True, nogil=True)
@@ -97,7 +74,8 @@ def pruned_product(
         for e in range(left_counts[i]):
             if left[i, e] != i:
                 gone += left_shares[i, e]
-        floor = _largest(sums, touched, n_touched, cap, least * gone, guess, values)
+        lowest = max(least * gone, SMALLEST)
+        floor = _largest(sums, touched, n_touched, cap, lowest, guess, values)
         # Rows of one block are alike: the next floor is not far.
         guess = 0.6 * floor
         kept = 0

@@ -71,8 +71,8 @@ class FusedWalk:
             source.weights = _dense(source.weights)
         self.sources, self.shares, self.how, self.n = sources, shares, check_fusion(how), n
 
-    def ranked(self, t: float) -> np.ndarray:
-        """The fused similarity after t steps."""
+    def smoothed(self, t: float) -> np.ndarray:
+        """The fused similarity after t steps, 1 on the diagonal."""
         known = [source.known for source in self.sources]
         if self.how == "after":
             parts = [self_normalize(source.smoothed(t)) for source in self.sources]

@@ -22,7 +22,7 @@ from vicinal.similarity.fusion import (
 from vicinal.similarity.inputs import GIVEN, check_parameters, read_input, walk_along
 from vicinal.similarity.new_points import extended_rows, first_step_of_similarities
 from vicinal.similarity.smoothed import SmoothedSimilarity
-from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
+from vicinal.similarity.smoothing import check_self, check_similarity, check_steps, over_own
 from vicinal.similarity.walks import (
     DenseWalk,
     SparseWalk,
@@ -158,7 +158,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         walk = DenseWalk(*check_similarity(mean.toarray() if sparse.issparse(mean) else mean))
         self._choose(walk)
         self._walk: Any = FusedWalk(checked, shares, how, n)
-        self._set_ranked(self._walk.ranked(self.t_))
+        self._set_ranked(self._walk.smoothed(self.t_))
         return self
 
     def at(self, t: float) -> Any:
@@ -234,7 +234,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
             return np.minimum(np.take_along_axis(rows, indices, axis=1), 1.0), indices
         if isinstance(self.similarity_, SmoothedSimilarity):
             return self.similarity_.nearest(k)
-        return self._nearest(self._ranked, k)
+        return self._nearest(self._ranked.copy(), k)
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities of new points to the fitted ones, through the Nystrom extension.
@@ -280,12 +280,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
     def _at(self, t: float) -> Any:
         if isinstance(self._walk, SparseWalk):
             return SmoothedSimilarity(self._walk, int(t), self.verbose)
-        return np.minimum(self._ranked_at(t), 1.0)
-
-    def _ranked_at(self, t: float) -> np.ndarray:
-        if isinstance(self._walk, FusedWalk):
-            return self._walk.ranked(t)
-        return over_own(self._walk.smoothed(t))
+        return np.minimum(over_own(self._walk.smoothed(t)), 1.0)
 
     def _sweep(self, steps: list[float]) -> Iterator[tuple[float, Any]]:
         if isinstance(self._walk, DenseWalk):
@@ -300,13 +295,17 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
             if isinstance(self._walk, SparseWalk):
                 yield t, self._at(t).nearest(k)
             else:
-                yield t, self._nearest(self._ranked_at(t), k)
+                yield t, self._nearest(self._walk.smoothed(t), k)
 
-    def _nearest(self, ranked: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        found = best_of_rows(
-            lambda a, b: ranked[a:b].copy(), len(ranked), k, self.n_jobs, progress=None
+    def _nearest(self, smoothed: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbours in a matrix that nobody needs any more."""
+        own = np.diagonal(smoothed).copy()
+        check_self(own)
+        similarities, indices = best_of_rows(
+            lambda a, b: smoothed[a:b], len(smoothed), k, self.n_jobs, progress=None
         )
-        return np.minimum(found[0], 1.0), found[1]
+        # Each row is divided by one number, which does not change its order.
+        return np.minimum(similarities / own[:, None], 1.0), indices
 
     def _check_neighbors(self, n_neighbors: Any, most: int) -> int:
         remedy = f"There are {self.n_items_} items."

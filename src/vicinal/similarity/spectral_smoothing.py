@@ -64,19 +64,21 @@ class SmoothingSpectrum:
 
     def matrix(self, t: float) -> np.ndarray:
         """W_t."""
-        weights, vectors = self._alive(t)
-        scaled = vectors * (np.sqrt(np.abs(weights)) * self.roots[:, None])
-        positive = scaled[:, weights > 0]
-        matrix = positive @ positive.T  # a matrix times its own transpose costs half
-        if (weights < 0).any():
-            negative = scaled[:, weights < 0]
+        weights = self.weights(t)
+        faded = EPS * np.abs(weights).max(initial=0.0)
+        # A matrix times its own transpose costs half.
+        positive = self._scaled(weights, weights > faded)
+        matrix = positive @ positive.T
+        if (weights < -faded).any():
+            negative = self._scaled(weights, weights < -faded)
             matrix -= negative @ negative.T
         return self._signed(t, matrix)
 
-    def _alive(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        weights = self.weights(t)
-        alive = np.abs(weights) > EPS * np.abs(weights).max(initial=0.0)
-        return (weights, self.vectors) if alive.all() else (weights[alive], self.vectors[:, alive])
+    def _scaled(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        vectors = self.vectors if chosen.all() else self.vectors[:, chosen]
+        scaled = vectors * np.sqrt(np.abs(weights[chosen]))
+        scaled *= self.roots[:, None]
+        return scaled
 
     def _signed(self, t: float, smoothed: np.ndarray) -> np.ndarray:
         # Whole steps of nonnegative similarities are nonnegative: what is below 0 is rounding.

@@ -247,9 +247,9 @@ def largest_in_rows(rows: np.ndarray, k: int) -> np.ndarray:
     n = rows.shape[1]
     if k > n // 4:
         return np.argsort(-rows, axis=1, kind="stable")[:, :k]
-    floors = -np.partition(-rows, k - 1, axis=1)[:, k - 1 : k]
-    out = np.empty((len(rows), k), np.int64)
-    for i, row in enumerate(rows):
-        near = np.flatnonzero(row >= floors[i])
-        out[i] = near[np.argsort(-row[near], kind="stable")[:k]]
-    return out
+    from vicinal.similarity._selection_kernels import largest_places
+
+    places = np.empty((len(rows), k), np.int64)
+    largest_places(np.ascontiguousarray(rows, dtype=np.float64), places)
+    order = np.argsort(-np.take_along_axis(rows, places, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(places, order, axis=1)
