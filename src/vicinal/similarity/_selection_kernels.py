@@ -8,9 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def floor_of(values, n_values, n_kept):
-    """The n_kept-th largest of the values, which are reordered; 0 if there are not so many."""
-    if n_values <= n_kept:
-        return 0.0
+    """The n_kept-th largest of at least so many values, which are reordered."""
     # Quickselect by hand: numba takes seconds to compile its own partition.
     low, high, wanted = 0, n_values - 1, n_kept - 1
     while low < high:
@@ -48,8 +46,9 @@ def largest_places(rows, places):
             found += row[j] >= guess
         if found < k:
             found = n
-            values[:n] = row
-        floor = floor_of(values, found, k) if found > k else values[:k].min()
+            for j in range(n):
+                values[j] = row[j]
+        floor = floor_of(values, found, k)
         # Rows that follow each other are often alike: the next floor is not far.
         guess = 0.6 * floor if floor > 0.0 else -np.inf
         equal = k
