@@ -57,7 +57,7 @@ def test_tables_and_figures_are_written(study, tmp_path, run, capsys):
         "The paper: trees are better.",
     ]
     out = capsys.readouterr().out
-    assert "dmst  0.125" in out
+    assert "dmst   0.125" in out
     assert f"fake written to {folder}" in out
 
 
