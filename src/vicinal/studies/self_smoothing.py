@@ -53,7 +53,7 @@ class Setting(NamedTuple):
 FULL = Setting(
     max_items=None,
     steps=(0, 1, 5, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000),
-    cluster_steps=(0, 1, 5, 20, 50, 100, 200, 500, 1000, 3000),
+    cluster_steps=(0, 1, 5, 20, 50, 100, 200, 500, 1000, 3000, 10000, 30000),
     propagation_steps=(0, 50, 500),
     fractions=(0, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 30, 100, 300, 1000),
     n_trials=5,
