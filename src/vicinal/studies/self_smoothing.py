@@ -25,6 +25,7 @@ from vicinal.embed.diffusion import diffusion_spectrum
 from vicinal.metrics import bulls_eye, normalized_mutual_info
 from vicinal.semi import SimilarityVoteClassifier
 from vicinal.similarity import self_smooth, smoothing_kernel
+from vicinal.similarity.smoothing import project_psd
 from vicinal.studies.smoothing_data import Items, digits, faces, shapes
 
 SHAPE_NEIGHBORS, FACE_NEIGHBORS = 30, 15
@@ -154,15 +155,15 @@ def clusters(setting: Setting, verbose: int = 0) -> Outcome:
         with progress_bar(len(found), f"clusters of {items.name}" if verbose > 0 else None) as bar:
             for method, t, matrix in found:
                 linear = method == "diffusion maps"
+                kernel = matrix if linear else project_psd(matrix)
                 for trial in range(setting.n_trials):
                     model = KernelKMeans(
                         n_classes,
                         kernel="linear" if linear else "precomputed",
-                        psd="project",
                         n_init=1,
                         random_state=trial,
                     )
-                    labels = model.fit_predict(matrix)
+                    labels = model.fit_predict(kernel)
                     rows.append(_agreement(items.name, method, t, y, labels))
                 if not linear and t in setting.propagation_steps:
                     labels = affinity_propagation(matrix)
