@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vicinal._kernels import LEAN
+
 CHUNK = 64
 
 
@@ -95,6 +97,38 @@ def scan(products, positions, rows, columns):
                     _replace_worst(col_keys, col_ids, j, half - product, row_names[row])
                     col_reach[j] = col_keys[j, 0]
         row_reach[row] = reach
+
+
+@njit(**LEAN)
+def offer(products, positions, halves, names, own, reach, keys, ids):
+    """Offer the points of a block of products to the sorted lists of its rows.
+
+    The keys are those of `scan`. Row i of the products belongs to list ``positions[i]``, whose own name is
+    left out; ``reach`` holds the last key of each list.
+    """
+    n_rows, n_cols = products.shape
+    last = keys.shape[1] - 1
+    for i in range(n_rows):
+        row = positions[i]
+        bound = reach[row]
+        for start in range(0, n_cols, CHUNK):
+            stop = min(start + CHUNK, n_cols)
+            found = np.int32(0)
+            for j in range(start, stop):
+                found |= np.int32(halves[j] - products[i, j] < bound)
+            if found == 0:
+                continue
+            for j in range(start, stop):
+                key = halves[j] - products[i, j]
+                if key >= bound or names[j] == own[row]:
+                    continue
+                at = last
+                while at > 0 and keys[row, at - 1] > key:
+                    keys[row, at], ids[row, at] = keys[row, at - 1], ids[row, at - 1]
+                    at -= 1
+                keys[row, at], ids[row, at] = key, names[j]
+                bound = keys[row, last]
+        reach[row] = bound
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -15,7 +15,7 @@ import numpy as np
 
 from vicinal._parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors import brute
-from vicinal.neighbors._brute_kernels import measure_lists, scan
+from vicinal.neighbors._brute_kernels import measure_lists, offer
 from vicinal.neighbors.brute import Frame, Placed
 from vicinal.neighbors.points import Points
 
@@ -24,6 +24,8 @@ WORTH_IT = 10_000
 N_SAMPLES, N_ITERATIONS, SAMPLES_A_GROUP = 500, 6, 32
 # A pair inside groups costs this many times a pair of the exact search, which shares each product.
 COST_OF_PAIR = 2.2
+# Groups around that of a point, for each one that it probes: its nearest ones are among them.
+WIDER = 4
 # Queries that a task works on; enough of them ask for the same group to make products pay.
 QUERIES, COLUMNS = 8192, 4096
 
@@ -46,7 +48,7 @@ class ClusteredPoints(Points):
             return super().nearest_others(k, progress)
         groups = self.groups
         found = groups.join(
-            self.X, self.X, groups.placed, groups.order, k, n_groups,
+            self.X, self.X, groups.placed, groups.labels, k, n_groups,
             own=True, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
         return found[0], self.in_metric(found[1])
@@ -63,8 +65,7 @@ class ClusteredPoints(Points):
         placed = brute.place(asked, groups.frame, self.n_jobs)
         labels = nearest_centre(placed.points, groups.centres, self.n_jobs)
         found = groups.join(
-            asked, X, placed, np.argsort(labels, kind="stable"), k, n_groups,
-            own=False, n_jobs=self.n_jobs, progress=progress,
+            asked, X, placed, labels, k, n_groups, own=False, n_jobs=self.n_jobs, progress=progress
         )  # fmt: skip
         return found[0], self.in_metric(found[1])
 
@@ -82,30 +83,21 @@ class ClusteredPoints(Points):
             return 0
         groups = self.groups
         rows = np.sort(self.random.choice(n, min(n, N_SAMPLES), replace=False))
-        true = groups.true_neighbors(rows, k + 1, self.n_jobs)
-        # Rank of each true neighbour's group among those of its point; the point is no neighbour.
-        around = groups.nearest(groups.placed.points[rows], len(groups.centres))
-        ranks = np.argsort(around, axis=1)
-        ranks = np.take_along_axis(ranks, groups.labels[true], axis=1)
-        n_groups, recall = _enough_groups(ranks, true != rows[:, None], self.wanted)
-        compared = groups.sizes[around[:, :n_groups]].sum(axis=1).mean()
-        if compared * COST_OF_PAIR > n:
-            return 0
-        self.method, self.recall = "ivf", recall
-        return n_groups
-
-
-def _enough_groups(ranks: np.ndarray, counts: np.ndarray, wanted: float) -> tuple[int, float]:
-    """Smallest number of groups that finds the wanted share of neighbours, and the share it finds.
-
-    ``ranks`` are those of the groups that hold each point's true neighbours, as far as it ``counts``.
-    """
-    for n_groups in range(1, ranks.max() + 1):
-        found = ((ranks < n_groups) & counts).sum(axis=1) / counts.sum(axis=1)
+        rows = rows[np.argsort(groups.labels[rows], kind="stable")]
+        wanted = groups.labels[groups.true_neighbors(rows, k, self.n_jobs)]
+        points, labels = groups.placed.points[rows], groups.labels[rows]
+        n_groups, found = 0, np.zeros(1)
         # The sample has an error of its own: one standard deviation is kept in reserve.
-        if found.mean() - found.std() / np.sqrt(len(found)) >= wanted:
-            return n_groups, float(found.mean())
-    return int(ranks.max()) + 1, 1.0
+        while found.mean() - found.std() / np.sqrt(len(found)) < self.wanted:
+            n_groups += max(1, n_groups // 8)
+            if n_groups > len(groups.centres):
+                return 0
+            probed = groups.probes(points, labels, n_groups)
+            found = (wanted[:, :, None] == probed[:, None, :]).any(axis=2).mean(axis=1)
+        if groups.sizes[probed].sum(axis=1).mean() * COST_OF_PAIR > n:
+            return 0
+        self.method, self.recall = "ivf", float(found.mean())
+        return n_groups
 
 
 class Groups:
@@ -122,32 +114,50 @@ class Groups:
         self.order = np.argsort(self.labels, kind="stable")
         self.sizes = np.bincount(self.labels, minlength=n_groups)
         self.ends = np.cumsum(self.sizes)
+        self.half = brute.half_squares(self.centres).astype(np.float32)
+        self.around = np.argsort(self.half - self.centres @ self.centres.T, axis=1, kind="stable")
 
     def true_neighbors(self, rows: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
         """The k points nearest to each of some points, up to single precision."""
-        half = self.placed.half.astype(np.float32)
+        half, names = (
+            self.placed.half.astype(np.float32),
+            np.arange(len(self.labels), dtype=np.int32),
+        )
 
         def select(span: tuple[int, int]) -> np.ndarray:
-            asked = self.placed.points[rows[span[0] : span[1]]]
-            order = np.argpartition(half - asked @ self.placed.points.T, k - 1, axis=1)
-            return order[:, :k].copy()  # a view would keep a row of all points alive
+            own = rows[span[0] : span[1]]
+            asked, positions = self.placed.points[own], np.arange(len(own))
+            reach, keys, ids = _new_lists(len(own), k)
+            for a, b in blocks(len(names), COLUMNS):
+                products = asked @ self.placed.points[a:b].T
+                offer(products, positions, half[a:b], names[a:b], own, reach, keys, ids)
+            return ids
 
         with one_blas_thread():
-            return np.concatenate(map_threads(select, blocks(len(rows), 32), n_jobs))
+            return np.concatenate(map_threads(select, blocks(len(rows), 64), n_jobs))
 
-    def nearest(self, points: np.ndarray, n_groups: int) -> np.ndarray:
-        """The ``n_groups`` groups whose centres are nearest to each point, nearest first."""
-        keys = brute.half_squares(self.centres).astype(np.float32) - points @ self.centres.T
-        if n_groups == len(self.centres):
-            return np.argsort(keys, axis=1, kind="stable")
-        return np.argpartition(keys, n_groups - 1, axis=1)[:, :n_groups]
+    def probes(self, points: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
+        """The ``n_groups`` groups whose centres are nearest to each point, in any order.
+
+        Looked for among those around the point's own group. Points come in the order of their ``labels``.
+        """
+        n_around = min(WIDER * n_groups + 16, len(self.centres))
+        probed = np.empty((len(points), n_groups), np.uint16)
+        starts = np.flatnonzero(np.diff(labels, prepend=-1))
+        for a, b in zip(starts, [*starts[1:], len(labels)], strict=True):
+            near = self.around[labels[a], :n_around]
+            keys = self.half[near] - points[a:b] @ self.centres[near].T
+            if n_groups < n_around:
+                near = near[np.argpartition(keys, n_groups - 1, axis=1)[:, :n_groups]]
+            probed[a:b] = near
+        return probed
 
     def join(
         self,
         queries: np.ndarray,
         X: np.ndarray,
         asked: Placed,
-        order: np.ndarray,
+        labels: np.ndarray,
         k: int,
         n_groups: int,
         *,
@@ -155,16 +165,18 @@ class Groups:
         n_jobs: int | None,
         progress: str | None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours of the queries, worked off in an ``order`` that keeps near ones together."""
-        n = len(queries)
+        """Neighbours of the queries, whose nearest centres are ``labels``."""
+        n, order = len(queries), np.argsort(labels, kind="stable")
         indices, squares = np.empty((n, k), np.int64), np.empty((n, k))
 
         def search(span: tuple[int, int]) -> None:
             rows = order[span[0] : span[1]]
-            names = rows if own else np.full(len(rows), -1)
-            lists = brute.new_lists(len(rows), k, asked.half[rows], names.astype(np.int32))
-            self._offer_groups(asked.points[rows], n_groups, lists)
-            found, costs = _nearest_candidates(queries[rows], X, lists[3], k)
+            points = asked.points[rows]
+            probed = self.probes(points, labels[rows], n_groups)
+            candidates = self._candidates(
+                points, probed, rows if own else np.full(len(rows), -1), k
+            )
+            found, costs = _nearest_candidates(queries[rows], X, candidates, k)
             indices[rows], squares[rows] = found, costs
             short = rows[found[:, -1] < 0]
             brute.search_completely(
@@ -176,29 +188,42 @@ class Groups:
             map_threads(search, spans, n_jobs, progress=progress)
         return indices, np.sqrt(squares, out=squares)
 
-    def _offer_groups(self, points: np.ndarray, n_groups: int, lists: brute.Lists) -> None:
-        """Offer to each point's list the members of the groups nearest to it."""
+    def _candidates(
+        self, points: np.ndarray, probed: np.ndarray, own: np.ndarray, k: int
+    ) -> np.ndarray:
+        """A few more than k near points for each point, from the groups that it probes."""
+        # Rounding in single precision may swap neighbours, hence the few more.
+        reach, keys, ids = _new_lists(len(points), k + max(8, k // 4))
         # Two bytes a number: numpy sorts these by radix.
-        wanted = self.nearest(points, n_groups).astype(np.uint16).ravel()
-        asking = np.argsort(wanted, kind="stable") // n_groups
-        ends = np.cumsum(np.bincount(wanted, minlength=len(self.sizes)))
-        for group in np.unique(wanted):
+        asking = np.argsort(probed, axis=None, kind="stable") // probed.shape[1]
+        ends = np.cumsum(np.bincount(probed.ravel(), minlength=len(self.sizes)))
+        for group in np.unique(probed):
             at = asking[ends[group - 1] if group else 0 : ends[group]]
             first, last = self.ends[group] - self.sizes[group], self.ends[group]
             for c in range(first, last, COLUMNS):
                 near = self.order[c : min(c + COLUMNS, last)]
-                members = self.placed.points[near].T
-                side = brute.silent_lists(self.placed.half[near], near.astype(np.int32))
+                members, names = self.placed.points[near].T, near.astype(np.int32)
+                half = self.placed.half[near].astype(np.float32)
                 for a, b in blocks(len(at), brute.STRIP_ROWS):
-                    scan(points[at[a:b]] @ members, at[a:b], lists, side)
+                    products = points[at[a:b]] @ members
+                    offer(products, at[a:b], half, names, own, reach, keys, ids)
+        return ids
+
+
+def _new_lists(n: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Empty lists of candidates: the reach of each, keys and names."""
+    return (
+        np.full(n, np.inf, np.float32),
+        np.full((n, length), np.inf, np.float32),
+        np.full((n, length), -1, np.int32),
+    )
 
 
 def _load_kernels(X: np.ndarray) -> None:
     """Compile, or read from the cache, what `Groups.join` runs."""
-    half, names = np.zeros(1), np.zeros(1, np.int32)
-    lists, side = brute.new_lists(1, 1, half, names), brute.silent_lists(half, names)
-    scan(np.zeros((1, 1), np.float32), np.zeros(1, np.int64), lists, side)
-    measure_lists(X[:1], X[:1], 0, lists[3], np.empty(lists[3].shape))
+    own, (reach, keys, ids) = np.zeros(1, np.int64), _new_lists(1, 1)
+    offer(keys, own, reach, ids[0], own, reach, keys, ids)
+    measure_lists(X[:1], X[:1], 0, ids, np.empty(ids.shape))
 
 
 def _nearest_candidates(
