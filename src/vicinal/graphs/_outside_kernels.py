@@ -173,7 +173,7 @@ def mark_pure(tree, component, pure):
 @njit(cache=True, nogil=True)
 def open_points(forest, limit):
     """The points that may know a better edge of their component than the best so far."""
-    rows = np.empty(len(forest.near), np.int64)
+    rows = np.empty_like(forest.near)
     count = 0
     for i in range(len(rows)):
         if _asks(forest, i, limit):
@@ -214,7 +214,7 @@ def search_products(
         wanted = cut(bound * square_scale, exact_half[i], X.shape[1], unit, False)
         for start in range(0, n_cols, CHUNK):
             stop = min(start + CHUNK, n_cols)
-            chunk, half = products[r, start:stop], halves[first + start : first + stop]
+            chunk, half = products[r, start:stop], halves[start:stop]
             found = np.int32(0)
             for c in range(stop - start):
                 found |= np.int32(half[c] - chunk[c] <= wanted)

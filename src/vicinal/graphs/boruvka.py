@@ -57,7 +57,8 @@ def spanning_edges(
     forest = _new_forest(n, None if labels is None else labels[search.order])
     roots = np.flatnonzero(forest.size)
     n_joins = len(roots) - 1
-    sources, targets = np.empty(n_joins, np.int64), np.empty(n_joins, np.int64)
+    index = forest.component.dtype
+    sources, targets = np.empty(n_joins, index), np.empty(n_joins, index)
     costs = np.empty(n_joins)
     spans = blocks(n, max(8192, n // 16))
     done = 0
@@ -96,6 +97,6 @@ def _new_forest(n: int, labels: np.ndarray | None) -> Forest:
         best=np.full(n, np.inf),
         pick=np.full(n, -1, index),
         waits=np.zeros(n, np.bool_),
-        size=np.bincount(component, minlength=n),
+        size=np.bincount(component, minlength=n).astype(index),
         parent=np.arange(n, dtype=index),
     )

@@ -144,7 +144,9 @@ def _graph(X: Any, beta: float, metric: str, n_jobs: int | None, progress: str |
         points = _check_dense(X) if metric == "precomputed" else check_points(X)
         matrix = points if metric == "precomputed" else _all_distances(points, metric, n_jobs)
         edges, lengths = matrix_edges(matrix, beta, n_jobs, progress)
-    return Graph.from_edges(len(points), edges, lengths, points=points, metric=metric)
+    from vicinal.graphs.pairs import graph_of
+
+    return graph_of(len(points), edges, lengths, points, metric)
 
 
 def point_edges(
@@ -228,16 +230,17 @@ def _neighbors(
     from vicinal.neighbors.kdtree import nearest_in_tree_order
 
     n, d = X.shape
+    index = np.int32 if n < 2**31 else np.int64
     if k == 0:
-        return np.empty((n, 0), np.int64), np.ones(n)
+        return np.empty((n, 0), index), np.ones(n)
     if d <= TREE_DIMENSION:
-        near, squares = np.empty((n, k), np.int64), np.empty((n, k))
+        near, squares = np.empty((n, k), index), np.empty((n, k))
         nearest_in_tree_order(tree, near, squares, n_jobs=n_jobs)
-        return near, squares[:, 0]
+        return near, squares[:, 0].copy()  # a view would keep all of them
     rows, distances = brute.nearest_others(X, k, n_jobs=n_jobs)
-    position = np.empty(n, np.int64)
+    position = np.empty(n, index)
     position[tree.order] = np.arange(n)
-    return position[rows[tree.order]], distances[:, 0]
+    return position[rows[tree.order]], distances[:, 0].copy()
 
 
 def distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -30,6 +30,10 @@ from vicinal.neighbors.tables import OtherMetric
 
 # Rows that a task works on at once, and costs that it may hold.
 BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
+# Rows and columns of a product: small, for they are most of the memory that a tree of few points takes.
+PRODUCT_ROWS, PRODUCT_COLUMNS = 128, 128
+# Up to here, neighbour lists would save products fractions of a second, and take more memory than the rest.
+FEW = 30_000
 
 
 class OutsideInTree:
@@ -120,8 +124,9 @@ class OutsideByProducts(OutsideInRows):
         self.X, self.offsets, self.n_jobs = X, offsets, n_jobs
         self.order = np.arange(n)
         self.frame = brute.find_frame(X)
-        self.placed = brute.place(X, self.frame, n_jobs)
-        self.half = self.placed.half.astype(np.float32)
+        self.half = np.empty(n)
+        for a, b in blocks(n, PRODUCT_COLUMNS):
+            self.half[a:b] = brute.half_squares(self.frame.place(X[a:b], np.float32))
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
             self.lists, self.costs = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)
@@ -140,15 +145,16 @@ class OutsideByProducts(OutsideInRows):
 
         def search(span: tuple[int, int]) -> None:
             rows = asking[span[0] : span[1]]
-            mine = self.placed.points[rows]
-            for a, b in blocks(len(self.X), 1024):
+            mine = self.frame.place(self.X[rows], np.float32)
+            for a, b in blocks(len(self.X), PRODUCT_COLUMNS):
+                products = mine @ self.frame.place(self.X[a:b], np.float32).T
                 search_products(
-                    mine @ self.placed.points[a:b].T, a, self.X, rows, self.placed.half, self.half,
+                    products, a, self.X, rows, self.half, self.half[a:b].astype(np.float32),
                     self.frame.scale, self.offsets, forest, forbidden,
                 )  # fmt: skip
 
         with one_blas_thread():
-            map_threads(search, blocks(len(asking), BLOCK_ROWS), self.n_jobs)
+            map_threads(search, blocks(len(asking), PRODUCT_ROWS), self.n_jobs)
 
 
 class Measured(NamedTuple):
@@ -159,9 +165,18 @@ class Measured(NamedTuple):
 
 
 def outside_search(
-    X: np.ndarray, metric: Any, k: int, n_jobs: int | None = None, progress: str | None = None
+    X: np.ndarray,
+    metric: Any,
+    k: int,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+    *,
+    several: bool = False,
 ) -> Measured:
-    """The fastest exact search for checked points or distances, with lists of k neighbours."""
+    """The fastest exact search for checked points or distances.
+
+    It has lists of k neighbours where they pay, as they do the more if ``several`` trees are to be found.
+    """
     if metric == "precomputed":
         return Measured(OutsideInRows(X.__getitem__, len(X), k, n_jobs), np.copy)
     if metric in ("euclidean", "manhattan", "cosine"):
@@ -170,6 +185,7 @@ def outside_search(
             tree_search = OutsideInTree(points.tree, k, p=points.p, n_jobs=n_jobs)
             return Measured(tree_search, lambda costs: _lengths(points, costs))
         if metric != "manhattan":
+            k = k if several or len(X) > FEW else 0
             products = OutsideByProducts(points.X, k, n_jobs=n_jobs, progress=progress)
             return Measured(products, lambda costs: _lengths(points, costs))
     other = OtherMetric(X, metric, n_jobs)

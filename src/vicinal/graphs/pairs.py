@@ -1,4 +1,4 @@
-"""Distances of chosen pairs of points, in the metric of a graph."""
+"""Pairs of points as edges: their distances, and the graph that they make."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.graphs._edge_kernels import squared_lengths
+from vicinal.graphs._edge_kernels import adjacency, squared_lengths
+from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs.graph import Graph
 from vicinal.neighbors.points import Points
 
 
@@ -24,3 +26,22 @@ def pair_lengths(X: np.ndarray, metric: Any, edges: np.ndarray) -> np.ndarray:
     from sklearn.metrics.pairwise import paired_distances
 
     return paired_distances(X[edges[:, 0]], X[edges[:, 1]], metric=metric)
+
+
+def graph_of(
+    n: int,
+    edges: np.ndarray,
+    lengths: np.ndarray,
+    points: np.ndarray,
+    metric: Any,
+    strengths: np.ndarray | None = None,
+) -> Graph:
+    """Graph of distinct edges, each given once; of strength 1 by default."""
+    index = index_dtype(n, 2 * len(edges))
+    indptr, indices = np.empty(n + 1, index), np.empty(2 * len(edges), index)
+    row_lengths, row_strengths = np.empty(2 * len(edges)), np.ones(2 * len(edges))
+    adjacency(edges, lengths, indptr, indices, row_lengths)
+    if strengths is not None:
+        adjacency(edges, strengths, indptr, indices, row_strengths)
+    entries = Entries(indptr, indices, row_lengths, row_strengths)
+    return Graph._trusted(entries, False, points, metric)

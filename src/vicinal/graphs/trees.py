@@ -19,12 +19,10 @@ from vicinal._validation import (
     check_real,
 )
 from vicinal.graphs._boruvka_kernels import Forbidden
-from vicinal.graphs._edge_kernels import adjacency
-from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.outside import offset_search, outside_search
-from vicinal.graphs.pairs import pair_lengths
+from vicinal.graphs.pairs import graph_of, pair_lengths
 
 # Neighbours a point knows before it has to search; more settle more, but cost more than they save.
 LIST_LENGTH = 6
@@ -88,7 +86,7 @@ def mst(
         found = spanning_edges(search, n_jobs=n_jobs, progress=title)
         lengths = pair_lengths(points, metric, found.edges)
     del search, to_lengths  # lists and tree are larger than the graph, which needs neither
-    return _graph_of(n, found.edges, lengths, points, metric)
+    return graph_of(n, found.edges, lengths, points, metric)
 
 
 def disjoint_mst(
@@ -139,7 +137,7 @@ def disjoint_mst(
     _check_enough_edges(n, n_trees)
     title = "neighbours" if verbose > 0 else None
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
-    search, to_lengths = outside_search(points, metric, k, n_jobs, title)
+    search, to_lengths = outside_search(points, metric, k, n_jobs, title, several=True)
     edges, costs = np.empty((0, 2), np.int64), np.empty(0)
     forbidden, position = NOTHING_FORBIDDEN, np.argsort(search.order)
     for tree in range(n_trees):
@@ -149,7 +147,7 @@ def disjoint_mst(
             raise _too_many_trees(n_trees, tree, n)
         edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
         forbidden = _forbid(position[edges], n)
-    return _graph_of(n, edges, to_lengths(costs), points, metric)
+    return graph_of(n, edges, to_lengths(costs), points, metric)
 
 
 def perturbed_mst(
@@ -237,7 +235,7 @@ def perturbed_mst(
     counts = np.diff(first, append=len(keys))
     edges = np.stack(np.divmod(keys[first], n), axis=1)
     lengths = pair_lengths(points, metric, edges)
-    return _graph_of(n, edges, lengths, points, metric, strengths=counts / n_trees)
+    return graph_of(n, edges, lengths, points, metric, strengths=counts / n_trees)
 
 
 def _check_input(X: Any, metric: Any) -> np.ndarray:
@@ -284,25 +282,6 @@ def _too_many_trees(n_trees: int, found: int, n: int) -> ValueError:
         f"n_trees={n_trees}, but there are only {found} trees here: the edges that these leave no "
         f"longer connect the {n} points; use n_trees={found} or fewer."
     )
-
-
-def _graph_of(
-    n: int,
-    edges: np.ndarray,
-    lengths: np.ndarray,
-    points: np.ndarray,
-    metric: Any,
-    strengths: np.ndarray | None = None,
-) -> Graph:
-    """Graph of distinct edges, each given once; of strength 1 by default."""
-    index = index_dtype(n, 2 * len(edges))
-    indptr, indices = np.empty(n + 1, index), np.empty(2 * len(edges), index)
-    row_lengths, row_strengths = np.empty(2 * len(edges)), np.ones(2 * len(edges))
-    adjacency(edges, lengths, indptr, indices, row_lengths)
-    if strengths is not None:
-        adjacency(edges, strengths, indptr, indices, row_strengths)
-    entries = Entries(indptr, indices, row_lengths, row_strengths)
-    return Graph._trusted(entries, False, points, metric)
 
 
 def _forbid(edges: np.ndarray, n: int) -> Forbidden:

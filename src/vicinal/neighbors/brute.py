@@ -35,7 +35,7 @@ class Frame(NamedTuple):
     def place(self, X: np.ndarray, dtype: type) -> np.ndarray:
         """X in this frame."""
         placed: np.ndarray = np.empty(X.shape, dtype)
-        for a, b in blocks(len(X), 4096):
+        for a, b in blocks(len(X), max(1, 2**13 // X.shape[1])):
             placed[a:b] = (X[a:b] - self.centre) * self.scale
         return placed
 
@@ -105,7 +105,7 @@ def find_frame(X: np.ndarray, queries: np.ndarray | None = None) -> Frame:
     centre = np.sort(sample, axis=0)[len(sample) // 2].astype(np.float64)
     size, whole = 0.0, True
     for points in (X,) if queries is None else (X, queries):
-        for a, b in blocks(len(points), 4096):
+        for a, b in blocks(len(points), max(1, 2**15 // X.shape[1])):
             moved = points[a:b] - centre
             size = max(size, np.abs(moved).max())
             whole = whole and bool((np.rint(moved) == moved).all())

@@ -13,6 +13,8 @@ from vicinal.neighbors.tables import Table
 
 # Up to these a tree is faster whatever the data; above, a sample of queries decides.
 ALWAYS_TREE, SHORT, N_SAMPLES = 3, 200, 64
+# Points that are looked at first, where there are many more.
+PILOT = 250
 # Where squares neither overflow nor vanish.
 SAFE = 1e-140, 1e140
 
@@ -134,7 +136,28 @@ class Points:
         return pays
 
     def _tree_is_cheaper(self, k: int | None, radius: float | None) -> bool:
+        if k is not None and len(self.X) > 8 * PILOT:
+            # A search among fewer points visits fewer: if that is too dear, no tree is needed to know.
+            pilot = Points(self.X[:: len(self.X) // PILOT].copy(), self.metric, 1)
+            if pilot._visits(k, None) * self._visit_cost > self._pairs_cost(k):
+                return False
+        return self._visits(k, radius) * self._visit_cost < self._pairs_cost(k or 1)
+
+    @property
+    def _visit_cost(self) -> float:
+        """Nanoseconds that a point in a leaf costs, as measured."""
+        return 20.0 + 4.0 * self.X.shape[1]
+
+    def _pairs_cost(self, k: int) -> float:
+        """The same for a point's pairs in blocks, beyond what lists of k cost in the tree."""
         n, d = self.X.shape
+        pair_cost = 0.1 + 0.15 * d if self.p == 1 else 0.5 + 0.012 * d
+        list_cost = 130.0 * (k + max(8, k // 4)) * (1 + np.log(n / k))
+        return n * pair_cost + list_cost - 0.8 * k**2
+
+    def _visits(self, k: int | None, radius: float | None) -> float:
+        """Points that a search in the tree looks at, on average."""
+        n = len(self.X)
         rows = np.linspace(0, n - 1, min(n, N_SAMPLES)).astype(np.int64)
         sample = self.X[rows].astype(np.float64, copy=False)
         if radius is not None:
@@ -148,15 +171,8 @@ class Points:
             X, asked = self._alike(self.X[rows])
             reach = brute.nearest_to(X, asked, min((k or 1) + 1, n), n_jobs=1)[1][:, -1]
         kind = kdtree.kernel_kind(self.tree, self.p)
-        visited = points_to_visit(
-            self.tree, kind, sample, np.minimum(reach, 1e150) ** self.p
-        ) / len(rows)
-        # Nanoseconds a point, as measured: pairs in leaves or in blocks, and what lists of k cost.
-        length = k or 1
-        tree_cost = visited * (20.0 + 4.0 * d) + 0.8 * length**2
-        pair_cost = 0.1 + 0.15 * d if self.p == 1 else 0.5 + 0.012 * d
-        list_cost = 130.0 * (length + max(8, length // 4)) * (1 + np.log(n / length))
-        return bool(tree_cost < n * pair_cost + list_cost)
+        reach = np.minimum(reach, 1e150) ** self.p
+        return float(points_to_visit(self.tree, kind, sample, reach) / len(rows))
 
 
 def _size(X: np.ndarray) -> float:
