@@ -142,6 +142,13 @@ def test_a_mistake_is_one_teaching_line(words, message, moons, error_of):
     assert message in error_of("smooth", moons[0], *words)
 
 
+def test_negative_distances_are_not_taken_for_points(tmp_path, error_of):
+    np.save(tmp_path / "D.npy", squareform([0.5, 0.4, -1e-5, 0.2, 0.1, 0.3]))
+    assert "-1e-05 is negative, but distances must be >= 0" in error_of(
+        "smooth", tmp_path / "D.npy"
+    )
+
+
 def test_negative_similarities_are_refused(tmp_path, error_of):
     np.save(tmp_path / "S.npy", np.eye(4) - squareform([0.1] * 6))
     words = ["smooth", tmp_path / "S.npy", "--metric", "similarity"]

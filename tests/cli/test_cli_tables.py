@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 pd = pytest.importorskip("pandas")
 
@@ -136,3 +137,19 @@ def test_a_sparse_table_too_large_to_be_full_is_refused(tmp_path, monkeypatch, e
 def test_gaps_are_kept_where_the_caller_fills_them(tmp_path):
     path = write(tmp_path, "x,y\n1,2\n,4\n")
     np.testing.assert_array_equal(read_table(path, accept_gaps=True).points, [[1, 2], [np.nan, 4]])
+
+
+def test_a_list_of_distances_is_a_matrix_where_one_is_asked_for(
+    tmp_path, points, facts_of, error_of
+):
+    classes = np.arange(60) % 2
+    np.savez(tmp_path / "D.npz", X=pdist(points), kind=classes)
+    np.save(tmp_path / "D.npy", pdist(points))
+    words = ["--kind", "mst", "--metric", "precomputed"]
+    for name in ("D.npz", "D.npy"):
+        assert facts_of("graph", tmp_path / name, *words)["edges"] == 59
+    assert "an array of shape (1770,)" in error_of("graph", tmp_path / "D.npy")
+    facts = facts_of("smooth", tmp_path / "D.npz", "--label", "kind")
+    assert facts["metric"] == "precomputed"
+    np.save(tmp_path / "D.npy", pdist(points)[:-1])
+    assert "an array of shape (1769,)" in error_of("graph", tmp_path / "D.npy", *words)

@@ -70,6 +70,7 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
         id_column=arguments.id,
         label_column=arguments.label,
         accept_sparse=accept_sparse,
+        accept_pairs=getattr(arguments, "metric", "") in ("precomputed", None),
     )
     for note in table.notes:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)

@@ -171,7 +171,7 @@ def _road(similarity: Any) -> dict[str, Any]:
 
 def _looks_like(points: Any) -> str:
     """The metric that fits a table: a square one may hold the distances or similarities of all pairs."""
-    if points.ndim != 2 or points.shape[0] != points.shape[1] or points.min() < 0:
+    if points.shape[0] != points.shape[1]:
         return "euclidean"
     diagonal, largest = points.diagonal(), points.max()
     if (diagonal == 0).all():

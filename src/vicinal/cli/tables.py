@@ -30,6 +30,8 @@ class Roles(NamedTuple):
     key: str | None = None
     id: str | None = None
     label: str | None = None
+    # Whether a list of numbers may be the distances of all pairs, as scipy's pdist gives them.
+    pairs: bool = False
 
 
 def read_table(
@@ -39,6 +41,7 @@ def read_table(
     id_column: str | None = None,
     label_column: str | None = None,
     accept_sparse: bool = False,
+    accept_pairs: bool = False,
     accept_gaps: bool = False,
 ) -> Table:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
@@ -59,7 +62,7 @@ def read_table(
         )
     if key is not None and suffix not in {".npz", ".h5ad"}:
         raise ValueError(f"--key {key} names an array of an .npz or .h5ad file, not of {path}.")
-    table = _as_rows(READERS[suffix](path, Roles(key, id_column, label_column)), path)
+    table = _as_rows(READERS[suffix](path, Roles(key, id_column, label_column, accept_pairs)), path)
     points = table.points
     if 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
@@ -112,7 +115,7 @@ def _read_npy(path: Path, roles: Roles) -> Table:
                 f"{option} {name} names a column, but those of {path} have no names; save an .npz "
                 f"with the arrays X and {name} (numpy.savez)."
             )
-    return Table(_load_numpy(path), [])
+    return Table(*_all_pairs(_load_numpy(path), roles))
 
 
 def _read_npz(path: Path, roles: Roles) -> Table:
@@ -128,10 +131,10 @@ def _read_npz(path: Path, roles: Roles) -> Table:
                 + (f" but no {roles.key}" if roles.key else "")
                 + "; name one of them by --key."
             )
-        points = arrays[chosen]
+        points, notes = _all_pairs(arrays[chosen], roles)
         ids = _beside(arrays, roles.id, "--id", len(points), path)
         labels = _beside(arrays, roles.label, "--label", len(points), path)
-    notes = [] if len(names) == 1 else [f"took the array {chosen}"]
+    notes += [] if len(names) == 1 else [f"took the array {chosen}"]
     return Table(points, notes, None, ids, labels)
 
 
@@ -209,6 +212,16 @@ def _load_numpy(path: Path) -> Any:
             f"{path} could not be read: {error} (arrays of Python objects are not loaded; "
             "save numbers by numpy.save)."
         ) from error
+
+
+def _all_pairs(values: np.ndarray, roles: Roles) -> tuple[np.ndarray, list[str]]:
+    """The matrix of distances that a list of them stands for, if it may and can be one."""
+    n = round(np.sqrt(2 * values.size)) + 1
+    if not roles.pairs or values.ndim != 1 or n * (n - 1) != 2 * values.size or n < 2:
+        return values, []
+    from scipy.spatial.distance import squareform
+
+    return squareform(values, checks=False), [f"took the list for the distances of {n} items"]
 
 
 def _load_sparse(path: Path) -> Any:
