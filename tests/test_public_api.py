@@ -26,10 +26,14 @@ ARGUMENTS = {
     "centroid contextual": {"k": 3, "descriptor": "centroid"},
     "l1": {},
     "exact l1": {"equality": True},
+    "structure_aware_l1": {"n_atoms": 0.5},
+    "euclidean structure_aware_l1": {"n_atoms": 0.5, "ranking": "euclidean"},
+    "local structure_aware_l1": {"n_atoms": 0.5, "n_neighbors": 2},
 }
-DIRECTED = {"directed knn", "contextual", "centroid contextual", "l1", "exact l1"}
+CODES = {name for name in ARGUMENTS if name.endswith("l1")}
+DIRECTED = {"directed knn", "contextual", "centroid contextual", *CODES}
 # Graphs of sparse codes need inner products.
-NO_DISTANCES = {"delaunay", "l1", "exact l1"}
+NO_DISTANCES = {"delaunay", *CODES}
 CONNECTED = [
     "mst",
     "disjoint_mst",
@@ -123,7 +127,7 @@ def test_every_form_of_a_table_gives_the_same_graph(name):
 @all_but_delaunay
 def test_any_number_of_threads_gives_the_same_bits(name):
     X = np.random.default_rng(5).normal(
-        size=(3000 if name not in {"complete", "gaussian"} else 500, 2)
+        size=(500 if name in {"complete", "gaussian", *CODES} else 3000, 2)
     )
     assert build(name, X, n_jobs=1) == build(name, X, n_jobs=2)
 

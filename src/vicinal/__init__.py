@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = attach(
         "cluster.spectral": ["SpectralClustering"],
         "cluster.kernel_kmeans": ["KernelKMeans"],
         "cluster.perceptual": ["PerceptualClustering"],
+        "cluster.sparse_subspace": ["SparseSubspaceClustering"],
         "embed.diffusion": ["DiffusionMaps"],
         "embed.cluster_preserving": ["ClusterPreservingEmbedding"],
         "embed.eigenmaps": ["LaplacianEigenmaps"],

@@ -3,6 +3,7 @@
 - `SpectralClustering`: normalised cuts of a graph, with the number of clusters given or found
 - `spectral_labels`: the same for a ready affinity, as a function
 - `KernelKMeans`: k-means on a kernel, such as a smoothed similarity
+- `SparseSubspaceClustering`: clusters that are subspaces through the origin
 - `PerceptualClustering`: clusters in heavy noise, which is told apart
 """
 
@@ -15,6 +16,7 @@ __getattr__, __dir__, __all__ = attach(
         "spectral": ["SpectralClustering"],
         "kernel_kmeans": ["KernelKMeans"],
         "perceptual": ["PerceptualClustering"],
+        "sparse_subspace": ["SparseSubspaceClustering"],
         "subspaces": ["k_subspaces"],
     },
 )

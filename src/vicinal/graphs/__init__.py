@@ -7,7 +7,7 @@ Every function takes points (or, with ``metric="precomputed"``, distances) and r
 - empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
 - images: `grid`
 - how neighbours matter to each other, with direction: `contextual`
-- which few others represent a point, with direction: `l1`
+- which few others represent a point, with direction: `l1`, `structure_aware_l1`
 """
 
 from vicinal._lazy import attach
@@ -23,5 +23,6 @@ __getattr__, __dir__, __all__ = attach(
         "lattice": ["grid"],
         "context": ["contextual"],
         "self_representation": ["l1"],
+        "structure_aware": ["structure_aware_l1"],
     },
 )

@@ -77,6 +77,22 @@ def l1(
     >>> graph.codes.support_sizes
     array([1, 2, 2, 1])
     """
+    return representation(
+        X, penalty, equality=equality, normalize=normalize, n_jobs=n_jobs, verbose=verbose
+    )
+
+
+def representation(
+    X: Any,
+    penalty: float | str,
+    *,
+    equality: bool,
+    normalize: bool = True,
+    signed: bool = False,
+    n_jobs: int | None,
+    verbose: int,
+) -> Graph:
+    """The graph of `l1`; if ``signed``, coefficients have any sign and their sizes are the strengths."""
     points = check_points(X)
     price = check_penalty(penalty)
     directions, unit = code_points(points, normalize)
@@ -90,6 +106,7 @@ def l1(
         directions,
         penalty=None if price is None else price * unit**2,
         equality=bool(equality),
+        signed=signed,
         n_jobs=n_jobs,
         progress="L1 graph" if verbose > 0 else None,
     )

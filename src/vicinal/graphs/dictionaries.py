@@ -1,0 +1,185 @@
+"""Dictionaries of sparse codes: which points may represent a point.
+
+By manifold ranking, scores are the columns of F = (I - alpha S)^-1, S = D^-1/2 W D^-1/2 with Gaussian
+affinities W and their degrees D. For alpha near 1 all columns come near the same vector, the root of the
+degree, so every point would be represented by the same hubs; divided by it, scores tell what is near.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, lapack
+
+from vicinal._parallel import blocks, map_threads
+from vicinal._validation import require_memory
+from vicinal.graphs.neighborhoods import distances_between, knn
+from vicinal.neighbors import NeighborSearch
+from vicinal.operators.conjugate_gradients import solve_positive_definite
+from vicinal.operators.laplacians import degrees, normalized_affinity
+from vicinal.similarity.kernels import gaussian, point_scales
+
+# Up to so many points, scores of all pairs are computed.
+DENSE = 4000
+NEIGHBORS = 10
+# A dictionary is looked for in a ball of so many times its size, larger if too many atoms are missed.
+BALL = 3
+RECALL, SAMPLE = 0.97, 24
+ROWS_A_TASK = 64
+
+
+class Dictionaries(NamedTuple):
+    """Atoms of each point, the best first, and the share of the true ones found in a sample."""
+
+    atoms: np.ndarray
+    recall: float
+
+
+def manifold_scores(affinity: np.ndarray, alpha: float, corrected: bool) -> np.ndarray:
+    """Ranking scores of all pairs, formula (2): row i holds those of point i's atoms.
+
+    Parameters
+    ----------
+    affinity : ndarray of shape (n, n)
+        Symmetric, with a zero diagonal. It is overwritten.
+    alpha : float
+        How far scores flow, in [0, 1).
+    corrected : bool
+        Divide scores by the root of the degree of the atom.
+    """
+    roots = np.sqrt(affinity.sum(axis=1))
+    roots[roots == 0] = 1.0
+    system = affinity
+    system *= -alpha
+    system /= roots
+    system /= roots[:, None]
+    np.fill_diagonal(system, 1.0)
+    factor, lower = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    inverse, _ = lapack.dpotri(factor, lower=lower, overwrite_c=True)
+    # Only one triangle is filled.
+    scores = np.tril(inverse)
+    scores += np.tril(inverse, -1).T
+    if corrected:
+        scores /= roots
+    return scores
+
+
+def gaussian_affinity(points: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Gaussian of all distances, at the median of the points' mean distances to their neighbours."""
+    n = len(points)
+    rows_at = distances_between(points, "euclidean", n_jobs)
+    distances = np.empty((n, n))
+
+    def fill(span: tuple[int, int]) -> None:
+        distances[slice(*span)] = rows_at(*span)
+
+    map_threads(fill, blocks(n, ROWS_A_TASK), n_jobs)
+    scales = point_scales(distances, NEIGHBORS, "pair")
+    scales = scales[scales > 0]
+    scale = np.median(scales) if len(scales) else 1.0
+    affinity = gaussian(distances, np.asarray(scale), 2.0)
+    np.fill_diagonal(affinity, 0.0)
+    return affinity
+
+
+def manifold_atoms(
+    points: np.ndarray,
+    n_atoms: int,
+    *,
+    alpha: float,
+    corrected: bool,
+    n_neighbors: int | None,
+    n_jobs: int | None,
+    progress: str | None,
+) -> Dictionaries:
+    """The atoms that manifold ranking puts first, on the complete graph or on a neighbour graph."""
+    n = len(points)
+    if n_neighbors is None and n <= DENSE:
+        require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Give n_neighbors=10.")
+        scores = manifold_scores(gaussian_affinity(points, n_jobs), alpha, corrected)
+        return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
+    k = NEIGHBORS if n_neighbors is None else n_neighbors
+    graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)
+    return local_atoms(graph.affinity(), n_atoms, alpha, corrected, n_jobs, progress)
+
+
+def local_atoms(
+    affinity: sparse.csr_array,
+    n_atoms: int,
+    alpha: float,
+    corrected: bool,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> Dictionaries:
+    """Best ranked atoms on a sparse connected graph, each point's from the system on a ball around it.
+
+    What flows back from outside the ball is left out. A sample of points, ranked on the whole graph,
+    tells how many atoms that misses; the ball grows until it is few.
+    """
+    from vicinal.graphs._ball_kernels import best_in_balls
+
+    n = affinity.shape[0]
+    masses = degrees(affinity)
+    theta = normalized_affinity(affinity, masses)
+    graph = theta.indptr, theta.indices, theta.data
+    weights = 1 / np.sqrt(np.where(masses > 0, masses, 1.0)) if corrected else np.ones(n)
+
+    def look(nodes: np.ndarray, size: int, title: str | None) -> np.ndarray:
+        best = np.empty((len(nodes), n_atoms), dtype=np.int64)
+
+        def rank(span: tuple[int, int]) -> None:
+            part = slice(*span)
+            best_in_balls(graph, alpha, weights, nodes[part], size, best[part])
+
+        map_threads(rank, blocks(len(nodes), ROWS_A_TASK), n_jobs, progress=title)
+        return best
+
+    sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
+    starts = np.zeros((n, len(sample)))
+    starts[sample, np.arange(len(sample))] = 1.0
+    system = sparse.csr_array(sparse.eye_array(n) - alpha * theta)
+    scores = solve_positive_definite(system, starts, n_jobs=n_jobs).values.T * weights
+    true = best_rows(scores, n_atoms, n_jobs, own=sample)
+    size = min(n, BALL * (n_atoms + 1))
+    while True:
+        found = look(sample, size, None)
+        recall = np.mean([np.isin(*pair).mean() for pair in zip(true, found, strict=True)])
+        if recall >= RECALL or size == n:
+            break
+        size = min(n, 2 * size)
+    return Dictionaries(look(np.arange(n), size, progress), float(recall))
+
+
+def euclidean_atoms(points: np.ndarray, n_atoms: int, n_jobs: int | None) -> Dictionaries:
+    """The nearest points."""
+    found = NeighborSearch(points, method="exact", n_jobs=n_jobs).nearest(n_atoms)[0]
+    return Dictionaries(np.ascontiguousarray(found[:, 1:], dtype=np.int64), 1.0)
+
+
+def perceptual_atoms(
+    points: np.ndarray, n_atoms: int, alpha: float, n_jobs: int | None, verbose: int
+) -> Dictionaries:
+    """The points that a walk along contextual distances puts first."""
+    # A task further down the road, and the only one that this room needs.
+    from vicinal.rank import PerceptualRanking
+
+    n = len(points)
+    ranking = PerceptualRanking(min(NEIGHBORS, n - 1), alpha, n_jobs=n_jobs, verbose=verbose)
+    return Dictionaries(ranking.fit(points).rank(np.arange(n), n_atoms)[0], 1.0)
+
+
+def best_rows(scores: np.ndarray, n_atoms: int, n_jobs: int | None, own: Any = None) -> np.ndarray:
+    """Largest scores of each row without the point itself; ties go to the smaller number."""
+    from vicinal.neighbors._brute_kernels import smallest
+
+    own = np.arange(len(scores)) if own is None else own
+    best = np.empty((len(scores), n_atoms), dtype=np.int64)
+
+    def select(span: tuple[int, int]) -> None:
+        rows = slice(*span)
+        smallest(-scores[rows], own[rows], best[rows], np.empty((span[1] - span[0], n_atoms)))
+
+    map_threads(select, blocks(len(scores), ROWS_A_TASK), n_jobs)
+    return best
