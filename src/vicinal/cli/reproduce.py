@@ -28,6 +28,7 @@ STUDIES = {
     "contextual-distance": Study("clusters and rankings in noise", "contextual_report"),
     "self-smoothing": Study("similarities improved along themselves", "smoothing_report"),
     "cluster-preserving": Study("clusters after embeddings", "cluster_preserving_report"),
+    "structure-aware-l1": Study("clusters on graphs of sparse codes", "structure_aware_report"),
 }
 
 
@@ -50,7 +51,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        help="folder with the images a study can use; without it, those that come with scikit-learn",
+        help="folder with the data a study can use; without it, what comes with scikit-learn",
     )
     parser.add_argument(
         "--quick", action="store_true", help="small sizes and few draws, to see it work"
