@@ -6,6 +6,7 @@
 - `perception`: the same for contextual distances, clusters in noise and ranking
 - `smoothing`: the same for self-smoothing
 - `data`: what they are measured on
+- `codes`: the same for graphs of sparse codes
 - `suites`: all of them together
 - `worker`: one contender on one case, alone in its process
 - `runner`: all contenders of a case, each in a fresh process

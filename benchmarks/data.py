@@ -103,6 +103,12 @@ def curves(n: int) -> tuple[np.ndarray, np.ndarray]:
     return make_helices(n, random_state=0)
 
 
+def directions(n: int, d: int) -> np.ndarray:
+    """Points of length 1 in all directions."""
+    X = np.random.default_rng(0).standard_normal((n, d))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
 MAKERS: dict[str, Callable[[int, int], np.ndarray]] = {
     "uniform": uniform,
     "curved": curved,
@@ -110,5 +116,6 @@ MAKERS: dict[str, Callable[[int, int], np.ndarray]] = {
     "roll": roll,
     "photo": photo,
     "half cylinders": half_cylinders,
+    "directions": directions,
     "helices": helices,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import contenders, paths, perception, smoothing, tasks
+from benchmarks import codes, contenders, paths, perception, smoothing, tasks
 from benchmarks.cases import GRAPHS
 
 SUITES = {
@@ -11,6 +11,7 @@ SUITES = {
     "perception": perception.PERCEPTION,
     "paths": paths.PATHS,
     "smoothing": smoothing.SMOOTHING,
+    "l1": codes.CODES,
 }
 CONTENDERS = {
     **contenders.CONTENDERS,
@@ -18,4 +19,5 @@ CONTENDERS = {
     **perception.CONTENDERS,
     **paths.CONTENDERS,
     **smoothing.CONTENDERS,
+    **codes.CONTENDERS,
 }
