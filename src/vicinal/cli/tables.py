@@ -7,6 +7,7 @@ complete is an error, because leaving it out would shift every row number after 
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ class Table(NamedTuple):
     names: list[str] | None = None
     ids: np.ndarray | None = None
     labels: np.ndarray | None = None
+    # Columns that were set aside, by name, and grey levels (n, height, width) if rows are pictures.
+    others: Mapping[str, np.ndarray] = {}
+    images: np.ndarray | None = None
 
 
 class Roles(NamedTuple):
@@ -295,7 +299,7 @@ def _numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
     labels = _beside(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
-    kept, names, notes = [], [], []
+    kept, names, notes, others = [], [], [], {}
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
         if name in (roles.id, roles.label):
@@ -308,12 +312,13 @@ def _numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
             names.append(name)
         else:
             notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
+            others[name] = column.to_numpy()
     if not kept:
         raise ValueError(
             f"{path} has no numeric column among {', '.join(frame.columns)}; "
             "encode its columns as numbers first."
         )
-    return Table(np.column_stack(kept), notes, names, ids, labels)
+    return Table(np.column_stack(kept), notes, names, ids, labels, others)
 
 
 def _why_not(column: Any, pandas: Any) -> str:
