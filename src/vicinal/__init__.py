@@ -9,6 +9,8 @@ One road leads through the package, and each room of it can be entered directly:
 - tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.semi` (few labels) and
   :mod:`vicinal.segmentation`, all as scikit-learn estimators or functions at top level.
 
+:func:`perceive` walks all of it on one table and shows what it found.
+
 Beside the road: :mod:`vicinal.metrics`, :mod:`vicinal.plot`, and :mod:`vicinal.datasets` to try it on.
 """
 
@@ -42,6 +44,7 @@ __getattr__, __dir__, __all__ = attach(
         "semi.propagation": ["LabelPropagation"],
         "semi.similarity_vote": ["SimilarityVoteClassifier"],
         "segmentation.normalized_cut": ["segment"],
+        "perception.road": ["perceive"],
     },
     submodules=[
         "cluster",
@@ -51,6 +54,7 @@ __getattr__, __dir__, __all__ = attach(
         "metrics",
         "neighbors",
         "operators",
+        "perception",
         "plot",
         "rank",
         "segmentation",

@@ -1,0 +1,81 @@
+"""Clusters against known labels, beside the methods that everybody has."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+from vicinal.metrics import clustering_accuracy, normalized_mutual_info
+from vicinal.perception.clusters import Clusters
+from vicinal.perception.scene import NEIGHBORS, Scene
+
+# Some of the other methods hold all pairs.
+MOST_ROWS = 5000
+
+
+class LabelScores(NamedTuple):
+    """Scores of each method.
+
+    Attributes
+    ----------
+    table : list of dict
+        ``accuracy``, ``mutual_information`` and ``adjusted_rand`` against the labels, the number of
+        clusters and the share of rows taken for noise, which count as a cluster of their own.
+    n_rows : int
+        Number of rows that all methods are compared on.
+    n_classes : int
+    """
+
+    table: list[dict[str, Any]]
+    n_rows: int
+    n_classes: int
+
+
+def score_against(
+    labels: np.ndarray, scene: Scene, clusters: Clusters, n_clusters: int
+) -> LabelScores:
+    """Every method is told the same number of clusters, but HDBSCAN, which finds its own."""
+    rows = np.arange(scene.n)
+    if scene.n > MOST_ROWS:
+        draw = np.random.default_rng(scene.seed)
+        rows = np.sort(draw.choice(scene.n, MOST_ROWS, replace=False))
+    classes = np.unique(labels, return_inverse=True)[1]
+    found = {
+        "perceptual clustering": clusters.labels[rows],
+        "spectral on disjoint trees": clusters.tree_labels[rows],
+        **_others(scene.points[rows], n_clusters, scene.seed),
+    }
+    table = [{"method": name, **_scores(classes[rows], part)} for name, part in found.items()]
+    return LabelScores(table, len(rows), int(classes.max()) + 1)
+
+
+def _others(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:
+    from sklearn.cluster import HDBSCAN, KMeans
+    from sklearn.cluster import SpectralClustering as SklearnSpectral
+
+    neighbors = {"affinity": "nearest_neighbors", "n_neighbors": min(NEIGHBORS, len(X) - 1)}
+    # One thread, so that sums are always taken in the same order.
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        # A graph in pieces is what its neighbours are, and part of what is compared.
+        warnings.simplefilter("ignore")
+        return {
+            "k-means": KMeans(n_clusters, n_init=10, random_state=seed).fit(X).labels_,
+            "HDBSCAN": HDBSCAN(copy=True).fit(X).labels_,
+            "scikit-learn spectral": SklearnSpectral(n_clusters, random_state=seed, **neighbors)
+            .fit(X)
+            .labels_,
+        }
+
+
+def _scores(classes: np.ndarray, found: np.ndarray) -> dict[str, Any]:
+    return {
+        "clusters": len(np.unique(found[found >= 0])),
+        "noise": float(np.mean(found < 0)),
+        "accuracy": clustering_accuracy(classes, found),
+        "mutual_information": normalized_mutual_info(classes, found),
+        "adjusted_rand": float(adjusted_rand_score(classes, found)),
+    }

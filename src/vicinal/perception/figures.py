@@ -1,0 +1,172 @@
+"""Small figures of the report as SVG, coloured by its style sheet, so that they are sharp on paper too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+WIDTH, HEIGHT = 460, 230
+LEFT, RIGHT, TOP, BOTTOM = 48, 12, 12, 40
+
+
+class Curve(NamedTuple):
+    """A line through points (x, y), named in the legend."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Axis(NamedTuple):
+    """A scale from data to pixels."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """The pixel of a value."""
+        low, high, value = (
+            (float(np.log10(v)) for v in (self.low, self.high, value))
+            if self.log
+            else (self.low, self.high, value)
+        )
+        share = (value - low) / (high - low) if high > low else 0.5
+        return self.start + share * (self.stop - self.start)
+
+
+def line_chart(
+    curves: Sequence[Curve],
+    label_x: str,
+    label_y: str,
+    *,
+    mark: float | None = None,
+    level: float | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> str:
+    """Curves with dots; ``mark`` is a vertical line at a chosen x, ``level`` a horizontal one."""
+    xs = np.concatenate([curve.x for curve in curves])
+    ys = np.concatenate([curve.y for curve in curves])
+    if level is not None:
+        ys = np.append(ys, level)
+    across = Axis(*_limits(xs, log_x, 0.0), LEFT, WIDTH - RIGHT, log_x)
+    up = Axis(*_limits(ys, log_y, 0.05), HEIGHT - BOTTOM, TOP, log_y)
+    parts = [_axes(across, up, label_x, label_y)]
+    if level is not None:
+        y = up.at(level)
+        parts.append(f'<line class="level" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+    if mark is not None and across.low <= mark <= across.high:
+        x = across.at(mark)
+        parts.append(
+            f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+        )
+    for number, curve in enumerate(curves):
+        places = [(across.at(x), up.at(y)) for x, y in zip(curve.x, curve.y, strict=True)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        dots = "".join(
+            f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3"><title>{x:.4g}: {y:.4g}</title></circle>'
+            for (px, py), x, y in zip(places, curve.x, curve.y, strict=True)
+        )
+        parts.append(f'<g class="curve c{number}"><polyline points="{path}"/>{dots}</g>')
+    legend = "" if len(curves) == 1 else _legend([curve.name for curve in curves])
+    return _figure("".join(parts), f"{label_y} over {label_x}") + legend
+
+
+def histogram(
+    values: np.ndarray, label_x: str, label_y: str = "rows", *, level: float | None = None
+) -> str:
+    """Counts of values in equal bins; ``level`` is a vertical line."""
+    bins = min(40, max(5, int(np.sqrt(len(values)))))
+    if values.dtype.kind in "iu":
+        # Whole numbers fall between the edges, not on them.
+        span = int(np.ptp(values)) + 1
+        edges = np.arange(values.min() - 0.5, values.max() + 1, max(1, -(-span // bins)))
+        edges = np.append(edges, edges[-1] + max(1, -(-span // bins)))
+    else:
+        edges = np.histogram_bin_edges(values, bins)
+    counts, edges = np.histogram(values, edges)
+    across = Axis(float(edges[0]), float(edges[-1]), LEFT, WIDTH - RIGHT)
+    up = Axis(0.0, float(max(counts.max(), 1)), HEIGHT - BOTTOM, TOP)
+    bars = "".join(
+        f'<rect x="{across.at(a) + 0.5:.1f}" y="{up.at(c):.1f}" '
+        f'width="{max(across.at(b) - across.at(a) - 1, 0.5):.1f}" '
+        f'height="{up.start - up.at(c):.1f}"><title>{a:.3g} to {b:.3g}: {c:,}</title></rect>'
+        for a, b, c in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
+    line = ""
+    if level is not None and across.low < level < across.high:
+        x = across.at(level)
+        line = f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+    axes = _axes(across, up, label_x, label_y)
+    return _figure(f'{axes}<g class="bars">{bars}</g>{line}', f"{label_y} by {label_x}")
+
+
+def ticks(low: float, high: float, log: bool = False, most: int = 6) -> list[float]:
+    """Round values that cover a range."""
+    if not high > low:
+        return [low]
+    if log:
+        powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+        every = max(1, -(-len(powers) // most))
+        return [float(10.0**power) for power in powers[::every]] or [low, high]
+    step = 10.0 ** np.floor(np.log10((high - low) / most))
+    for factor in (1, 2, 5, 10):
+        if (high - low) / (step * factor) <= most:
+            step *= factor
+            break
+    first = np.ceil(low / step - 1e-9)
+    return [float(step * k) for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+
+
+def _limits(values: np.ndarray, log: bool, padding: float) -> tuple[float, float]:
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    if len(values) == 0:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    low, high = float(values.min()), float(values.max())
+    if log:
+        return low, high if high > low else low * 10.0
+    room = padding * (high - low) if high > low else 0.5
+    return low - room, high + room
+
+
+def _axes(across: Axis, up: Axis, label_x: str, label_y: str) -> str:
+    bottom, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
+    lines = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{up.at(v):.1f}" y2="{up.at(v):.1f}"/>'
+        f'<text class="tick" x="{LEFT - 6}" y="{up.at(v) + 4:.1f}" text-anchor="end">{_number(v)}</text>'
+        for v in ticks(up.low, up.high, up.log, 5)
+    )
+    numbers = "".join(
+        f'<text class="tick" x="{across.at(v):.1f}" y="{bottom + 16}" text-anchor="middle">'
+        f"{_number(v)}</text>"
+        for v in ticks(across.low, across.high, across.log, 8)
+    )
+    return (
+        f'{lines}{numbers}<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>'
+        f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(label_x)}</text>'
+        f'<text class="label" transform="translate(11 {(TOP + bottom) / 2}) rotate(-90)" '
+        f'text-anchor="middle">{escape(label_y)}</text>'
+    )
+
+
+def _number(value: float) -> str:
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return "0" if text == "-0" else text
+
+
+def _legend(names: Sequence[str]) -> str:
+    entries = "".join(f'<li class="c{i}">{escape(name)}</li>' for i, name in enumerate(names))
+    return f'<ul class="legend">{entries}</ul>'
+
+
+def _figure(content: str, title: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title, quote=True)}">'
+        f"{content}</svg>"
+    )

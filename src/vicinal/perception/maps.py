@@ -1,0 +1,68 @@
+"""The rows in the plane, by methods that keep different things."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinal import (
+    Isomap,
+    LaplacianEigenmaps,
+    PerceptualEmbedding,
+)
+from vicinal.perception.scene import Scene
+
+# Up to so many rows Isomap takes the paths between all of them, above those to some landmarks.
+ALL_PATHS = 2000
+N_LANDMARKS = 200
+
+
+class Maps(NamedTuple):
+    """Coordinates of every row.
+
+    Attributes
+    ----------
+    coordinates : dict of str to ndarray (n, 2)
+    about : dict of str to str
+        What each map shows.
+    """
+
+    coordinates: dict[str, np.ndarray]
+    about: dict[str, str]
+
+
+ABOUT = {
+    "cluster preserving": "Rows are near each other if a chain of strong links joins them, so a cluster "
+    "of any shape becomes a compact group.",
+    "isomap": "Distances along the spanning trees, not through empty space, are kept as well as the "
+    "plane allows.",
+    "laplacian": "The two slowest directions of a random walk on the spanning trees: what it takes long "
+    "to leave lies together.",
+    "perceptual": "The walk on the contextual digraph: each cluster lies along a ray, noise near the "
+    "origin.",
+    "principal": "The flat shadow of the data with the largest spread, for comparison.",
+}
+
+
+def draw_maps(scene: Scene) -> Maps:
+    """Embed all rows in the plane."""
+    common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
+    landmarks = N_LANDMARKS if scene.n > ALL_PATHS else None
+    coordinates = {
+        "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(scene.trees),
+        "laplacian": LaplacianEigenmaps(2, **common).fit_transform(scene.trees),
+        "perceptual": PerceptualEmbedding(2, **common).fit_transform(scene.digraph),
+        "principal": principal_plane(scene.points),
+    }
+    return Maps(coordinates, {name: ABOUT[name] for name in coordinates})
+
+
+def principal_plane(points: np.ndarray) -> np.ndarray:
+    """The first two principal components; the second is 0 for a single column."""
+    from sklearn.decomposition import PCA
+
+    plane = np.zeros((len(points), 2))
+    found = PCA(min(2, points.shape[1]), svd_solver="covariance_eigh").fit_transform(points)
+    plane[:, : found.shape[1]] = found
+    return plane

@@ -1,0 +1,69 @@
+"""The points and what several steps need of them, each found once, when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from vicinal import graphs
+from vicinal.graphs.graph import Graph
+from vicinal.neighbors import NeighborSearch
+
+# Neighbours in a context, and in graphs of neighbours.
+NEIGHBORS = 10
+# Neighbours that are looked at for the dimension of the data.
+WIDER = 20
+N_TREES = 4
+
+
+class Scene:
+    """Points, the seed of all chance, and the rows that quadratic views look at."""
+
+    def __init__(
+        self, points: np.ndarray, n_sample: int, seed: int, n_jobs: int | None, verbose: int
+    ) -> None:
+        self.points, self.seed, self.n_jobs, self.verbose = points, seed, n_jobs, verbose
+        n = len(points)
+        self.sample = np.arange(n)
+        if n > n_sample:
+            draw = np.random.default_rng(seed)
+            self.sample = np.sort(draw.choice(n, n_sample, replace=False))
+
+    @property
+    def n(self) -> int:
+        return len(self.points)
+
+    @cached_property
+    def sample_points(self) -> np.ndarray:
+        return self.points[self.sample]
+
+    @cached_property
+    def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
+        search = NeighborSearch(self.points, n_jobs=self.n_jobs, verbose=self.verbose)
+        return search.nearest(min(WIDER, self.n - 1))
+
+    @cached_property
+    def digraph(self) -> Graph:
+        """The contextual digraph of all rows."""
+        k = min(NEIGHBORS, self.n - 1)
+        nearest = self.neighbors[0][:, : k + 1]
+        return graphs.contextual(self.points, k, neighbors=nearest, n_jobs=self.n_jobs)
+
+    @cached_property
+    def trees(self) -> Graph:
+        """Disjoint spanning trees of all rows: connected, and free of a scale to choose."""
+        return disjoint_trees(self.points, self.n_jobs, self.verbose)
+
+
+def disjoint_trees(points: np.ndarray, n_jobs: int | None, verbose: int = 0) -> Graph:
+    """As many disjoint spanning trees as asked for, or as there are.
+
+    Duplicates can make a star of the first tree, which leaves its centre without an edge.
+    """
+    for n_trees in range(min(N_TREES, len(points) // 2), 1, -1):
+        try:
+            return graphs.disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose)
+        except ValueError:
+            continue
+    return graphs.mst(points, n_jobs=n_jobs, verbose=verbose)
