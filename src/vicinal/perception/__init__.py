@@ -5,6 +5,4 @@
 
 from vicinal._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__, {"road": ["perceive"], "result": ["Perception"]}
-)
+__getattr__, __dir__, __all__ = attach(__name__, {"road": ["perceive"], "result": ["Perception"]})

@@ -14,9 +14,9 @@ from vicinal.graphs.pairs import pair_lengths
 from vicinal.perception.scene import NEIGHBORS, Scene, disjoint_trees
 
 N_COPIES = 3
-# Noise in units of the mean distance to five neighbours, r in [2]; well below what closes a gap.
+# Noise in the plane in units of the mean distance to five neighbours, r in [2]; see `jitter_of`.
 NOISE, LOCAL = 0.2, 5
-PERTURBED_TREES = 10
+PERTURBED_TREES, TREE_NOISE = 10, 0.4
 # An edge this much longer than what is usual around either of its ends looks like a shortcut.
 LONG = 2.0
 LISTED = 5
@@ -53,7 +53,12 @@ def builders(seed: int, n_jobs: int | None) -> dict[str, Callable[[np.ndarray], 
         "spanning tree (MST)": lambda X: graphs.mst(X, n_jobs=n_jobs),
         "disjoint trees (DMST)": lambda X: disjoint_trees(X, n_jobs),
         "perturbed trees (PMST)": lambda X: graphs.perturbed_mst(
-            X, PERTURBED_TREES, random_state=seed, n_jobs=n_jobs
+            X,
+            PERTURBED_TREES,
+            noise=jitter_of(TREE_NOISE, X),
+            k=min(LOCAL, len(X) - 1),
+            random_state=seed,
+            n_jobs=n_jobs,
         ),
         "contextual digraph": lambda X: graphs.contextual(X, _k(X), n_jobs=n_jobs),
     }
@@ -62,10 +67,7 @@ def builders(seed: int, n_jobs: int | None) -> dict[str, Callable[[np.ndarray], 
 def compare_graphs(scene: Scene, labels: np.ndarray) -> GraphComparison:
     """Build every graph on the sampled rows and on jittered copies of them."""
     X = scene.sample_points
-    copies = jittered_copies(
-        X, "euclidean", N_COPIES, NOISE, min(LOCAL, len(X) - 1), scene.seed, scene.n_jobs
-    )
-    jittered = [copies.make(i) for i in range(N_COPIES)]
+    moved = jittered(X, N_COPIES, NOISE, scene)
     local = graphs.knn(X, min(LOCAL, len(X) - 1), directed=True, n_jobs=scene.n_jobs)
     usual = local.lengths.reshape(len(X), -1).mean(axis=1)
     clusters = labels[scene.sample]
@@ -87,7 +89,7 @@ def compare_graphs(scene: Scene, labels: np.ndarray) -> GraphComparison:
                 "longest": float(lengths.max(initial=0.0)),
                 "shortcuts": len(long),
                 "between_clusters": _share_between(clusters[edges]),
-                "stability": edge_stability(graph, [build(copy) for copy in jittered]),
+                "stability": edge_stability(graph, [build(copy) for copy in moved]),
             }
         )
         for e in long[np.argsort(-times[long], kind="stable")][:LISTED]:
@@ -101,6 +103,29 @@ def compare_graphs(scene: Scene, labels: np.ndarray) -> GraphComparison:
                 }
             )
     return GraphComparison(table, shortcuts, len(X))
+
+
+def jittered(X: np.ndarray, n_copies: int, noise: float, scene: Scene) -> list[np.ndarray]:
+    """Copies of points that are moved by a part of the distance to their neighbours."""
+    copies = jittered_copies(
+        X,
+        "euclidean",
+        n_copies,
+        jitter_of(noise, X),
+        min(LOCAL, len(X) - 1),
+        scene.seed,
+        scene.n_jobs,
+    )
+    return [copies.make(i) for i in range(n_copies)]
+
+
+def jitter_of(noise: float, X: np.ndarray) -> float:
+    """Noise along each axis that moves points as far as in the plane, however many columns there are.
+
+    With the same noise along each of D axes, points move by sqrt(D) times as much, soon by more than
+    the distance to their neighbours.
+    """
+    return noise * float(np.sqrt(2.0 / max(X.shape[1], 2)))
 
 
 def edge_stability(graph: Graph, others: list[Graph]) -> float:

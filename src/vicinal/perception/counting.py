@@ -10,8 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs
 from vicinal._parallel import progress_bar
-from vicinal.graphs.jitter import jittered_copies
-from vicinal.perception.comparison import LOCAL
+from vicinal.perception.comparison import jittered
 from vicinal.perception.scene import NEIGHBORS, Scene
 
 MAX_CLUSTERS = 20
@@ -82,21 +81,20 @@ def _choose(by_context: np.ndarray, by_trees: np.ndarray) -> tuple[int, str]:
         return 1, "neither spectrum has a clear gap, so nothing speaks for more than one cluster"
     (other,) = gaps.keys() - {name}
     second = f"that of {other} has " + (
-        "its clearest there too" if best[other] == n
-        else "no clear one" if best[other] == 1
+        "its clearest there too"
+        if best[other] == n
+        else "no clear one"
+        if best[other] == 1
         else f"a less clear one after {best[other]}"
     )
     return n, f"the spectrum of {name} has its clearest gap after {n}; {second}"
 
 
 def _stability_curve(rows: np.ndarray, numbers: list[int], scene: Scene) -> np.ndarray:
-    copies = jittered_copies(
-        rows, "euclidean", N_COPIES, NOISE, min(LOCAL, len(rows) - 1), scene.seed, scene.n_jobs
-    )
     k = min(NEIGHBORS, len(rows) - 1)
     built = [
         graphs.contextual(points, k, n_jobs=scene.n_jobs)
-        for points in [rows, *(copies.make(i) for i in range(N_COPIES))]
+        for points in [rows, *jittered(rows, N_COPIES, NOISE, scene)]
     ]
     curve = []
     title = "stability" if scene.verbose > 0 else None

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-LISTED = 6
+LISTED = 5
 
 
 class Exemplars(NamedTuple):

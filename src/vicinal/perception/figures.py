@@ -60,7 +60,9 @@ def line_chart(
     parts = [_axes(across, up, label_x, label_y)]
     if level is not None:
         y = up.at(level)
-        parts.append(f'<line class="level" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<line class="level" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
     if mark is not None and across.low <= mark <= across.high:
         x = across.at(mark)
         parts.append(
@@ -114,7 +116,16 @@ def ticks(low: float, high: float, log: bool = False, most: int = 6) -> list[flo
     if log:
         powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
         every = max(1, -(-len(powers) // most))
-        return [float(10.0**power) for power in powers[::every]] or [low, high]
+        # Within a few powers of ten, steps between them are marked too.
+        steps = (1, 2, 5) if len(powers) <= 2 else (1,)
+        marks = np.outer(
+            10.0
+            ** np.arange(
+                powers[0] - 1 if len(powers) else np.floor(np.log10(low)), np.log10(high) + 1, every
+            ),
+            steps,
+        )
+        return [float(v) for v in np.sort(marks.ravel()) if low <= v <= high] or [low, high]
     step = 10.0 ** np.floor(np.log10((high - low) / most))
     for factor in (1, 2, 5, 10):
         if (high - low) / (step * factor) <= most:

@@ -54,7 +54,9 @@ def find_neighborhoods(scene: Scene) -> Neighborhoods:
     occurrences = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=scene.n)
     duplicate_of = first_equal_rows(scene.points)
     return Neighborhoods(
-        dimension=float(np.nanmean(curve[:, 1])) if np.isfinite(curve[:, 1]).any() else float("nan"),
+        dimension=float(np.nanmean(curve[:, 1]))
+        if np.isfinite(curve[:, 1]).any()
+        else float("nan"),
         dimension_curve=curve,
         dimension_two_nearest=two_nearest_dimension(distances[:, 1:3]),
         occurrences=occurrences,

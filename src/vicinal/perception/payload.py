@@ -124,17 +124,25 @@ def _nearest(found: Perception) -> dict[str, Any]:
 
 def _matrices(found: Perception) -> dict[str, Any]:
     smoothing = found.smoothing
-    # Square roots show weak similarities, of which there are most.
-    before, after = (
-        np.round(255 * np.sqrt(np.clip(matrix, 0.0, 1.0)))
-        for matrix in (smoothing.matrix_before, smoothing.matrix_after)
-    )
+    before, after = map(brightness, (smoothing.matrix_before, smoothing.matrix_after))
     return {
         "size": len(smoothing.shown),
         "clusters": _packed(found.labels[smoothing.shown] + 1, np.uint8),
         "before": _packed(before, np.uint8),
         "after": _packed(after, np.uint8),
     }
+
+
+def brightness(matrix: np.ndarray) -> np.ndarray:
+    """Similarities as levels from 0 to 255, by their logarithms: most are small, but not equally so.
+
+    Black is the median of all pairs or less, so that what is shown stands out against what is usual.
+    """
+    pairs = matrix[~np.eye(len(matrix), dtype=bool)]
+    with np.errstate(divide="ignore"):
+        logs = np.log10(np.clip(matrix, 0.0, 1.0))
+        dark = np.clip(np.log10(np.median(pairs)), -30.0, -0.5)
+    return np.round(255 * np.clip(1.0 - logs / dark, 0.0, 1.0))
 
 
 def _sprites(found: Perception) -> dict[str, Any] | None:

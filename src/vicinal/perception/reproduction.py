@@ -23,7 +23,8 @@ def versions() -> dict[str, str]:
 def snippet(found: Perception) -> str:
     """Python that gets the clusters of a report with nothing but the estimator."""
     data, n = found.data, len(found.data.points)
-    imports, body = {"from vicinal import PerceptualClustering"}, []
+    imports = {"from vicinal import PerceptualClustering"}
+    body: list[str] = []
     for line in found.origin.reading or [GIVEN]:
         (imports.add if line.startswith(("import ", "from ")) else body.append)(line)
     if data.n_missing:

@@ -145,6 +145,4 @@ class Perception:
     def __repr__(self) -> str:
         n, d = self.data.points.shape
         noise = int(np.count_nonzero(self.labels < 0))
-        return (
-            f"Perception({n:,} rows, {d:,} columns, {self.n_clusters} clusters, {noise:,} noise rows)"
-        )
+        return f"Perception({n:,} rows, {d:,} columns, {self.n_clusters} clusters, {noise:,} noise rows)"

@@ -128,7 +128,9 @@ def perceive_source(
     data = prepare(source, scaling)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."
-        n_clusters = check_count(n_clusters, "n_clusters", high=len(data.points) // 3, remedy=remedy)
+        n_clusters = check_count(
+            n_clusters, "n_clusters", high=len(data.points) // 3, remedy=remedy
+        )
     # An int is kept as it is, so that the same number does the same in the snippet of the report.
     seed = random_state if isinstance(random_state, int) else draw_seed(random_state)
     parameters = {
@@ -144,9 +146,7 @@ def perceive_source(
     step = Steps(names, folder, fingerprint, verbose)
     scene = Scene(data.points, sample, seed, n_jobs, verbose)
 
-    neighborhoods = step(
-        "neighbour structure", Neighborhoods, lambda: find_neighborhoods(scene)
-    )
+    neighborhoods = step("neighbour structure", Neighborhoods, lambda: find_neighborhoods(scene))
     count = step("number of clusters", ClusterCount, lambda: count_clusters(scene, n_clusters))
     clusters = step(
         "clusters and noise", Clusters, lambda: find_clusters(scene, data, count.n_clusters)

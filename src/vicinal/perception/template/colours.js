@@ -1,0 +1,49 @@
+// Colours of rows, and unpacking of the numbers they are made from.
+
+const RAMP = ["#4b3f9e", "#2f78b7", "#2aa59a", "#8cc152", "#f2d43d"].map(rgbOf);
+
+function unpack(text, Kind) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Kind(bytes.buffer);
+}
+
+function rgbOf(hex) {
+  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+}
+
+function styleColour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+// Code 0 is noise, or no value; the others take the twelve colours in turn.
+function categoryColour(code) {
+  return rgbOf(styleColour(code === 0 ? "--noise" : `--k${(code - 1) % 12}`));
+}
+
+function rampColour(share) {
+  const place = Math.min(Math.max(share, 0), 1) * (RAMP.length - 1);
+  const i = Math.min(Math.floor(place), RAMP.length - 2);
+  return RAMP[i].map((c, j) => Math.round(c + (place - i) * (RAMP[i + 1][j] - c)));
+}
+
+function css(rgb) {
+  return `rgb(${rgb.join(",")})`;
+}
+
+// One RGBA a row. With `only`, rows of other categories are faint.
+function coloursOf(colour, n, only) {
+  const out = new Uint8Array(4 * n);
+  const palette = [];
+  for (let code = 0; code < 256; code++) {
+    palette.push(colour.codes ? categoryColour(code) : rampColour(code / 255));
+  }
+  const values = colour.codes || colour.levels;
+  for (let i = 0; i < n; i++) {
+    const rgb = palette[values[i]];
+    out[4 * i] = rgb[0];
+    out[4 * i + 1] = rgb[1];
+    out[4 * i + 2] = rgb[2];
+    out[4 * i + 3] = only === null || values[i] === only ? 235 : 22;
+  }
+  return out;
+}

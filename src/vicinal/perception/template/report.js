@@ -1,0 +1,306 @@
+// The page: what the controls do, and what is told of the row under the pointer.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const element = (id) => document.getElementById(id);
+
+function make(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+for (const map of data.maps) {
+  map.x = unpack(map.x, Uint16Array);
+  map.y = unpack(map.y, Uint16Array);
+}
+for (const colour of data.colours) {
+  if (colour.codes) colour.codes = unpack(colour.codes, Uint8Array);
+  else colour.levels = unpack(colour.levels, Uint8Array);
+}
+const nearest = data.nearest;
+for (const name of ["rows", "standIn", "before", "after"]) {
+  if (nearest[name]) nearest[name] = unpack(nearest[name], Uint32Array);
+}
+const spriteOf = new Map();
+if (data.sprites && data.sprites.rows) {
+  unpack(data.sprites.rows, Uint32Array).forEach((row, i) => spriteOf.set(row, i));
+}
+
+const clusters = data.colours[0];
+const scatter = new Scatter(element("scatter"), data.n);
+let only = null;
+
+const idOf = (row) => (data.ids ? data.ids[row] : `row ${row}`);
+const shown = () => data.colours[element("colour-choice").value];
+
+function valueOf(colour, row) {
+  if (colour.codes) return colour.codes[row] === 0 ? "noise" : colour.names[colour.codes[row] - 1];
+  return (colour.low + (colour.levels[row] / 255) * (colour.high - colour.low)).toPrecision(3);
+}
+
+function chipOf(row) {
+  const code = clusters.codes[row];
+  return make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: valueOf(clusters, row) });
+}
+
+// The small picture of a row, enlarged by a whole number; null if it has none.
+function pictureOf(row, side) {
+  const s = data.sprites;
+  if (!s) return null;
+  const i = s.rows ? spriteOf.get(row) : row;
+  if (i === undefined) return null;
+  const factor = Math.max(1, Math.round(side / Math.max(s.width, s.height)));
+  const picture = make("span", { className: "sprite" });
+  Object.assign(picture.style, {
+    width: `${s.width * factor}px`,
+    height: `${s.height * factor}px`,
+    backgroundImage: `url(${s.source})`,
+    backgroundSize: `${s.width * s.columns * factor}px ${s.height * s.lines * factor}px`,
+    backgroundPosition: `${-(i % s.columns) * s.width * factor}px ${-Math.floor(i / s.columns) * s.height * factor}px`,
+  });
+  return picture;
+}
+
+// Facts of a row beside its cluster: the noise score, known labels, and what it is coloured by.
+function factsOf(row) {
+  const told = data.colours.filter((c, i) => i > 0 && (c.name === "noise score" || c.name.startsWith("known ") || c === shown()));
+  return told.map((c) => `${c.name}: ${valueOf(c, row)}`);
+}
+
+function rowButton(row) {
+  const button = make("button", { type: "button", className: "row", textContent: idOf(row) });
+  button.dataset.row = row;
+  return button;
+}
+
+function listOf(rows, others) {
+  const items = Array.from(rows, (row) => {
+    const fresh = others.includes(row) ? null : make("span", { className: "new", textContent: "only here" });
+    return make("li", {}, pictureOf(row, 24), rowButton(row), chipOf(row), fresh);
+  });
+  return make("ol", {}, ...items);
+}
+
+function choose(row) {
+  const k = nearest.k;
+  const position = nearest.standIn ? nearest.standIn[row] : row;
+  const standIn = nearest.rows ? nearest.rows[position] : row;
+  const before = nearest.before.subarray(position * k, (position + 1) * k);
+  const after = nearest.after.subarray(position * k, (position + 1) * k);
+  const what = factsOf(row).map((fact) => make("p", { className: "what", textContent: fact }));
+  const sampled = standIn === row ? null : make("p", {
+    className: "hint",
+    textContent: `Nearest rows were found in a sample of ${nearest.rows.length.toLocaleString("en")}; these are those of ${idOf(standIn)}, the sampled row next to it.`,
+  });
+  element("row").replaceChildren(
+    pictureOf(row, 64) || "",
+    make("h3", { textContent: idOf(row) }),
+    chipOf(row),
+    ...what,
+    sampled || "",
+    make("h4", { textContent: "Nearest by distance" }),
+    listOf(before, after),
+    make("h4", { textContent: "Nearest after smoothing" }),
+    listOf(after, before),
+  );
+  const links = [
+    ...Array.from(before, (r) => ({ row: r, kind: "before" })),
+    ...Array.from(after, (r) => ({ row: r, kind: "after" })),
+  ];
+  scatter.choose(row, links);
+}
+
+function showMap() {
+  const map = data.maps[element("map-choice").value];
+  element("map-about").textContent = map.about;
+  scatter.place(map.x, map.y, map.ratio);
+}
+
+function showColour() {
+  const colour = shown();
+  scatter.paint(coloursOf(colour, data.n, only));
+  const scale = element("scale");
+  if (!colour.codes) {
+    const ramp = make("i");
+    ramp.style.background = `linear-gradient(90deg, ${RAMP.map(css).join(",")})`;
+    const ends = [colour.low, colour.high].map((v) => make("span", { textContent: Number(v.toPrecision(3)) }));
+    scale.replaceChildren(make("div", { className: "ramp" }, ends[0], ramp, ends[1]));
+    return;
+  }
+  const codes = [...new Set(colour.codes)].sort((a, b) => (a || 999) - (b || 999));
+  scale.replaceChildren(make("div", { className: "names" }, ...codes.map((code) => {
+    const name = code === 0 ? "noise" : colour.names[code - 1];
+    const chip = make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: name });
+    const button = make("button", { type: "button" }, chip);
+    button.setAttribute("aria-pressed", only === code);
+    button.onclick = () => {
+      only = only === code ? null : code;
+      showColour();
+    };
+    return button;
+  })));
+}
+
+// Matrices, with a strip in the colours of the clusters along two sides.
+function drawMatrices() {
+  const m = data.matrices;
+  const codes = unpack(m.clusters, Uint8Array);
+  const strip = Math.max(3, Math.round(m.size / 60));
+  const side = m.size + strip;
+  for (const canvas of document.querySelectorAll(".matrix")) {
+    const values = unpack(m[canvas.dataset.matrix], Uint8Array);
+    canvas.width = canvas.height = side;
+    const pen = canvas.getContext("2d");
+    const image = pen.createImageData(side, side);
+    const dark = rgbOf("#20174d");
+    for (let i = 0; i < side; i++) {
+      for (let j = 0; j < side; j++) {
+        const [a, b] = [i - strip, j - strip];
+        let rgb = [0, 0, 0];
+        if (a >= 0 && b >= 0) {
+          const share = values[a * m.size + b] / 255;
+          rgb = share < 0.15 ? dark.map((c, q) => c + (RAMP[0][q] - c) * (share / 0.15)) : rampColour((share - 0.15) / 0.85);
+        } else if (a >= 0 || b >= 0) {
+          rgb = categoryColour(codes[Math.max(a, b)]);
+        }
+        image.data.set([...rgb, a < 0 && b < 0 ? 0 : 255], 4 * (i * side + j));
+      }
+    }
+    pen.putImageData(image, 0, 0);
+  }
+}
+
+function tell(row, px, py) {
+  const tip = element("tip");
+  tip.hidden = row < 0;
+  if (row < 0) return;
+  tip.replaceChildren(
+    pictureOf(row, 48) || "",
+    make("b", { textContent: idOf(row) }),
+    chipOf(row),
+    ...factsOf(row).map((fact) => make("div", { textContent: fact })),
+  );
+  const { offsetWidth: w, offsetHeight: h } = tip;
+  tip.style.left = `${Math.min(Math.max(px + 14, 4), scatter.width - w - 4)}px`;
+  tip.style.top = `${py + h + 18 < scatter.height ? py + 14 : Math.max(py - h - 10, 4)}px`;
+}
+
+function followPointers() {
+  const stage = element("scatter");
+  const down = new Map();
+  let travelled = 0;
+  const local = (event) => {
+    const box = stage.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  stage.addEventListener("pointerdown", (event) => {
+    if (event.target.closest(".zoom")) return;
+    down.set(event.pointerId, local(event));
+    travelled = 0;
+    stage.setPointerCapture(event.pointerId);
+  });
+  stage.addEventListener("pointermove", (event) => {
+    const now = local(event);
+    if (!down.has(event.pointerId)) {
+      if (event.pointerType === "mouse") tell(scatter.pick(...now), ...now);
+      return;
+    }
+    const before = down.get(event.pointerId);
+    down.set(event.pointerId, now);
+    const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+    travelled += Math.hypot(dx, dy);
+    if (down.size === 2) {
+      const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+      const span = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
+      scatter.zoomAt(span(now) / span(before), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
+    } else if (travelled > 4) {
+      scatter.pan(dx, dy);
+      tell(-1);
+    }
+  });
+  const up = (event) => {
+    const was = down.delete(event.pointerId);
+    if (!was || travelled > 4 || event.type !== "pointerup") return;
+    const row = scatter.pick(...local(event));
+    if (row >= 0) choose(row);
+  };
+  stage.addEventListener("pointerup", up);
+  stage.addEventListener("pointercancel", up);
+  stage.addEventListener("pointerleave", () => tell(-1));
+  stage.addEventListener("wheel", (event) => {
+    // A plain wheel scrolls the page, as everywhere else.
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    scatter.zoomAt(Math.exp(-event.deltaY * 0.003), ...local(event));
+  }, { passive: false });
+  stage.addEventListener("dblclick", (event) => scatter.zoomAt(2, ...local(event)));
+  stage.addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] };
+    if (event.key in steps) scatter.pan(...steps[event.key]);
+    else if (event.key === "+") scatter.zoomAt(1.5);
+    else if (event.key === "-") scatter.zoomAt(1 / 1.5);
+    else return;
+    event.preventDefault();
+  });
+}
+
+function find(words) {
+  const wanted = words.trim().toLowerCase();
+  if (wanted === "") return;
+  let row = data.ids ? data.ids.findIndex((id) => id.toLowerCase() === wanted) : -1;
+  if (row < 0 && data.ids) row = data.ids.findIndex((id) => id.toLowerCase().includes(wanted));
+  if (row < 0 && /^(row )?\d+$/.test(wanted)) row = Number(wanted.replace("row ", ""));
+  if (row >= 0 && row < data.n) choose(row);
+}
+
+function start() {
+  const options = (list) => list.map((entry, i) => make("option", { value: i, textContent: entry.name }));
+  element("map-choice").append(...options(data.maps));
+  element("colour-choice").append(...options(data.colours));
+  element("map-choice").onchange = showMap;
+  element("colour-choice").onchange = () => {
+    only = null;
+    showColour();
+  };
+  element("find").onchange = (event) => find(event.target.value);
+  for (const button of document.querySelectorAll("[data-zoom]")) {
+    button.onclick = () => {
+      const factor = Number(button.dataset.zoom);
+      if (factor) scatter.zoomAt(factor);
+      else {
+        scatter.reset();
+        scatter.draw();
+      }
+    };
+  }
+  element("theme").onclick = () => {
+    const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+    document.documentElement.dataset.theme = dark ? "light" : "dark";
+    showColour();
+    drawMatrices();
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showColour);
+  for (const button of document.querySelectorAll("button.row")) {
+    const picture = pictureOf(Number(button.dataset.row), button.closest(".rows") ? 40 : 24);
+    if (picture) {
+      button.classList.add("pictured");
+      button.prepend(picture);
+    }
+  }
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-row]");
+    if (!button) return;
+    choose(Number(button.dataset.row));
+    if (!button.closest("#row")) element("map").scrollIntoView();
+  });
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.onclick = () => navigator.clipboard.writeText(element(button.dataset.copy).textContent);
+  }
+  showColour();
+  showMap();
+  followPointers();
+  drawMatrices();
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

@@ -1,0 +1,279 @@
+// A scatter of many points: WebGL draws them, a grid finds the one under the pointer, and a second
+// canvas on top shows the chosen row and its neighbours. Without WebGL the plain canvas draws all.
+
+const VERTEX = `
+attribute vec2 here, there;
+attribute vec4 colour;
+uniform float moved, size;
+uniform vec4 view;
+varying vec4 shown;
+void main() {
+  vec2 place = mix(here, there, moved);
+  gl_Position = vec4(place * view.xy + view.zw, 0.0, 1.0);
+  gl_PointSize = size;
+  shown = colour;
+}`;
+const FRAGMENT = `
+precision mediump float;
+varying vec4 shown;
+void main() {
+  float far = 2.0 * length(gl_PointCoord - 0.5);
+  float edge = 1.0 - smoothstep(0.8, 1.0, far);
+  gl_FragColor = vec4(shown.rgb, 1.0) * shown.a * edge;
+}`;
+const CELLS = 256;
+const REACH = 14;
+const EDGE = 0.04;
+
+class Scatter {
+  constructor(parent, n) {
+    this.parent = parent;
+    this.n = n;
+    this.zoom = 1;
+    this.centre = [0.5, 0.5];
+    this.moved = 1;
+    this.links = [];
+    this.canvas = parent.insertBefore(document.createElement("canvas"), parent.firstChild);
+    this.over = parent.insertBefore(document.createElement("canvas"), this.canvas.nextSibling);
+    this.over.className = "over";
+    // Kept after drawing, so that the page can be printed.
+    const options = { antialias: false, premultipliedAlpha: true, preserveDrawingBuffer: true };
+    this.gl = new URLSearchParams(location.search).has("plain") ? null : this.canvas.getContext("webgl", options);
+    if (this.gl) this.prepare();
+    new ResizeObserver(() => this.resize()).observe(parent);
+    this.resize();
+  }
+
+  prepare() {
+    const gl = this.gl;
+    const program = gl.createProgram();
+    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    gl.useProgram(program);
+    this.at = Object.fromEntries(["view", "moved", "size"].map((u) => [u, gl.getUniformLocation(program, u)]));
+    this.buffers = {};
+    const layout = { here: [2, gl.UNSIGNED_SHORT], there: [2, gl.UNSIGNED_SHORT], colour: [4, gl.UNSIGNED_BYTE] };
+    for (const [name, [parts, kind]] of Object.entries(layout)) {
+      this.buffers[name] = gl.createBuffer();
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+      const place = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, parts, kind, true, 0, 0);
+    }
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  }
+
+  fill(name, array) {
+    if (!this.gl) return;
+    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
+    this.gl.bufferData(this.gl.ARRAY_BUFFER, array, this.gl.STATIC_DRAW);
+  }
+
+  // Coordinates from 0 to 65535; `ratio` of width to height if distances are to scale.
+  place(x, y, ratio) {
+    const next = new Uint16Array(2 * this.n);
+    for (let i = 0; i < this.n; i++) {
+      next[2 * i] = x[i];
+      next[2 * i + 1] = y[i];
+    }
+    const still = !this.places || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.fill("here", still ? next : this.places);
+    this.fill("there", next);
+    this.places = next;
+    this.ratio = ratio;
+    this.index();
+    this.reset();
+    if (still || !this.gl) {
+      this.moved = 1;
+      this.draw();
+      return;
+    }
+    const start = performance.now();
+    const step = (now) => {
+      const share = Math.min((now - start) / 450, 1);
+      this.moved = share * share * (3 - 2 * share);
+      this.draw();
+      if (share < 1) requestAnimationFrame(step);
+    };
+    this.moved = 0;
+    requestAnimationFrame(step);
+  }
+
+  paint(colours) {
+    this.colours = colours;
+    this.fill("colour", colours);
+    this.draw();
+  }
+
+  // Points by cells of a grid, as starts and members.
+  index() {
+    const cell = (i) => (this.places[2 * i] >> 8) * CELLS + (this.places[2 * i + 1] >> 8);
+    this.starts = new Uint32Array(CELLS * CELLS + 1);
+    for (let i = 0; i < this.n; i++) this.starts[cell(i) + 1]++;
+    for (let c = 0; c < CELLS * CELLS; c++) this.starts[c + 1] += this.starts[c];
+    const next = this.starts.slice();
+    this.members = new Uint32Array(this.n);
+    for (let i = 0; i < this.n; i++) this.members[next[cell(i)]++] = i;
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.parent;
+    this.dense = Math.min(window.devicePixelRatio || 1, 2);
+    for (const canvas of [this.canvas, this.over]) {
+      canvas.width = Math.round(clientWidth * this.dense);
+      canvas.height = Math.round(clientHeight * this.dense);
+    }
+    this.width = clientWidth;
+    this.height = clientHeight;
+    if (this.places) this.draw();
+  }
+
+  reset() {
+    this.zoom = 1;
+    this.centre = [0.5, 0.5];
+  }
+
+  // Pixels that the whole map takes along each axis.
+  extent() {
+    let w = this.width * (1 - 2 * EDGE), h = this.height * (1 - 2 * EDGE);
+    if (this.ratio) {
+      if (w / h > this.ratio) w = h * this.ratio;
+      else h = w / this.ratio;
+    }
+    return [w * this.zoom, h * this.zoom];
+  }
+
+  pixelOf(i) {
+    const [w, h] = this.extent();
+    return [
+      this.width / 2 + (this.places[2 * i] / 65535 - this.centre[0]) * w,
+      this.height / 2 - (this.places[2 * i + 1] / 65535 - this.centre[1]) * h,
+    ];
+  }
+
+  mapAt(px, py) {
+    const [w, h] = this.extent();
+    return [(px - this.width / 2) / w + this.centre[0], (this.height / 2 - py) / h + this.centre[1]];
+  }
+
+  zoomAt(factor, px = this.width / 2, py = this.height / 2) {
+    const before = this.mapAt(px, py);
+    this.zoom = Math.min(Math.max(this.zoom * factor, 0.5), 400);
+    const after = this.mapAt(px, py);
+    this.centre = this.centre.map((c, j) => c + before[j] - after[j]);
+    this.draw();
+  }
+
+  pan(dx, dy) {
+    const [w, h] = this.extent();
+    this.centre = [this.centre[0] - dx / w, this.centre[1] + dy / h];
+    this.draw();
+  }
+
+  // The row nearest to a pixel, within reach and not faint; -1 if there is none.
+  pick(px, py) {
+    const [w, h] = this.extent();
+    const [x, y] = this.mapAt(px, py);
+    const cells = (v, reach) => [v - reach, v + reach].map((e) => Math.min(Math.max(Math.floor(e * CELLS), 0), CELLS - 1));
+    const [left, right] = cells(x, REACH / w);
+    const [low, high] = cells(y, REACH / h);
+    let best = -1, least = REACH * REACH;
+    for (let a = left; a <= right; a++) {
+      for (let m = this.starts[a * CELLS + low]; m < this.starts[a * CELLS + high + 1]; m++) {
+        const i = this.members[m];
+        const [qx, qy] = this.pixelOf(i);
+        const far = (qx - px) ** 2 + (qy - py) ** 2;
+        if (far < least && this.colours[4 * i + 3] > 100) [best, least] = [i, far];
+      }
+    }
+    return best;
+  }
+
+  pointSize() {
+    const base = Math.min(Math.max(260 / Math.sqrt(this.n), 2.2), 9);
+    return base * Math.min(Math.pow(this.zoom, 0.35), 3);
+  }
+
+  draw() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.drawPoints();
+      this.drawOver();
+      this.drawn = (this.drawn || 0) + 1;
+    });
+  }
+
+  drawPoints() {
+    if (!this.places || !this.colours) return;
+    const [w, h] = this.extent();
+    if (!this.gl) return this.drawPlain();
+    const gl = this.gl;
+    const sx = (2 * w) / this.width, sy = (2 * h) / this.height;
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.uniform4f(this.at.view, sx, sy, -this.centre[0] * sx, -this.centre[1] * sy);
+    gl.uniform1f(this.at.moved, this.moved);
+    gl.uniform1f(this.at.size, this.pointSize() * this.dense);
+    gl.drawArrays(gl.POINTS, 0, this.n);
+  }
+
+  drawPlain() {
+    const pen = this.canvas.getContext("2d");
+    const size = this.pointSize();
+    pen.setTransform(this.dense, 0, 0, this.dense, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    for (let i = 0; i < this.n; i++) {
+      const [x, y] = this.pixelOf(i);
+      if (x < 0 || y < 0 || x > this.width || y > this.height) continue;
+      const c = this.colours.subarray(4 * i, 4 * i + 4);
+      pen.fillStyle = `rgba(${c[0]},${c[1]},${c[2]},${c[3] / 255})`;
+      pen.fillRect(x - size / 2, y - size / 2, size, size);
+    }
+  }
+
+  // Links from the chosen row: dashed to rows near before smoothing, whole to those near after.
+  drawOver() {
+    const pen = this.over.getContext("2d");
+    pen.setTransform(this.dense, 0, 0, this.dense, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    if (this.chosen === undefined) return;
+    const from = this.pixelOf(this.chosen);
+    const ink = styleColour("--ink");
+    const ring = this.pointSize() / 2 + 3;
+    pen.strokeStyle = ink;
+    for (const { row, kind } of this.links) {
+      const to = this.pixelOf(row);
+      pen.globalAlpha = 0.55;
+      pen.lineWidth = 1.2;
+      pen.setLineDash(kind === "before" ? [4, 4] : []);
+      pen.beginPath();
+      pen.moveTo(...from);
+      pen.lineTo(...to);
+      pen.stroke();
+      pen.setLineDash([]);
+      pen.beginPath();
+      pen.arc(...to, ring - 1, 0, 7);
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
+    pen.lineWidth = 2.5;
+    pen.beginPath();
+    pen.arc(...from, ring + 2, 0, 7);
+    pen.stroke();
+  }
+
+  choose(row, links) {
+    this.chosen = row;
+    this.links = links;
+    this.draw();
+  }
+}
