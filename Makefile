@@ -27,7 +27,7 @@ docs: .venv/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 
 images: .venv/cli.stamp
-	$(BIN)/vicinal demo -o docs/images --force
+	$(BIN)/vicinal demo graphs -o docs/images --force
 
 .venv/%.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'

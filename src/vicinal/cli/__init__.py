@@ -23,6 +23,7 @@ from vicinal.cli import (
     demo,
     embed,
     graph,
+    perceive,
     rank,
     reproduce,
     segment,
@@ -32,6 +33,7 @@ from vicinal.cli.options import HelpPage
 from vicinal.cli.output import format_facts, format_json
 
 COMMANDS = (
+    perceive,
     graph,
     cluster,
     embed,

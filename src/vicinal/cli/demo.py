@@ -1,104 +1,80 @@
-"""``vicinal demo``: every proximity graph on one noisy spiral, as a table and as a picture."""
+"""``vicinal demo``: the whole of it on data that comes with scikit-learn."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from vicinal import graphs
-from vicinal.cli.options import add_force, new_command
-from vicinal.cli.output import refuse_existing, whole_file
+from vicinal.cli.gallery import show_gallery
+from vicinal.cli.options import add_force, add_manner, new_command, verbosity
+from vicinal.cli.output import refuse_existing
+from vicinal.cli.perceive import write_report
 
 if TYPE_CHECKING:
-    from vicinal.graphs.graph import Graph
+    from vicinal.perception.source import Source
 
-RADIUS = 0.15
-
-GALLERY: dict[str, Callable[[Any], Graph]] = {
-    "knn, k = 5": lambda X: graphs.knn(X, 5),
-    "mutual knn, k = 5": lambda X: graphs.knn(X, 5, mutual=True),
-    "directed knn, k = 5": lambda X: graphs.knn(X, 5, directed=True),
-    f"epsilon ball, {RADIUS}": lambda X: graphs.epsilon_ball(X, RADIUS),
-    "mst": lambda X: graphs.mst(X),
-    "perturbed mst, 20 trees": lambda X: graphs.perturbed_mst(X, random_state=0),
-    "disjoint mst, 4 trees": lambda X: graphs.disjoint_mst(X, 4),
-    "relative neighborhood": lambda X: graphs.relative_neighborhood(X),
-    "beta skeleton, 1.5": lambda X: graphs.beta_skeleton(X, 1.5),
-    "gabriel": lambda X: graphs.gabriel(X),
-    "delaunay": lambda X: graphs.delaunay(X),
-    "complete": lambda X: graphs.complete(X),
-    "gaussian": lambda X: graphs.gaussian(X),
+DEMOS = {
+    "report": "perceive on the handwritten digits of scikit-learn",
+    "graphs": "every graph on a noisy spiral, as a picture",
 }
+READING = [
+    "from sklearn.datasets import load_digits",
+    "X = load_digits().data",
+]
 
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser of ``vicinal``."""
+    listing = "\n".join(f"  {name:<8} {about}" for name, about in DEMOS.items())
     parser = new_command(
         commands,
         "demo",
         run,
-        "draw every graph on a noisy spiral that ships with the package",
-        "Build every graph on a noisy spiral, print a table and write one figure.",
-        "example: vicinal demo -o pictures",
+        "show what the package does, on digits that come with scikit-learn",
+        "Perceive handwritten digits and write the report, or draw every graph on a noisy spiral.",
+        f"demos:\n{listing}\n\nexamples:\n  vicinal demo report\n  vicinal demo graphs -o pictures",
+    )
+    parser.add_argument(
+        "what", nargs="?", choices=DEMOS, default="report", help="default: %(default)s"
     )
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("demo-out"), help="folder; default: %(default)s"
     )
     add_force(parser)
+    add_manner(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Build, print and draw the gallery."""
-    from vicinal.datasets import load_noisy_spiral
+    """Run a demo; returns what it found."""
+    if arguments.what == "graphs":
+        return show_gallery(arguments.output, arguments.force)
+    from vicinal.perception.result import Origin
+    from vicinal.perception.road import perceive_source
 
-    path = arguments.output / "graphs.png"
+    path = arguments.output / "report.html"
     refuse_existing([path], arguments.force)
-    points = load_noisy_spiral()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    built = {name: build(points) for name, build in GALLERY.items()}
-    draw_gallery(points, built, path)
-    return {
-        "points": len(points),
-        "graphs": [
-            {
-                "graph": name,
-                "edges": graph.n_edges,
-                "components": graph.n_components,
-                "longest_edge": graph.lengths.max(),
-            }
-            for name, graph in built.items()
-        ],
-        "written": {"figure": path},
-    }
+    found = perceive_source(
+        _digits(),
+        Origin("Handwritten digits", f"vicinal demo --seed {arguments.seed}", READING),
+        random_state=arguments.seed,
+        n_jobs=arguments.jobs,
+        verbose=verbosity(arguments),
+    )
+    return write_report(found, path, arguments.json)
 
 
-def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> None:
-    """One figure with the points and all graphs side by side."""
-    try:
-        from matplotlib.figure import Figure
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError("the demo needs matplotlib: pip install 'vicinal[plot]'.") from error
-    from vicinal import plot
-    from vicinal.graphs.graph import Graph
+def _digits() -> Source:
+    from sklearn.datasets import load_digits
 
-    n_columns = 5
-    n_rows = -(-(len(built) + 1) // n_columns)
-    figure = Figure(figsize=(2.4 * n_columns, 2.55 * n_rows), layout="constrained")
-    cells = figure.subplots(n_rows, n_columns).ravel()
-    for ax in cells:
-        ax.set_axis_off()
-    nothing = Graph.from_edges(len(points), [], [], points=points)
-    for ax, (name, graph) in zip(cells, {"points": nothing, **built}.items(), strict=False):
-        plot.graph(graph, points, ax=ax, point_size=4, edge_width=0.5)
-        ax.set_title(name, fontsize=9)
-    drawn = BytesIO()
-    figure.savefig(drawn, dpi=110)
-    with whole_file(path) as unfinished:
-        # Smooth lines need few colours; a palette makes the file a third as large.
-        Image.open(drawn).convert("RGB").quantize(64).save(unfinished, optimize=True)
+    from vicinal.perception.source import Source
+
+    digits = load_digits()
+    return Source(
+        digits.data,
+        names=[name.replace("_", " ") for name in digits.feature_names],
+        labels=digits.target,
+        label_name="digit",
+        images=digits.images,
+    )

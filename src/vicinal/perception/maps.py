@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import (
+    ClusterPreservingEmbedding,
     Isomap,
     LaplacianEigenmaps,
     PerceptualEmbedding,
@@ -50,6 +51,9 @@ def draw_maps(scene: Scene) -> Maps:
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     landmarks = N_LANDMARKS if scene.n > ALL_PATHS else None
     coordinates = {
+        "cluster preserving": ClusterPreservingEmbedding(n_components=2, **common).fit_transform(
+            scene.points
+        ),
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(scene.trees),
         "laplacian": LaplacianEigenmaps(2, **common).fit_transform(scene.trees),
         "perceptual": PerceptualEmbedding(2, **common).fit_transform(scene.digraph),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -54,11 +53,6 @@ class Steps:
         self.seconds[name] = time.perf_counter() - start
         self._say(f"\r{number}  {name:<24} {'kept' if kept else f'{self.seconds[name]:.1f} s':>8}")
         return result
-
-    def forget(self) -> None:
-        """Remove what was kept, when nothing is left to do."""
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _say(self, text: str, end: str = "\n") -> None:
         if self.verbose > 0:

@@ -1,0 +1,86 @@
+"""``vicinal demo graphs``: every proximity graph on one noisy spiral, as a table and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vicinal import graphs
+from vicinal.cli.output import refuse_existing, whole_file
+
+if TYPE_CHECKING:
+    from vicinal.graphs.graph import Graph
+
+RADIUS = 0.15
+
+GALLERY: dict[str, Callable[[Any], Graph]] = {
+    "knn, k = 5": lambda X: graphs.knn(X, 5),
+    "mutual knn, k = 5": lambda X: graphs.knn(X, 5, mutual=True),
+    "directed knn, k = 5": lambda X: graphs.knn(X, 5, directed=True),
+    f"epsilon ball, {RADIUS}": lambda X: graphs.epsilon_ball(X, RADIUS),
+    "mst": lambda X: graphs.mst(X),
+    "perturbed mst, 20 trees": lambda X: graphs.perturbed_mst(X, random_state=0),
+    "disjoint mst, 4 trees": lambda X: graphs.disjoint_mst(X, 4),
+    "relative neighborhood": lambda X: graphs.relative_neighborhood(X),
+    "beta skeleton, 1.5": lambda X: graphs.beta_skeleton(X, 1.5),
+    "gabriel": lambda X: graphs.gabriel(X),
+    "delaunay": lambda X: graphs.delaunay(X),
+    "complete": lambda X: graphs.complete(X),
+    "gaussian": lambda X: graphs.gaussian(X),
+}
+
+
+def show_gallery(folder: Path, force: bool) -> dict[str, Any]:
+    """Build and draw every graph; returns what there is to say about them."""
+    from vicinal.datasets import load_noisy_spiral
+
+    path = folder / "graphs.png"
+    refuse_existing([path], force)
+    points = load_noisy_spiral()
+    folder.mkdir(parents=True, exist_ok=True)
+    built = {name: build(points) for name, build in GALLERY.items()}
+    draw_gallery(points, built, path)
+    return {
+        "points": len(points),
+        "graphs": [
+            {
+                "graph": name,
+                "edges": graph.n_edges,
+                "components": graph.n_components,
+                "longest_edge": graph.lengths.max(),
+            }
+            for name, graph in built.items()
+        ],
+        "written": {"figure": path},
+    }
+
+
+def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> None:
+    """One figure with the points and all graphs side by side."""
+    try:
+        from matplotlib.figure import Figure
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("the demo needs matplotlib: pip install 'vicinal[plot]'.") from error
+    from vicinal import plot
+    from vicinal.graphs.graph import Graph
+
+    n_columns = 5
+    n_rows = -(-(len(built) + 1) // n_columns)
+    figure = Figure(figsize=(2.4 * n_columns, 2.55 * n_rows), layout="constrained")
+    cells = figure.subplots(n_rows, n_columns).ravel()
+    for ax in cells:
+        ax.set_axis_off()
+    nothing = Graph.from_edges(len(points), [], [], points=points)
+    for ax, (name, graph) in zip(cells, {"points": nothing, **built}.items(), strict=False):
+        plot.graph(graph, points, ax=ax, point_size=4, edge_width=0.5)
+        ax.set_title(name, fontsize=9)
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=110)
+    with whole_file(path) as unfinished:
+        # Smooth lines need few colours; a palette makes the file a third as large.
+        Image.open(drawn).convert("RGB").quantize(64).save(unfinished, optimize=True)

@@ -1,0 +1,93 @@
+"""Folders of images as tables of grey levels, a row an image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vicinal.cli.tables import Table
+
+FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+# Larger images are made smaller: what is alike does not show in single pixels.
+SIDE = 64
+
+
+def read_images(folder: Path, label: str | None = None) -> Table:
+    """Grey levels of all images in a folder and its folders, in the order of their names.
+
+    Rows are named by their files. With ``label="folder"`` the folder that an image is in is its class.
+    """
+    paths = image_files(folder)
+    pixels, notes = load_images(paths)
+    homes = np.array([str(path.parent.relative_to(folder)) for path in paths])
+    several = len(set(homes.tolist())) > 1
+    if label is not None and (label != "folder" or not several):
+        raise ValueError(
+            f"--label {label}: images have no columns; sort them into folders and give --label folder."
+        )
+    rows, columns = np.divmod(np.arange(pixels[0].size), pixels.shape[2])
+    return Table(
+        pixels.reshape(len(pixels), -1).astype(np.float64),
+        notes,
+        [f"pixel {r} {c}" for r, c in zip(rows, columns, strict=True)],
+        np.array([str(path.relative_to(folder)) for path in paths]),
+        homes if label is not None else None,
+        {"folder": homes} if several and label is None else {},
+        pixels,
+    )
+
+
+def images_of_rows(folder: Path, n_rows: int, ids: np.ndarray | None) -> np.ndarray:
+    """A picture for each row: the one named by its id, or the one in its place."""
+    paths = image_files(folder)
+    by_name = {path.stem: path for path in paths}
+    names = [] if ids is None else [Path(str(name)).stem for name in ids]
+    if names and all(name in by_name for name in names):
+        paths = [by_name[name] for name in names]
+    elif len(paths) != n_rows:
+        raise ValueError(
+            f"--images {folder} holds {len(paths):,} images for {n_rows:,} rows; name them by --id, or "
+            "give one for each row, in the order of their names."
+        )
+    return load_images(paths)[0]
+
+
+def image_files(folder: Path) -> list[Path]:
+    """Images in a folder and its folders, in the order of their names."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is no folder; name one that holds images.")
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in FORMATS)
+    if not paths:
+        raise ValueError(f"{folder} holds no image ({' '.join(FORMATS)}).")
+    return paths
+
+
+def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
+    """Grey levels (n, height, width) of images brought to one size, and what was done to them."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("images need Pillow: pip install 'vicinal[cli]'.") from error
+
+    def grey(path: Path) -> Any:
+        try:
+            return Image.open(path).convert("L")
+        except OSError as error:
+            raise ValueError(f"{path} could not be read as an image: {error}") from error
+
+    first = grey(paths[0]).size
+    shrink = min(1.0, SIDE / max(first))
+    size = tuple(max(1, round(side * shrink)) for side in first)
+    pixels = np.empty((len(paths), size[1], size[0]), dtype=np.uint8)
+    resized = 0
+    for i, path in enumerate(paths):
+        image = grey(path)
+        if image.size != size:
+            image, resized = image.resize(size, Image.Resampling.BOX), resized + 1
+        pixels[i] = np.asarray(image)
+    notes = [f"{len(paths):,} images as grey levels, {size[1]} x {size[0]} pixels"]
+    if resized:
+        notes.append(f"{resized:,} of them had another size and were brought to this one")
+    return pixels, notes
