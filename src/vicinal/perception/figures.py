@@ -114,18 +114,12 @@ def ticks(low: float, high: float, log: bool = False, most: int = 6) -> list[flo
     if not high > low:
         return [low]
     if log:
-        powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
-        every = max(1, -(-len(powers) // most))
+        lowest, highest = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+        every = max(1, -(-(highest - lowest) // most))
         # Within a few powers of ten, steps between them are marked too.
-        steps = (1, 2, 5) if len(powers) <= 2 else (1,)
-        marks = np.outer(
-            10.0
-            ** np.arange(
-                powers[0] - 1 if len(powers) else np.floor(np.log10(low)), np.log10(high) + 1, every
-            ),
-            steps,
-        )
-        return [float(v) for v in np.sort(marks.ravel()) if low <= v <= high] or [low, high]
+        steps = (1, 2, 5) if highest - lowest <= 2 else (1,)
+        marks = [s * 10.0**power for power in range(lowest, highest + 1, every) for s in steps]
+        return [mark for mark in marks if low <= mark <= high] or [low, high]
     step = 10.0 ** np.floor(np.log10((high - low) / most))
     for factor in (1, 2, 5, 10):
         if (high - low) / (step * factor) <= most:

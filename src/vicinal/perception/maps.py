@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,10 @@ from vicinal import (
     LaplacianEigenmaps,
     PerceptualEmbedding,
 )
-from vicinal.perception.scene import Scene
+from vicinal.perception.scene import NEIGHBORS, Scene
 
+# Up to so many rows the best path may take any step, above only steps along the spanning trees.
+ALL_STEPS = 20_000
 # Up to so many rows Isomap takes the paths between all of them, above those to some landmarks.
 ALL_PATHS = 2000
 N_LANDMARKS = 200
@@ -51,15 +54,23 @@ def draw_maps(scene: Scene) -> Maps:
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     landmarks = N_LANDMARKS if scene.n > ALL_PATHS else None
     coordinates = {
-        "cluster preserving": ClusterPreservingEmbedding(n_components=2, **common).fit_transform(
-            scene.points
-        ),
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(scene.trees),
+        "cluster preserving": _cluster_preserving(scene, common),
         "laplacian": LaplacianEigenmaps(2, **common).fit_transform(scene.trees),
         "perceptual": PerceptualEmbedding(2, **common).fit_transform(scene.digraph),
         "principal": principal_plane(scene.points),
     }
     return Maps(coordinates, {name: ABOUT[name] for name in coordinates})
+
+
+def _cluster_preserving(scene: Scene, common: dict[str, Any]) -> np.ndarray:
+    model = ClusterPreservingEmbedding(
+        n_components=2, n_neighbors=min(NEIGHBORS, scene.n - 1), **common
+    )
+    with warnings.catch_warnings():
+        # A direction without extent is a flat map, as anyone can see.
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit_transform(scene.points if scene.n <= ALL_STEPS else scene.trees)
 
 
 def principal_plane(points: np.ndarray) -> np.ndarray:

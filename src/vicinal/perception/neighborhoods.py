@@ -9,6 +9,9 @@ import numpy as np
 from vicinal.perception.scene import NEIGHBORS, Scene
 
 
+HUBS = 5
+
+
 class Neighborhoods(NamedTuple):
     """What the nearest neighbours tell.
 
@@ -27,7 +30,7 @@ class Neighborhoods(NamedTuple):
     n_orphans : int
         Rows that are in nobody's list.
     hubs : ndarray of int
-        The ten rows that are in most lists.
+        The five rows that are in most lists.
     duplicate_of : ndarray of int (n,)
         The first row that holds the same values, -1 for rows that are the first.
     n_duplicates : int
@@ -62,7 +65,7 @@ def find_neighborhoods(scene: Scene) -> Neighborhoods:
         occurrences=occurrences,
         skewness=_skewness(occurrences),
         n_orphans=int(np.count_nonzero(occurrences == 0)),
-        hubs=np.argsort(-occurrences, kind="stable")[:10],
+        hubs=np.argsort(-occurrences, kind="stable")[:HUBS],
         duplicate_of=duplicate_of,
         n_duplicates=int(np.count_nonzero(duplicate_of >= 0)),
     )
