@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 import vicinal  # noqa: E402
 from vicinal import graphs  # noqa: E402
 from vicinal.cli import COMMANDS, build_parser  # noqa: E402
-from vicinal.cli.demo import GALLERY  # noqa: E402
+from vicinal.cli.gallery import GALLERY  # noqa: E402
 
 NAMES = [module.__name__.rpartition(".")[2] for module in COMMANDS]
 
@@ -151,7 +151,7 @@ def test_nothing_is_built_when_the_result_could_not_be_written(table, monkeypatc
 
 
 def test_demo_shows_every_graph_and_says_where(tmp_path, capsys, run):
-    assert run("demo", "-o", tmp_path / "pictures") == 0
+    assert run("demo", "graphs", "-o", tmp_path / "pictures") == 0
     out = capsys.readouterr().out
     for name in GALLERY:
         assert name in out

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from threadpoolctl import threadpool_limits
 
 from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 from vicinal.perception.clusters import Clusters
@@ -58,8 +57,7 @@ def _others(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:
     from sklearn.cluster import SpectralClustering as SklearnSpectral
 
     neighbors = {"affinity": "nearest_neighbors", "n_neighbors": min(NEIGHBORS, len(X) - 1)}
-    # One thread, so that sums are always taken in the same order.
-    with threadpool_limits(limits=1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         # A graph in pieces is what its neighbours are, and part of what is compared.
         warnings.simplefilter("ignore")
         return {

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from threadpoolctl import threadpool_limits
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs
 from vicinal._parallel import progress_bar
@@ -98,8 +97,7 @@ def _stability_curve(rows: np.ndarray, numbers: list[int], scene: Scene) -> np.n
     ]
     curve = []
     title = "stability" if scene.verbose > 0 else None
-    # Many small problems: threads of the matrix products would only wait for each other.
-    with progress_bar(len(numbers), title) as bar, threadpool_limits(limits=1):
+    with progress_bar(len(numbers), title) as bar:
         for number in numbers:
             model = PerceptualClustering(number, random_state=scene.seed, n_jobs=scene.n_jobs)
             first, *others = (model.fit(graph).labels_ for graph in built)

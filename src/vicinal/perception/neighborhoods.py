@@ -8,7 +8,6 @@ import numpy as np
 
 from vicinal.perception.scene import NEIGHBORS, Scene
 
-
 HUBS = 5
 
 

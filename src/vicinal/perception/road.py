@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from vicinal import __version__
 from vicinal._estimators import draw_seed
 from vicinal._parallel import n_threads
@@ -19,7 +21,7 @@ from vicinal.perception.neighborhoods import Neighborhoods, find_neighborhoods
 from vicinal.perception.result import Origin, Perception
 from vicinal.perception.scene import Scene
 from vicinal.perception.smoothing import Smoothing, smooth
-from vicinal.perception.source import Source, prepare, source_of
+from vicinal.perception.source import Prepared, Source, prepare, source_of
 from vicinal.perception.steps import Steps, fingerprint_of
 
 SAMPLE = 2000
@@ -145,9 +147,19 @@ def perceive_source(
     )
     step = Steps(names, folder, fingerprint, verbose)
     scene = Scene(data.points, sample, seed, n_jobs, verbose)
+    # Threads are ours, over blocks; those inside matrix products would add in another order each time,
+    # and on many small problems they only wait for each other.
+    with threadpool_limits(limits=1):
+        found = _walk(step, scene, data, n_clusters)
+    return Perception(
+        data=data, parameters=parameters, seconds=step.seconds, origin=origin, **found
+    )
 
+
+def _walk(step: Steps, scene: Scene, data: Prepared, wanted: int | str) -> dict[str, Any]:
+    """All steps in their order; what each found, by the name it has in a `Perception`."""
     neighborhoods = step("neighbour structure", Neighborhoods, lambda: find_neighborhoods(scene))
-    count = step("number of clusters", ClusterCount, lambda: count_clusters(scene, n_clusters))
+    count = step("number of clusters", ClusterCount, lambda: count_clusters(scene, wanted))
     clusters = step(
         "clusters and noise", Clusters, lambda: find_clusters(scene, data, count.n_clusters)
     )
@@ -164,17 +176,13 @@ def perceive_source(
             LabelScores,
             lambda: score_against(classes, scene, clusters, count.n_clusters),
         )
-    return Perception(
-        data=data,
-        neighborhoods=neighborhoods,
-        count=count,
-        clusters=clusters,
-        graphs=compared,
-        maps=maps,
-        smoothing=smoothing,
-        exemplars=exemplars,
-        scores=scores,
-        parameters=parameters,
-        seconds=step.seconds,
-        origin=origin,
-    )
+    return {
+        "neighborhoods": neighborhoods,
+        "count": count,
+        "clusters": clusters,
+        "graphs": compared,
+        "maps": maps,
+        "smoothing": smoothing,
+        "exemplars": exemplars,
+        "scores": scores,
+    }

@@ -1,0 +1,74 @@
+"""Perceptions that several tests look at, each found once."""
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+from sklearn.datasets import load_digits, load_iris, load_wine  # noqa: E402
+
+import vicinal  # noqa: E402
+from vicinal.datasets import make_half_cylinders, make_spirals  # noqa: E402
+
+
+def iris_table():
+    """Iris with words, gaps and a constant column: a table as people have them."""
+    iris = load_iris(as_frame=True)
+    frame = iris.frame.drop(columns="target")
+    frame["species"] = iris.target_names[iris.target]
+    frame["flower"] = [f"flower {i}" for i in range(len(frame))]
+    frame["garden"] = np.where(np.arange(len(frame)) % 2, "east", "west")
+    frame["planet"] = 3.0
+    frame.iloc[[3, 70], [0, 1]] = np.nan
+    return frame
+
+
+def _iris():
+    return vicinal.perceive(iris_table(), labels="species", ids="flower")
+
+
+def _wine():
+    X, y = load_wine(return_X_y=True)
+    return vicinal.perceive(X, labels=y, n_jobs=1)
+
+
+def _digits():
+    digits = load_digits()
+    return vicinal.perceive(digits.data, labels=digits.target, images=digits.images, sample=200)
+
+
+def _half_cylinders():
+    X, y = make_half_cylinders(250, 200, random_state=0)
+    return vicinal.perceive(X, labels=y, sample=300)
+
+
+def _spirals():
+    X, y = make_spirals(300, noise=0.01, random_state=0)
+    return vicinal.perceive(X, labels=y, n_clusters=2)
+
+
+MAKERS = {
+    "iris": _iris,
+    "wine": _wine,
+    "digits": _digits,
+    "half-cylinders": _half_cylinders,
+    "spirals": _spirals,
+}
+
+
+@pytest.fixture(scope="session", name="iris_table")
+def _iris_table():
+    return iris_table()
+
+
+@pytest.fixture(scope="session")
+def perception():
+    """A function from the name of a data set to what was perceived in it."""
+    found = {}
+
+    def of(name):
+        if name not in found:
+            found[name] = MAKERS[name]()
+        return found[name]
+
+    return of
