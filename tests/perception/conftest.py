@@ -38,12 +38,12 @@ def _digits():
 
 
 def _half_cylinders():
-    X, y = make_half_cylinders(250, 200, random_state=0)
+    X, y = make_half_cylinders(400, 200, random_state=0)
     return vicinal.perceive(X, labels=y, sample=300)
 
 
 def _spirals():
-    X, y = make_spirals(300, noise=0.01, random_state=0)
+    X, y = make_spirals(400, random_state=0)
     return vicinal.perceive(X, labels=y, n_clusters=2)
 
 

@@ -77,11 +77,9 @@ def likely_dimension(distances: np.ndarray) -> float:
     averaged over rows (MacKay and Ghahramani 2005), rows with a duplicate left out. NaN if none is left.
     """
     rows = distances[distances[:, 0] > 0]
-    if len(rows) == 0 or rows.shape[1] < 3:
+    if len(rows) == 0 or rows.shape[1] < 2:
         return float("nan")
-    # Without bias the k - 1 terms are divided by k - 2.
-    inverse = np.log(rows[:, -1:] / rows[:, :-1]).sum(axis=1) / (rows.shape[1] - 2)
-    mean = inverse.mean()
+    mean = np.log(rows[:, -1:] / rows[:, :-1]).mean()
     return float(1.0 / mean) if mean > 0 else float("nan")
 
 

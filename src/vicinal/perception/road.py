@@ -89,12 +89,12 @@ def perceive(
     Examples
     --------
     >>> import vicinal
-    >>> X, truth = vicinal.datasets.make_half_cylinders(150, 100, random_state=0)
-    >>> found = vicinal.perceive(X, labels=truth)
+    >>> X, arm = vicinal.datasets.make_two_moons(150, noise=0.05, random_state=0)
+    >>> found = vicinal.perceive(X, labels=arm, sample=100)
     >>> found.n_clusters
     2
     >>> found.labels.shape, found.noise_score.shape
-    ((400,), (400,))
+    ((150,), (150,))
     """
     source = source_of(X, labels, ids, images)
     return perceive_source(

@@ -1,0 +1,88 @@
+"""From a table as people have it to points: gaps, constants, words, scales, names."""
+
+import numpy as np
+import pytest
+
+from vicinal.perception.source import Source, prepare, source_of
+
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture
+def values():
+    return np.random.default_rng(0).normal(size=(30, 3))
+
+
+def test_gaps_take_the_median_of_their_column_and_are_counted(values):
+    expected = values.copy()
+    values[[2, 5], 1] = np.nan
+    values[7, 2] = np.inf
+    given = values.copy()
+    found = prepare(Source(values), "none")
+    expected[[2, 5], 1] = np.nanmedian(given[:, 1])
+    expected[7, 2] = np.median(given[np.isfinite(given[:, 2]), 2])
+    np.testing.assert_array_equal(found.points, expected)
+    assert found.n_missing == 3
+    assert [column["missing"] for column in found.columns] == [0, 2, 1]
+    np.testing.assert_array_equal(values, given)  # the caller's table stays as it is
+    assert "3 of 90 values are missing (3.33%), most in 'column 2' (2)" in found.notes[0]
+
+
+def test_columns_that_say_nothing_are_dropped_and_named(values):
+    X = np.column_stack([values, np.full(30, 7.0), np.full(30, np.nan)])
+    found = prepare(Source(X, names=["a", "b", "c", "seven", "nothing"]), "none")
+    assert found.names == ["a", "b", "c"]
+    assert "dropped 2 constant columns: 'seven', 'nothing'" in found.notes
+    assert [column["used"] for column in found.columns] == [True] * 3 + [False] * 2
+
+
+def test_columns_of_different_units_are_standardised_and_it_is_said_why(values):
+    found = prepare(Source(values * [1.0, 1000.0, 1.0]))
+    assert found.scaling == "standard"
+    assert "differ by a factor of" in found.why_scaling
+    np.testing.assert_allclose(found.points.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(found.points.std(axis=0), 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (lambda X: Source(X), "as in one unit"),
+        (lambda X: Source(X[:, :1]), "one column"),
+        (lambda X: Source(X * [1, 100, 1], images=np.zeros((30, 2, 2))), "grey levels"),
+    ],
+)
+def test_columns_of_one_unit_stay_as_they_are(source, words, values):
+    found = prepare(source(values))
+    assert found.scaling == "none"
+    assert words in found.why_scaling
+    np.testing.assert_array_equal(found.points, found.values)
+
+
+def test_a_frame_sets_words_aside_and_finds_its_labels_and_ids(values):
+    frame = pd.DataFrame(values, columns=["a", "b", "c"])
+    frame["kind"] = ["x", "y"] * 15
+    frame["name"] = [f"n{i}" for i in range(30)]
+    frame["class"] = [1.0, 2.0, 3.0] * 10
+    found = prepare(source_of(frame, "class", "name", None))
+    assert found.names == ["a", "b", "c"]
+    assert found.ids[:2] == ["n0", "n1"]
+    assert found.labels.tolist()[:3] == ["1", "2", "3"]
+    assert found.label_name == "class"
+    assert list(found.others) == ["kind"]
+    assert found.notes == ["set aside 'kind': it does not hold numbers"]
+
+
+def test_a_frame_of_words_only_is_refused():
+    frame = pd.DataFrame({"a": ["x"] * 20, "b": ["y"] * 20})
+    with pytest.raises(ValueError, match="no numeric column among a, b"):
+        source_of(frame, None, None, None)
+    with pytest.raises(ValueError, match="labels='c', but the columns of X are a, b"):
+        source_of(frame, "c", None, None)
+
+
+def test_pictures_are_tables_of_their_pixels():
+    pictures = np.random.default_rng(1).integers(0, 255, (12, 4, 5))
+    found = prepare(source_of(pictures, None, None, None))
+    assert found.points.shape == (12, 20)
+    np.testing.assert_array_equal(found.images, pictures)
