@@ -15,16 +15,19 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._parallel import progress_bar
-from vicinal.operators.eigensolvers import connected_pairs
+from vicinal.operators.eigensolvers import Deflated, largest
 from vicinal.operators.laplacians import degrees, normalized_affinity
+from vicinal.operators.multilevel import multilevel_eigenpairs
 from vicinal.operators.products import SparseProduct
 from vicinal.similarity.walks import times_power
 
 # Pixels so many standard deviations of the walk apart are looked at together: they hardly meet.
 APART = 3.0
-# Of the return probabilities, and of the eigenvectors.
-ROUGH, TOLERANCE = 1e-3, 1e-4
+# Of the return probabilities, of products, and of the eigenvectors, as in the cut without smoothing.
+ROUGH, CLOSE, ACCURACY = 1e-3, 1e-6, 1e-2
 VECTORS_AT_ONCE = 32
+# So many pixels have no levels worth speaking of.
+FEW = 2_000
 
 
 class SmoothedAffinity(LinearOperator):
@@ -55,8 +58,8 @@ class SmoothedAffinity(LinearOperator):
     def _matmat(self, X: np.ndarray) -> np.ndarray:
         scaled = self.roots[:, None] * X
         outer, inner = self.outer[:, None], self.inner[:, None]
-        half = inner * times_power(self.walk, outer * scaled, self.steps, ROUGH * TOLERANCE)
-        half += outer * times_power(self.walk, inner * scaled, self.steps, ROUGH * TOLERANCE)
+        half = inner * times_power(self.walk, outer * scaled, self.steps, CLOSE)
+        half += outer * times_power(self.walk, inner * scaled, self.steps, CLOSE)
         return 0.5 * self.roots[:, None] * half
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
@@ -99,13 +102,21 @@ def smoothed_vectors(
     weights = sparse.csr_array(weights + sparse.eye_array(weights.shape[0], format="csr"))
     returns = return_probabilities(weights, shape, reach, t + 1, n_jobs, progress)
     operator = SmoothedAffinity(weights, t, returns, n_jobs)
-    known = operator.known[:, None]
-    if n_vectors > 1:
-        found = connected_pairs(
-            operator.near, operator.known, n_vectors - 1, TOLERANCE, 0, n_jobs, operator=operator
-        )[1]
-        known = np.hstack([known, found])
-    return known * operator.roots[:, None]
+    if weights.shape[0] <= FEW or n_vectors > weights.shape[0] // 10:
+        deflated = Deflated(operator, operator.known)
+        found = [operator.known[:, None]]
+        if n_vectors > 1:
+            found.append(largest(deflated, n_vectors - 1, CLOSE, 0)[1])
+        return np.hstack(found) * operator.roots[:, None]
+    _, vectors, _ = multilevel_eigenpairs(
+        operator.near,
+        operator.known,
+        n_vectors,
+        accuracy=ACCURACY,
+        operator=operator,
+        n_jobs=n_jobs,
+    )
+    return vectors * operator.roots[:, None]
 
 
 def return_probabilities(
