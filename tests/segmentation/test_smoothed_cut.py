@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 from sklearn.metrics import adjusted_rand_score
 
 import vicinal
+from vicinal.segmentation import smoothed_cut
 from vicinal.segmentation.normalized_cut import read_segments
 from vicinal.segmentation.pixels import grid_offsets, pixel_affinity, typical_step
 from vicinal.segmentation.smoothed_cut import (
@@ -73,6 +74,13 @@ def test_segments_are_those_of_the_whole_matrix_clamped_or_not(weights, t):
     for clamp in (False, True):
         expected = read_segments(dense_vectors(weights, t, clamp)[1], 3, 0)
         assert adjusted_rand_score(found, expected) > 0.97
+
+
+def test_both_roads_to_the_eigenvectors_agree(image, monkeypatch):
+    large = np.kron(image, np.ones((3, 3)))
+    found = vicinal.segment(large, 3, smooth=6)
+    monkeypatch.setattr(smoothed_cut, "FEW", large.size)
+    assert adjusted_rand_score(found.ravel(), vicinal.segment(large, 3, smooth=6).ravel()) > 0.98
 
 
 def test_without_self_normalisation_smoothing_does_not_change_the_cut(weights):

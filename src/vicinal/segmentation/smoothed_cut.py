@@ -103,19 +103,17 @@ def smoothed_vectors(
     returns = return_probabilities(weights, shape, reach, t + 1, n_jobs, progress)
     operator = SmoothedAffinity(weights, t, returns, n_jobs)
     if weights.shape[0] <= FEW or n_vectors > weights.shape[0] // 10:
-        deflated = Deflated(operator, operator.known)
-        found = [operator.known[:, None]]
-        if n_vectors > 1:
-            found.append(largest(deflated, n_vectors - 1, CLOSE, 0)[1])
-        return np.hstack(found) * operator.roots[:, None]
-    _, vectors, _ = multilevel_eigenpairs(
-        operator.near,
-        operator.known,
-        n_vectors,
-        accuracy=ACCURACY,
-        operator=operator,
-        n_jobs=n_jobs,
-    )
+        others = largest(Deflated(operator, operator.known), n_vectors - 1, CLOSE, 0)[1]
+        vectors = np.column_stack([operator.known, others])
+    else:
+        _, vectors, _ = multilevel_eigenpairs(
+            operator.near,
+            operator.known,
+            n_vectors,
+            accuracy=ACCURACY,
+            operator=operator,
+            n_jobs=n_jobs,
+        )
     return vectors * operator.roots[:, None]
 
 
