@@ -34,6 +34,8 @@ WINDOW = 15
 RETRIEVAL_STEPS, BLOCK_STEPS = 500, 200
 # Rankings walk along similarities above this; the others are nothing beside them.
 FELT = 1e-9
+# Pairs that can be seen in the picture of a similarity.
+LINKED = 0.1
 
 
 class Setting(NamedTuple):
@@ -182,7 +184,11 @@ def blocks_of_faces(setting: Setting, verbose: int = 0) -> Outcome:
     shown, rows = {}, []
     for name, matrix in (("W", W), ("W*", self_smooth(W, BLOCK_STEPS, psd=True))):
         within, between = matrix[same & off].mean(), matrix[~same].mean()
-        rows.append({"matrix": name, "within": within, "between": between})
+        linked = matrix > LINKED
+        rows.append(
+            {"matrix": name, "within": within, "between": between,
+             "linked_within": linked[same & off].mean(), "linked_between": linked[~same].mean()}
+        )  # fmt: skip
         shown[name] = matrix[np.ix_(order, order)]
     return Outcome(rows, {"shown": shown, "name": items.name})
 

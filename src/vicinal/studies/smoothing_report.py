@@ -109,12 +109,13 @@ def cluster_table(found: Outcome) -> Table:
 
 
 def block_table(found: Outcome) -> Table:
-    """Mean similarity inside classes and across."""
-    table = [[f"mean similarity, {found.scene['name']}", "same class", "others", "ratio"]]
+    """Similarity inside classes and across: its mean, and pairs above 0.1."""
+    head = [f"similarity, {found.scene['name']}", "mean, same class", "others"]
+    table = [[*head, f"pairs above {study.LINKED}, same class", "others"]]
     for row in found.rows:
-        ratio = row["within"] / max(row["between"], 1e-300)
-        numbers = [f"{row['within']:.4f}", f"{row['between']:.5f}", f"{ratio:.0f}"]
-        table.append([row["matrix"], *numbers])
+        numbers = [f"{row[what]:.4f}" for what in ("within", "between")]
+        shares = [f"{100 * row[what]:.2f} %" for what in ("linked_within", "linked_between")]
+        table.append([row["matrix"], *numbers, *shares])
     return table
 
 
