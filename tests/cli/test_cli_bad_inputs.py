@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("pandas")
 
+from vicinal.cli import output
+
 READING = {
     "graph": [],
     "cluster": [],
@@ -68,6 +70,20 @@ def test_a_folder_without_rights_is_named(command, tmp_path, error_of, monkeypat
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     words = [command, tmp_path / "missing.csv", *READING[command], "-o", tmp_path / "new.csv"]
     assert "cannot be written to; choose another" in error_of(*words)
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize(
+    ("target", "module"),
+    [("new.csv", "pandas"), ("new.parquet", "pyarrow"), ("new.png", "matplotlib")],
+)
+def test_a_library_that_is_missing_is_named_before_the_work(
+    command, target, module, tmp_path, error_of, monkeypatch
+):
+    monkeypatch.setattr(output, "find_spec", lambda name: None if name == module else name)
+    option = "--plot" if target.endswith(".png") else "-o"
+    words = [command, tmp_path / "missing.csv", *READING[command], option, tmp_path / target]
+    assert f"need {module}: pip install 'vicinal[cli]'" in error_of(*words)
 
 
 @pytest.mark.parametrize("command", READING)

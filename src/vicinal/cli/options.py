@@ -8,7 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.output import FIGURE_FORMATS, TABLE_FORMATS, check_target
+from vicinal.cli.output import (
+    FIGURE_FORMATS,
+    MODULES,
+    TABLE_FORMATS,
+    check_target,
+    need_modules,
+)
 from vicinal.cli.tables import READERS, Table, read_table
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
@@ -104,6 +110,10 @@ def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True
         raise ValueError("--plot needs coordinates, but a matrix of pairs has none; leave it out.")
     check_target(arguments.output, TABLE_FORMATS, "--output", arguments.force)
     check_target(arguments.plot, FIGURE_FORMATS, "--plot", arguments.force)
+    if arguments.output is not None:
+        need_modules(f"{arguments.output.suffix} files", *MODULES[arguments.output.suffix.lower()])
+    if arguments.plot is not None:
+        need_modules("pictures", "matplotlib")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:

@@ -6,12 +6,20 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-TABLE_FORMATS = (".csv", ".tsv", ".parquet", ".npz")
+# Formats of tables, and what is needed to write them.
+MODULES = {
+    ".csv": ("pandas",),
+    ".tsv": ("pandas",),
+    ".parquet": ("pandas", "pyarrow"),
+    ".npz": (),
+}
+TABLE_FORMATS = tuple(MODULES)
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
 # Longer tables are cut on the terminal; files and --json have all of them.
 SHOWN_ROWS = 40
@@ -35,6 +43,13 @@ def check_target(path: Path | None, formats: Sequence[str], option: str, force: 
             f"{option} {path}: the folder {path.parent} cannot be written to; choose another."
         )
     refuse_existing([path], force)
+
+
+def need_modules(what: str, *modules: str) -> None:
+    """Say before the work which library would be missing after it."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise ImportError(f"{what} need {module}: pip install 'vicinal[cli]'.")
 
 
 def refuse_existing(paths: Sequence[Path], force: bool) -> None:
@@ -80,12 +95,7 @@ def write_blocks(
                 yield block
                 bar.update()
 
-        try:
-            write(counted(), unfinished)
-        except ImportError as error:
-            raise ImportError(
-                f"{suffix} files need {error.name}: pip install 'vicinal[cli]'."
-            ) from error
+        write(counted(), unfinished)
 
 
 def _write_arrays(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
