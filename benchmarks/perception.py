@@ -48,6 +48,7 @@ PERCEPTION = [
         (),
         max_bytes=12 * GIGABYTE,
         points="half cylinders",
+        once=True,
         measure="accuracy over two surfaces and noise",
     ),
     Case(
@@ -59,6 +60,7 @@ PERCEPTION = [
         (),
         max_bytes=2 * GIGABYTE,
         points="half cylinders",
+        once=True,
         measure="precision of the first 1,000",
     ),
 ]
