@@ -26,6 +26,8 @@ TREE_DIMENSION = 8
 N_WITNESSES = 32
 LARGEST_BETA = 1e9
 POINTS_A_TASK, ROWS_A_TASK = 256, 32
+# Points whose neighbours are looked for at once.
+QUERIES = 1024
 
 Edges = tuple[np.ndarray, np.ndarray]
 
@@ -230,17 +232,18 @@ def _neighbors(
     from vicinal.neighbors.kdtree import nearest_in_tree_order
 
     n, d = X.shape
-    index = np.int32 if n < 2**31 else np.int64
-    if k == 0:
-        return np.empty((n, 0), index), np.ones(n)
-    if d <= TREE_DIMENSION:
-        near, squares = np.empty((n, k), index), np.empty((n, k))
+    near, nearest = np.empty((n, k), np.int32 if n < 2**31 else np.int64), np.ones(n)
+    if k and d <= TREE_DIMENSION:
+        squares = np.empty((n, k))
         nearest_in_tree_order(tree, near, squares, n_jobs=n_jobs)
-        return near, squares[:, 0].copy()  # a view would keep all of them
-    rows, distances = brute.nearest_others(X, k, n_jobs=n_jobs)
-    position = np.empty(n, index)
-    position[tree.order] = np.arange(n)
-    return position[rows[tree.order]], distances[:, 0].copy()
+        nearest = squares[:, 0].copy()  # a view would keep all of them
+    elif k:
+        position = np.argsort(tree.order)
+        for a, b in blocks(n, QUERIES):
+            found = brute.nearest_to(X, X[tree.order[a:b]], k + 1, n_jobs=n_jobs)
+            # The first is the point itself, or one that equals it.
+            near[a:b], nearest[a:b] = position[found[0][:, 1:]], found[1][:, 1]
+    return near, nearest
 
 
 def distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
