@@ -9,7 +9,7 @@ from vicinal.datasets import make_swiss_roll, make_two_moons
 from vicinal.graphs import knn, l1, structure_aware_l1
 from vicinal.graphs.dictionaries import (
     best_rows,
-    gaussian_affinity,
+    heat_affinity,
     local_atoms,
     manifold_atoms,
     manifold_scores,
@@ -37,7 +37,7 @@ def best_by_definition(F, k):
 @pytest.mark.parametrize("corrected", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 0.99])
 def test_scores_are_those_of_the_inverse(corrected, alpha):
-    W = gaussian_affinity(table(150, 3))
+    W = heat_affinity(table(150, 3))
     expected = scores_by_definition(W, alpha, corrected)
     found = manifold_scores(W.copy(), alpha, corrected)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * expected.max())
@@ -45,12 +45,12 @@ def test_scores_are_those_of_the_inverse(corrected, alpha):
         np.testing.assert_array_equal(best_rows(found, 20, 1), best_by_definition(expected, 20))
 
 
-def test_affinities_are_gaussian_at_a_typical_distance():
+def test_affinities_are_the_heat_kernel_at_a_typical_distance():
     X = table(60, 2)
-    W = gaussian_affinity(X)
+    W = heat_affinity(X)
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
-    scale = np.median(np.sort(distances, axis=1)[:, 1:11].mean(axis=1))
-    expected = np.exp(-0.5 * (distances / scale) ** 2) - np.eye(60)
+    scale = np.median(np.sort(distances, axis=1)[:, 7])
+    expected = np.exp(-0.25 * (distances / scale) ** 2) - np.eye(60)
     np.testing.assert_allclose(W, expected, atol=1e-12)
 
 

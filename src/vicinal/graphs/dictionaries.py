@@ -19,11 +19,12 @@ from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees, normalized_affinity
-from vicinal.similarity.kernels import gaussian, point_scales
+from vicinal.similarity.kernels import gaussian
 
 # Up to so many points, scores of all pairs are computed.
 DENSE = 4000
 NEIGHBORS = 10
+TYPICAL_NEIGHBOR = 7
 # A dictionary is looked for in a ball of so many times its size, larger if too many atoms are missed.
 BALL = 3
 RECALL, SAMPLE = 0.97, 24
@@ -66,20 +67,23 @@ def manifold_scores(affinity: np.ndarray, alpha: float, corrected: bool) -> np.n
     return scores
 
 
-def gaussian_affinity(points: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Gaussian of all distances, at the median of the points' mean distances to their neighbours."""
+def heat_affinity(points: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Heat kernel exp(-d^2 / 4 s^2) of all distances, s the median distance to the 7th neighbour."""
     n = len(points)
     rows_at = distances_between(points, "euclidean", n_jobs)
     distances = np.empty((n, n))
+    scales = np.empty(n)
+    k = min(TYPICAL_NEIGHBOR, n - 1)
 
     def fill(span: tuple[int, int]) -> None:
         distances[slice(*span)] = rows_at(*span)
+        # The point itself is the first.
+        scales[slice(*span)] = np.partition(distances[slice(*span)], k, axis=1)[:, k]
 
     map_threads(fill, blocks(n, ROWS_A_TASK), n_jobs)
-    scales = point_scales(distances, NEIGHBORS, "pair")
     scales = scales[scales > 0]
     scale = np.median(scales) if len(scales) else 1.0
-    affinity = gaussian(distances, np.asarray(scale), 2.0)
+    affinity = gaussian(distances, np.asarray(scale), 4.0)
     np.fill_diagonal(affinity, 0.0)
     return affinity
 
@@ -98,7 +102,7 @@ def manifold_atoms(
     n = len(points)
     if n_neighbors is None and n <= DENSE:
         require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Give n_neighbors=10.")
-        scores = manifold_scores(gaussian_affinity(points, n_jobs), alpha, corrected)
+        scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected)
         return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
     k = NEIGHBORS if n_neighbors is None else n_neighbors
     graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)

@@ -48,8 +48,8 @@ def structure_aware_l1(
     n_atoms : float or int, default=0.2
         Size K of a dictionary: a share of the points, in (0, 1), or a count from 1 to n - 1.
     ranking : {"manifold", "euclidean", "perceptual"}, default="manifold"
-        "manifold": by how well a Gaussian graph connects two points. "euclidean": the nearest points.
-        "perceptual": along contextual distances, as `vicinal.PerceptualRanking` does.
+        "manifold": by how well a graph of Gaussian affinities connects two points. "euclidean": the nearest
+        points. "perceptual": along contextual distances, as `vicinal.PerceptualRanking` does.
     alpha : float, default=0.99
         How far scores flow, in [0, 1); not for "euclidean".
     correct_degrees : bool, default=True
