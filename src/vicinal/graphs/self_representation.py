@@ -142,7 +142,7 @@ def code_points(points: np.ndarray, normalize: bool) -> tuple[np.ndarray, float]
     return np.ldexp(points, exponent), float(np.ldexp(1.0, exponent))
 
 
-def code_graph(codes: Codes, points: np.ndarray, unit: float) -> Graph:
+def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.0) -> Graph:
     """Directed graph with the coefficients as strengths."""
     n, m = len(points), len(codes.indices)
     dtype = index_dtype(n, m)
@@ -158,6 +158,7 @@ def code_graph(codes: Codes, points: np.ndarray, unit: float) -> Graph:
         codes.explained,
         codes.gaps,
         codes.inexact,
+        recall,
     )
     entries = Entries(
         indptr, indices, pair_lengths(points, "euclidean", pairs), strengths / largest

@@ -71,6 +71,9 @@ class CodeQuality(NamedTuple):
         Number of atoms that each point uses.
     penalties, explained, gaps, inexact :
         As in `Codes`.
+    recall : float
+        Share of the atoms ranked best that the dictionaries hold, in a sample of points; 1 if all points
+        are atoms or ranking was exact.
     """
 
     unit: float
@@ -79,6 +82,7 @@ class CodeQuality(NamedTuple):
     explained: np.ndarray
     gaps: np.ndarray
     inexact: np.ndarray
+    recall: float = 1.0
 
 
 def sparse_codes(
@@ -109,9 +113,10 @@ def sparse_codes(
         As for `map_threads`.
     """
     n = len(points)
+    longest = float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
 
     def code(span: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        block = _Block(points, atoms, signed, *span)
+        block = _Block(points, atoms, signed, longest, *span)
         return block.exact(penalty) if equality else block.penalised(penalty)
 
     width = n if atoms is None else atoms.shape[1]
@@ -129,7 +134,13 @@ class _Block:
     """Codes of the points from ``first`` to ``last`` in the making."""
 
     def __init__(
-        self, points: np.ndarray, atoms: np.ndarray | None, signed: bool, first: int, last: int
+        self,
+        points: np.ndarray,
+        atoms: np.ndarray | None,
+        signed: bool,
+        longest: float,
+        first: int,
+        last: int,
     ) -> None:
         n, n_features = points.shape
         size = last - first
@@ -149,7 +160,6 @@ class _Block:
         self.gaps = np.zeros(size)
         self.lengths = np.einsum("ij,ij->i", self.targets, self.targets)
         # Products are rounded relative to the lengths of both vectors.
-        longest = np.sqrt(np.einsum("ij,ij->i", points, points).max())
         self.rounding = ROUNDING * np.sqrt(n_features) * longest * np.sqrt(self.lengths)
 
     def penalised(self, penalty: float | None) -> tuple[np.ndarray, ...]:

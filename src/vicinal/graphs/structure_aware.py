@@ -65,11 +65,12 @@ def structure_aware_l1(
     Returns
     -------
     Graph
-        Directed, as that of `l1`; clustering by ``graph="structure_aware_l1"`` makes it symmetric.
+        Directed, as that of `l1`; clustering by ``graph="structure_aware_l1"`` makes it symmetric. Where
+        ranking was not exact, ``codes.recall`` tells how many of the best atoms it found.
 
     References
     ----------
-    Han, Feng, Kang and Qin, "Structure aware L1 graph for data clustering", AAAI 2016.
+    Han and Qin, "Structure aware L1 graph for data clustering", AAAI 2016.
     Zhou, Weston, Gretton, Bousquet and Schölkopf, "Ranking on data manifolds", NIPS 2003.
 
     Examples
@@ -99,11 +100,11 @@ def structure_aware_l1(
         f"{n:,} dictionaries of {size:,} atoms",
         "Lower n_atoms.",
     )
-    atoms = None
+    atoms, recall = None, 1.0
     if size > 0:
-        atoms = _dictionaries(
+        atoms, recall = _dictionaries(
             points, size, ranking, alpha, correct_degrees, n_neighbors, n_jobs, verbose
-        ).atoms
+        )
     codes = sparse_codes(
         directions,
         atoms,
@@ -112,7 +113,7 @@ def structure_aware_l1(
         n_jobs=n_jobs,
         progress="sparse codes" if verbose > 0 else None,
     )
-    return code_graph(codes, points, unit)
+    return code_graph(codes, points, unit, recall)
 
 
 def _dictionaries(
