@@ -102,8 +102,10 @@ def test_rows_are_clustered_by_which_others_represent_them(tmp_path, facts_of):
     # Two cones of directions, at any distance from the origin.
     cones = np.vstack([rng.random((30, 4)) @ np.eye(4, 8), rng.random((30, 4)) @ np.eye(4, 8, 4)])
     np.savez(tmp_path / "cones.npz", X=cones + 0.001, y=np.repeat([0, 1], 30))
-    words = ["--graph", "l1", "--penalty", 0.05, "--clusters", 2, "--label", "y"]
-    assert facts_of("cluster", tmp_path / "cones.npz", *words)["accuracy"] == 1.0
+    words = ["--penalty", 0.05, "--clusters", 2, "--label", "y"]
+    for graph in (["l1"], ["structure-aware-l1", "--n-atoms", 20]):
+        facts = facts_of("cluster", tmp_path / "cones.npz", "--graph", *graph, *words)
+        assert facts["accuracy"] == 1.0
 
 
 def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):

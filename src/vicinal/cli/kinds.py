@@ -50,6 +50,9 @@ KINDS = {
         only_directed=True,
     ),
     "l1": Kind("l1", "the few others that represent a row", ("penalty",)),
+    "structure-aware-l1": Kind(
+        "structure_aware_l1", "the few of its own structure that do", ("n_atoms", "penalty")
+    ),
     "complete": Kind("complete", "all pairs", ("metric",)),
     "gaussian": Kind("gaussian", "all pairs; strength falls with length", ("scale", "metric")),
 }
@@ -82,6 +85,9 @@ def add_kinds(
     group.add_argument("--beta", type=float, help="size of the empty region")
     group.add_argument("--coplanar", help="points on a flat: raise (explain) or joggle")
     group.add_argument("--penalty", type=number_or_word, help="of sparse codes: auto or a number")
+    group.add_argument(
+        "--n-atoms", type=number_or_word, metavar="N", help="a count, or a share < 1"
+    )
     group.add_argument("--scale", type=number_or_word, help="auto, local or a number")
     group.add_argument("--metric", help="euclidean, ..., or precomputed for a distance matrix")
     if extra is None:
