@@ -23,7 +23,9 @@ def adjacency(edges, values, indptr, indices, row_values):
     order deals every neighbour list out sorted, because a symmetric matrix is its own transpose.
     """
     n, m = len(indptr) - 1, len(edges)
-    indptr[:] = 0
+    # Loops where slices would do: numba compiles the error of an assignment that does not fit for seconds.
+    for i in range(n + 1):
+        indptr[i] = 0
     for e in range(m):
         indptr[edges[e, 0] + 1] += 1
         indptr[edges[e, 1] + 1] += 1
@@ -32,12 +34,13 @@ def adjacency(edges, values, indptr, indices, row_values):
     place = indptr[:-1].copy()
     dealt, dealt_values = np.empty_like(indices), np.empty_like(row_values)
     for e in range(m):
-        i, j = edges[e]
+        i, j = edges[e, 0], edges[e, 1]
         dealt[place[i]], dealt_values[place[i]] = j, values[e]
         dealt[place[j]], dealt_values[place[j]] = i, values[e]
         place[i] += 1
         place[j] += 1
-    place[:] = indptr[:-1]
+    for i in range(n):
+        place[i] = indptr[i]
     for i in range(n):
         for at in range(indptr[i], indptr[i + 1]):
             j = dealt[at]

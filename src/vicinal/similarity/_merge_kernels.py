@@ -81,7 +81,7 @@ def lay_out(children, sizes, leaves, first, split, stop, origin):
             leaves[place] = c
             place += 1
             continue
-        left, right = children[c - n]
+        left, right = children[c - n, 0], children[c - n, 1]
         first[node], stop[node] = place, place + sizes[c - n]
         split[node] = place + (1 if left < n else sizes[left - n])
         origin[node] = c - n
