@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 
 from vicinal import Graph, graphs, path_similarity
 from vicinal.datasets import make_spirals
+from vicinal.similarity import paths
 
 
 def clustered(seed, n=60):
@@ -116,6 +117,16 @@ def test_automatic_sigma_makes_an_average_pair_nearly_as_similar_as_the_best(rob
     assert (np.diff(means) > 0).all()
     assert np.interp(S.sigma, sigmas, means) == pytest.approx(0.9)
     assert path_similarity(X, 0.1).sigma_curve is None
+
+
+@pytest.mark.parametrize("name", ["random", "clustered", "duplicated", "high-dimensional"])
+def test_steps_to_neighbours_choose_nearly_the_same_sigma(name, monkeypatch):
+    X = POINTS[name]
+    by_all = path_similarity(X, n_neighbors=5)
+    monkeypatch.setattr(paths, "MANY", 1)
+    by_neighbors = path_similarity(X, n_neighbors=5)
+    # Best paths over fewer steps are never better, so a pair is never more similar.
+    assert 1 - 1e-12 <= by_neighbors.sigma / by_all.sigma < 1.1
 
 
 def test_ties_do_not_decide_the_automatic_sigma():

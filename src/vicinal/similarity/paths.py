@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal._validation import check_choice, check_count, check_distances, check_points, check_real
 from vicinal.graphs.graph import Graph
+from vicinal.graphs.joining import shortest_links
 from vicinal.graphs.pairs import pair_lengths
 from vicinal.graphs.trees import mst
 from vicinal.neighbors import NeighborSearch
@@ -18,6 +19,8 @@ from vicinal.similarity.path_scale import SigmaCurve, choose_sigma
 METRICS = ("euclidean", "precomputed")
 # Binary exponents below which squares are safe.
 MODERATE = 300
+# From here on the width is chosen by steps to neighbours.
+MANY = 5_000
 
 
 def path_similarity(
@@ -87,10 +90,10 @@ def path_similarity(
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     check_choice(metric, "metric", METRICS)
     steps = _steps_of(X, metric, n_jobs, verbose)
-    squares = steps.neighbor_squares(n_neighbors) if robust else None
+    neighbors, squares = steps.nearest(n_neighbors) if robust else (None, None)
     curve = None
     if isinstance(sigma, str):
-        width, curve = choose_sigma(_wide_tree(steps, squares))
+        width, curve = choose_sigma(_wide_tree(steps, neighbors, squares))
     else:
         width = float(sigma) / steps.unit
     points = (
@@ -114,17 +117,18 @@ class _Steps(NamedTuple):
     def n(self) -> int:
         return len(self.points) if self.graph is None else self.graph.n_nodes
 
-    def neighbor_squares(self, k: int) -> np.ndarray:
-        """Squared distances to the nearest neighbours, infinite where there are fewer."""
+    def nearest(self, k: int) -> tuple[np.ndarray | None, np.ndarray]:
+        """Nearest neighbours of points, and squared distances, infinite where a node has fewer."""
         k = min(k, self.n - 1)
         if k < 1:
-            return np.zeros((self.n, 1))
+            return None, np.zeros((self.n, 1))
         if self.graph is not None:
-            return _edge_squares(self.graph, k, self.unit)
+            return None, _edge_squares(self.graph, k, self.unit)
         search = NeighborSearch(
             self.points, metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        return np.square(search.nearest(k)[1][:, 1:])
+        indices, distances = search.nearest(k)
+        return indices[:, 1:], np.square(distances[:, 1:])
 
     def candidates(self, offsets: np.ndarray | None) -> Candidates:
         """Edges that hold all best paths where a step costs d^2 + b_i + b_j."""
@@ -192,18 +196,41 @@ def _edge_squares(graph: Graph, k: int, unit: float) -> np.ndarray:
     return squares
 
 
-def _wide_tree(steps: _Steps, squares: np.ndarray | None) -> MergeTree:
+def _wide_tree(
+    steps: _Steps, neighbors: np.ndarray | None, squares: np.ndarray | None
+) -> MergeTree:
     """Merges by -2 sigma^2 log s as sigma goes to infinity: d^2 plus the means of neighbours' squares."""
-    offsets = None
-    if squares is not None:
-        known = np.isfinite(squares)
-        offsets = np.where(known, squares, 0.0).sum(axis=1) / known.sum(axis=1)
-        offsets -= offsets.min()
+    if squares is None:
+        edges, lengths, _ = steps.candidates(None)
+        return MergeTree(steps.n, edges, np.square(lengths))
+    known = np.isfinite(squares)
+    offsets = np.where(known, squares, 0.0).sum(axis=1) / known.sum(axis=1)
+    offsets -= offsets.min()
+    if neighbors is not None and steps.n > MANY:
+        return _tree_along_neighbors(steps, neighbors, squares, offsets)
     edges, lengths, _ = steps.candidates(offsets)
-    costs = np.square(lengths)
-    if offsets is not None:
-        costs += offsets[edges].sum(axis=1)
-    return MergeTree(steps.n, edges, costs)
+    return MergeTree(steps.n, edges, np.square(lengths) + offsets[edges].sum(axis=1))
+
+
+def _tree_along_neighbors(
+    steps: _Steps, neighbors: np.ndarray, squares: np.ndarray, offsets: np.ndarray
+) -> MergeTree:
+    """The same for steps to neighbours, and shortest links between what they do not join.
+
+    Nearly all steps of best paths are of these kinds. They serve to choose a width, for which a second
+    spanning tree of all pairs would take longer than all else.
+    """
+    n, k = neighbors.shape
+    edges = np.column_stack([np.repeat(np.arange(n), k), neighbors.ravel()])
+    costs = (squares + offsets[:, None] + offsets[neighbors]).ravel()
+    tree = MergeTree(n, edges, costs)
+    if len(tree.used) == n - 1:
+        return tree
+    edges, costs = edges[tree.used], costs[tree.used]
+    pieces = tree.clusters(np.finfo(np.float64).max)
+    links, lengths = shortest_links(steps.points, steps.metric, pieces, 1, steps.n_jobs)
+    link_costs = np.square(lengths) + offsets[links].sum(axis=1)
+    return MergeTree(n, np.concatenate([edges, links]), np.concatenate([costs, link_costs]))
 
 
 def _at_width(
