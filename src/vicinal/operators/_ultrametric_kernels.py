@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# In place of a pivot that is exactly 0.
-TINY = 1e-300
+# In place of a pivot that is exactly 0; not so small that its inverse times another one overflows.
+TINY = 1e-60
 
 
 @njit(cache=True, nogil=True)

@@ -233,8 +233,9 @@ class _Pencil:
         solve(*self.operator.structure, self.diagonal, shift, self.pivots, self.grown, columns, out)
         if not self.centred:
             return out[:, 0]
-        # The multiplier that keeps the solution's sum at 0.
-        return out[:, 0] - out[:, 0].sum() / out[:, 1].sum() * out[:, 1]
+        # The multiplier keeps the solution's sum at 0; at an eigenvalue it is infinite.
+        total = out[:, 1].sum() or np.finfo(np.float64).eps * np.abs(out[:, 1]).sum()
+        return out[:, 0] - out[:, 0].sum() / total * out[:, 1]
 
     def _complement(self, y: np.ndarray, basis: np.ndarray) -> np.ndarray:
         """`y` without its part along a basis, of unit length."""

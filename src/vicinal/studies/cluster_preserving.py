@@ -36,8 +36,9 @@ class Setting(NamedTuple):
     n_draws: int
     n_images: int
     subsets: tuple[tuple[int, ...], ...]
-    factors: tuple[float, ...]
+    sweep_subsets: tuple[tuple[int, ...], ...]
     sweep_draws: int
+    factors: tuple[float, ...]
     data: Path | None = None
 
 
@@ -45,11 +46,17 @@ FULL = Setting(
     n_draws=20,
     n_images=200,
     subsets=((1, 3), (0, 1), (2, 5), (6, 7), (3, 8), (4, 9), (1, 2, 3), (0, 6, 7)),
-    factors=(0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0),
-    sweep_draws=5,
+    sweep_subsets=((1, 3), (2, 5), (1, 2, 3)),
+    sweep_draws=3,
+    factors=(0.25, 0.35, 0.5, 0.7, 1.0, 2.0, 4.0),
 )
 QUICK = FULL._replace(
-    n_draws=2, n_images=60, subsets=((1, 3), (3, 8)), factors=(0.25, 1.0, 4.0), sweep_draws=1
+    n_draws=2,
+    n_images=60,
+    subsets=((1, 3), (3, 8)),
+    sweep_subsets=((1, 3),),
+    sweep_draws=1,
+    factors=(0.25, 1.0, 4.0),
 )
 
 
@@ -123,7 +130,9 @@ def width_effect(setting: Setting, verbose: int = 0) -> Outcome:
             X, truth = make_helices(random_state=draw)
             rows += _over_width(setting, "three spirals", draw, X, truth)
             bar.update()
-    for subset, draw, images in _drawn(setting, setting.subsets, setting.sweep_draws, verbose):
+    for subset, draw, images in _drawn(
+        setting, setting.sweep_subsets, setting.sweep_draws, verbose
+    ):
         rows += _over_width(setting, subset, draw, images.points, images.truth)
     return Outcome(rows, {"source": images.source})
 
