@@ -45,7 +45,8 @@ class DenseWalk:
         self.weights, self.symmetric = weights, symmetric
         self.sums = weights.sum(axis=1)
         self._spectrum: SmoothingSpectrum | None = None
-        self._swept = False
+        # The decomposition that serves a sweep, after `prepare`.
+        self.swept: SmoothingSpectrum | None = None
 
     def smoothed(self, t: float) -> np.ndarray:
         """W_t."""
@@ -53,7 +54,7 @@ class DenseWalk:
             return smooth_asymmetric(self.weights, t)
         # Only a sweep is worth the loss: products keep the relative precision of small entries, by which
         # items far from each other are ranked; eigenvectors know them up to rounding of the largest.
-        spectrum = self._spectrum if self._swept or t != int(t) else None
+        spectrum = self.swept if t == int(t) else self._spectrum
         if t > 0 and spectrum is not None and spectrum.left_out(t) <= TOLERANCE:
             return spectrum.matrix(t)
         return smooth_symmetric(self.weights, t)
@@ -64,7 +65,6 @@ class DenseWalk:
         whole = all(t == int(t) for t in ts)
         if not self.symmetric or least == 0 or (whole and len(self.weights) <= SMALL):
             return
-        self._swept = True
         if self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
             roots = np.sqrt(self.sums)
             matrix = normalized(self.weights, roots)
@@ -73,6 +73,7 @@ class DenseWalk:
                 budget = DECOMPOSITION * len(matrix)
                 pairs = leading_pairs(matrix, roots, TOLERANCE ** (1 / (least + 1)), budget=budget)
             self._spectrum = all_pairs(matrix, roots) if pairs is None else pairs
+        self.swept = self._spectrum
 
     def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
         """``rows`` times P^t."""
