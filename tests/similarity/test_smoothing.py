@@ -181,6 +181,17 @@ def test_pruned_powers_are_lower_bounds_that_know_what_they_lack(seed, exponent,
         np.testing.assert_allclose(found.shares, others, atol=1e-5)
 
 
+def test_every_whole_power_of_a_symmetric_matrix_is_the_literal_one():
+    matrix = np.random.default_rng(0).random((8, 8))
+    matrix = (matrix + matrix.T) / 16
+    before = matrix.copy()
+    for exponent in range(1, 130):
+        power = symmetric_power(matrix, exponent)
+        np.testing.assert_allclose(power, np.linalg.matrix_power(matrix, exponent), atol=1e-14)
+        assert power is not matrix
+    np.testing.assert_array_equal(matrix, before)
+
+
 def test_an_item_that_is_hardly_left_keeps_its_own_neighbors():
     W = kernel(300, k=0.1)
     W[W < 1e-3] = 0.0

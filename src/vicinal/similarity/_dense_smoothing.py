@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -58,12 +59,23 @@ def normalized(weights: np.ndarray, roots: np.ndarray) -> np.ndarray:
 
 def symmetric_power(matrix: np.ndarray, exponent: int) -> np.ndarray:
     """A power of a symmetric matrix by repeated squaring, at half the cost of general products."""
-    power = matrix
-    for bit in bin(exponent)[3:]:
-        power = power @ power.T  # of a matrix and its own transpose one half is computed
-        if bit == "1":
-            power = _symmetric_product(power, matrix)
+    bits = bin(exponent)[2:]
+    # Pairs of ones cost one product by the cube, which is on the way where the first two are such a pair.
+    windows = re.findall("11|1|0" if bits.startswith("11") else "1|0", bits)
+    factors = {"1": matrix}
+    if windows[0] == "11":
+        factors["11"] = _symmetric_product(_square(matrix), matrix)
+    power = factors[windows[0]]
+    for window in windows[1:]:
+        for _ in window:
+            power = _square(power)
+        if window in factors:
+            power = _symmetric_product(power, factors[window])
     return power.copy() if power is matrix else power
+
+
+def _square(matrix: np.ndarray) -> np.ndarray:
+    return matrix @ matrix.T  # of a matrix and its own transpose one half is computed
 
 
 def smooth_asymmetric(weights: np.ndarray, t: float) -> np.ndarray:
