@@ -110,11 +110,19 @@ class SmoothedSimilarity:
         return rows / own[:, None]
 
     def _entries_to_keep(self, sample: np.ndarray) -> list[int]:
-        """Numbers of entries that hold nearly all of a row of the half power; none if that is many."""
+        """Numbers of entries that hold nearly all of a row of the half power, and cost less than rows."""
         units = np.zeros((len(sample), self.shape[0]))
         units[np.arange(len(sample)), sample] = 1.0
         half = -np.sort(-self._walk.spread(units, (self.t + 1) // 2), axis=1)
-        return [keep for keep in KEPT if half[:, :keep].sum(axis=1).mean() >= ENOUGH]
+        exponent = self.t + 1
+        products = exponent.bit_length() + exponent.bit_count()
+        a_row = self._products_a_row() * self._walk.weights.nnz + self.shape[0]
+        most = np.sqrt(a_row / products)
+        return [k for k in KEPT if k <= most and half[:, :k].sum(axis=1).mean() >= ENOUGH]
+
+    def _products_a_row(self) -> int:
+        """Number of products with the sparse matrix for an exact row."""
+        return len(power_coefficients(self.t, EXACT)) if self._walk.symmetric else self.t
 
     def _by_powers(self, k: int, keep: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         found = nearest_in_power(
@@ -142,7 +150,7 @@ class SmoothedSimilarity:
             walk.roots,
             cutoff,
             # What all rows one by one would take.
-            budget=float(n * len(power_coefficients(self.t, EXACT))),
+            budget=float(n * self._products_a_row()),
             widest=ROOM / n,
             accuracy=LOW_RANK_ERROR * own,
         )
