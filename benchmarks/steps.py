@@ -32,18 +32,26 @@ def run(only: str | None, quick: bool) -> None:
     sets = {name: read for name, read in SETS.items() if not only or only in name}
     if not sets:
         raise SystemExit(f"--only {only} matches no set; there are {', '.join(SETS)}")
-    rows = []
     for name, read in sets.items():
         table = read()
         if table is None:
             print(f"{name}: not in the folder that VICINAL_DATA names", flush=True)
             continue
-        rows.append({"set": name, **measure(*table, QUICK if quick else None)})
-        print(_line(rows[-1]), flush=True)
-    if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "steps.json").write_text(json.dumps(rows, indent=1) + "\n")
-        (RESULTS / "steps.md").write_text(markdown(rows))
+        row = {"set": name, **measure(*table, QUICK if quick else None)}
+        print(_line(row), flush=True)
+        if not quick:
+            save(row)
+
+
+def save(row: dict[str, Any]) -> None:
+    """Write the table; other sets keep their earlier row."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / "steps.json"
+    earlier = json.loads(path.read_text()) if path.exists() else []
+    rows = {known["set"]: known for known in [*earlier, row]}
+    ordered = [rows[name] for name in SETS if name in rows]
+    path.write_text(json.dumps(ordered, indent=1) + "\n")
+    path.with_suffix(".md").write_text(markdown(ordered))
 
 
 def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -> dict[str, Any]:
@@ -73,7 +81,7 @@ def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """The table as a page."""
-    fresh = [row["shortfall"] for row in rows if row["set"] not in SEEN]
+    fresh = [row["shortfall"] for row in rows if row["set"] not in SEEN] or [np.nan]
     return "\n".join(
         [
             "# Benchmark: steps",
