@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-slow bench docs images clean
+.PHONY: demo test test-slow test-browser bench docs images clean
 
 demo: .venv/cli.stamp
 	$(BIN)/vicinal demo --force
@@ -18,6 +18,12 @@ test: .venv/test.stamp
 
 test-slow: .venv/test.stamp
 	$(BIN)/pytest -m slow
+
+# Installs Debian's chromium if there is none; screenshots are left in report-screenshots/.
+test-browser: .venv/browser.stamp
+	command -v chromedriver chromium > /dev/null || \
+	    (apt-get update -qq && apt-get install --yes -qq chromium chromium-driver)
+	$(BIN)/pytest -m browser tests/browser
 
 bench: .venv/bench.stamp
 	$(BIN)/python -m benchmarks graphs
@@ -39,4 +45,4 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf .venv demo-out build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

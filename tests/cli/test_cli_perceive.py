@@ -1,0 +1,244 @@
+"""``vicinal perceive``: every kind of table gives a good report, or one line that says what to do."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+from sklearn.datasets import load_iris  # noqa: E402
+
+from vicinal.cli import image_folder, perceive  # noqa: E402
+from vicinal.cli.tables import read_table  # noqa: E402
+
+QUICK = ["--sample", "60"]
+
+
+@pytest.fixture
+def blobs():
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(0, 1, (40, 3)), rng.normal(9, 1, (40, 3))])
+
+
+@pytest.fixture
+def flowers(tmp_path):
+    iris = load_iris(as_frame=True)
+    frame = iris.frame.drop(columns="target").iloc[:100]
+    frame["species"] = iris.target_names[iris.target[:100]]
+    frame.insert(0, "name", [f"flower {i}" for i in range(100)])
+    path = tmp_path / "flowers.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def snippet_of(report):
+    import html
+    import re
+
+    return html.unescape(
+        re.search(r'<pre id="snippet">(.*?)</pre>', report.read_text(), re.S).group(1)
+    )
+
+
+def test_a_report_of_a_table_with_words(flowers, tmp_path, run, capsys):
+    report = tmp_path / "report.html"
+    words = [flowers, "--label", "species", "--id", "name", "--seed", 3, "-o", report]
+    assert run("perceive", *words, *QUICK) == 0
+    out = capsys.readouterr().out
+    assert "flowers.csv: 100 rows, 4 columns used of 4" in out
+    assert "against species" in out
+    assert f"report written to {report}" in out
+    page = report.read_text(encoding="utf-8")
+    assert "--label species --sample 60 --seed 3 -o" in page
+    assert "flower 99" in page
+    # What the page says how to do gives the labels that it shows.
+    names = {}
+    exec(snippet_of(report), names)
+    assert f"random_state={3}" in snippet_of(report)
+    assert len(names["labels"]) == 100
+    sizes = [f"{np.count_nonzero(names['labels'] == k):,}" for k in (0, 1)]
+    assert all(f"<td class=n>{size}</td>" in page for size in sizes)
+
+
+def test_json_has_the_figures(flowers, tmp_path, facts_of):
+    facts = facts_of(
+        "perceive", flowers, "--label", "species", "--id", "name", "-o", tmp_path / "r.html", *QUICK
+    )
+    assert (facts["rows"], facts["columns"], facts["clusters"]) == (100, 4, 2)
+    assert facts["written"] == {"report": str(tmp_path / "r.html")}
+    assert {row["method"] for row in facts["scores"]} >= {"perceptual clustering", "HDBSCAN"}
+    assert sum(size["rows"] for size in facts["sizes"]) == 100
+
+
+def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
+    gaps = np.random.default_rng(1).random(blobs.shape) < 0.01
+    gaps[0, 0] = True
+    blobs[gaps] = np.nan
+    path = tmp_path / "gaps.csv"
+    pd.DataFrame(blobs, columns=list("abc")).to_csv(path, index=False)
+    assert run("perceive", path, "-o", tmp_path / "r.html", "--clusters", 2, *QUICK) == 0
+    assert f"{gaps.sum()} of 240 values are missing" in capsys.readouterr().out
+    names = {}
+    exec(snippet_of(tmp_path / "r.html"), names)
+    assert len(names["labels"]) == 80
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("three.csv", "x,y\n1,2\n3,4\n5,7\n", "the table has 3 rows"),
+        ("words.csv", "a,b\nc,d\ne,f\n", "no numeric column among a, b"),
+        ("empty.csv", "", "is empty"),
+        ("header.csv", "x,y\n", "no rows"),
+        ("same.csv", "x,y\n" + "1,2\n" * 20, "columns are constant"),
+        ("points.xlsx", "", "ends in .xlsx"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(name, content, words, tmp_path, error_of):
+    path = tmp_path / name
+    path.write_text(content)
+    assert words in error_of("perceive", path, "-o", tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--clusters", "some"], "n_clusters='some'"),
+        (["--clusters", "0"], "n_clusters=0"),
+        (["--label", "kind"], "--label kind"),
+        (["--standardize", "--as-is"], "exclude each other"),
+        (["-o", "report.pdf"], "ends in .pdf"),
+        (["-o", "no/such/folder/report.html"], "there is no folder"),
+        (["--images", "nowhere"], "nowhere is no folder"),
+        (["--sample", "2"], "sample=2"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments, words, table, tmp_path, error_of, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert words in error_of("perceive", table, *arguments)
+
+
+def test_a_missing_file_and_a_folder_without_images(tmp_path, error_of):
+    assert "does not exist" in error_of("perceive", tmp_path / "no.csv", "-o", tmp_path / "r.html")
+    assert "holds no image" in error_of("perceive", tmp_path, "-o", tmp_path / "r.html")
+
+
+def test_a_folder_without_rights_is_refused_before_any_work(table, tmp_path, error_of, monkeypatch):
+    # Tests may run as root, to whom no folder is closed.
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "cannot be written to" in error_of("perceive", table, "-o", tmp_path / "r.html")
+
+
+def test_a_table_without_rights_is_one_line(table, tmp_path, error_of, monkeypatch):
+    def closed(path, *arguments, **keywords):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("builtins.open", closed)
+    assert "Permission denied" in error_of("perceive", table, "-o", tmp_path / "r.html")
+
+
+def test_an_existing_report_stays_unless_forced(table, tmp_path, error_of):
+    report = tmp_path / "r.html"
+    report.write_text("old")
+    assert "give --force" in error_of("perceive", table, "-o", report)
+    assert report.read_text() == "old"
+
+
+def test_an_interrupted_run_leaves_nothing_or_with_resume_its_finished_steps(
+    blobs, tmp_path, run, capsys, monkeypatch
+):
+    from vicinal.perception import road
+
+    np.save(tmp_path / "X.npy", blobs)
+    report = tmp_path / "r.html"
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(road, "draw_maps", stop)
+        assert run("perceive", tmp_path / "X.npy", "-o", report, *QUICK) == 130
+        assert os.listdir(tmp_path) == ["X.npy"]
+        assert run("perceive", tmp_path / "X.npy", "-o", report, "--resume", *QUICK) == 130
+    assert "for --resume" in capsys.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == ["X.npy", "r.steps"]
+    with monkeypatch.context() as patch:
+        patch.setattr(road, "count_clusters", stop)
+        assert run("perceive", tmp_path / "X.npy", "-o", report, "--resume", *QUICK) == 0
+    assert sorted(os.listdir(tmp_path)) == ["X.npy", "r.html"]
+
+
+# Pictures
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    for kind, level in (("dark", 40), ("light", 200)):
+        folder = tmp_path / "pictures" / kind
+        folder.mkdir(parents=True)
+        for i in range(15):
+            pixels = np.clip(rng.normal(level, 15, (6, 8)), 0, 255).astype(np.uint8)
+            image.fromarray(pixels).save(folder / f"{i:02}.png")
+    return tmp_path / "pictures"
+
+
+def test_a_folder_of_images_is_a_table_of_grey_levels(pictures):
+    table = image_folder.read_images(pictures)
+    assert table.points.shape == (30, 48)
+    assert table.images.shape == (30, 6, 8)
+    np.testing.assert_array_equal(table.points, table.images.reshape(30, -1))
+    assert table.ids[0] == str(Path("dark") / "00.png")
+    assert set(table.others["folder"]) == {"dark", "light"}
+    assert (
+        image_folder.read_images(pictures, "folder").labels.tolist()
+        == ["dark"] * 15 + ["light"] * 15
+    )
+
+
+def test_images_of_other_sizes_are_brought_to_one(pictures):
+    from PIL import Image
+
+    Image.new("L", (300, 200), 10).save(pictures / "dark" / "99.png")
+    table = image_folder.read_images(pictures)
+    assert table.images.shape == (31, 6, 8)
+    assert "1 of them had another size" in table.notes[1]
+    Image.new("L", (640, 320), 10).save(pictures / "a.png")
+    assert image_folder.read_images(pictures).images.shape == (32, 32, 64)
+
+
+def test_a_report_of_a_folder_of_images(pictures, tmp_path, facts_of):
+    facts = facts_of("perceive", pictures, "--label", "folder", "-o", tmp_path / "r.html", *QUICK)
+    assert (facts["rows"], facts["columns"], facts["clusters"]) == (30, 48, 2)
+    assert '"sprites":{' in (tmp_path / "r.html").read_text()
+
+
+def test_pictures_go_with_rows_by_name_or_by_order(pictures):
+    names = np.array([f"{i:02}" for i in range(14, -1, -1)])
+    by_order = image_folder.images_of_rows(pictures / "dark", 15, None)
+    by_name = image_folder.images_of_rows(pictures / "dark", 15, names)
+    np.testing.assert_array_equal(by_name, by_order[::-1])
+    with pytest.raises(ValueError, match="holds 15 images for 20 rows"):
+        image_folder.images_of_rows(pictures / "dark", 20, None)
+
+
+def test_columns_set_aside_are_kept_to_colour_by(flowers):
+    table = read_table(flowers, id_column="name")
+    assert list(table.others) == ["species"]
+    assert perceive.EXAMPLES.startswith("examples:")
+
+
+@pytest.mark.slow
+def test_a_wide_table_of_20_000_rows(tmp_path, facts_of):
+    rng = np.random.default_rng(0)
+    centres = 3 * rng.normal(size=(6, 500))
+    truth = rng.integers(0, 6, 20_000)
+    np.savez(tmp_path / "wide.npz", X=centres[truth] + rng.normal(size=(20_000, 500)), y=truth)
+    facts = facts_of("perceive", tmp_path / "wide.npz", "--label", "y", "-o", tmp_path / "r.html")
+    assert (facts["rows"], facts["columns"], facts["clusters"]) == (20_000, 500, 6)
+    scores = {row["method"]: row for row in facts["scores"]}
+    assert scores["spectral on disjoint trees"]["accuracy"] == 1.0
