@@ -88,8 +88,8 @@ def histogram(
     if values.dtype.kind in "iu":
         # Whole numbers fall between the edges, not on them.
         span = int(np.ptp(values)) + 1
-        edges = np.arange(values.min() - 0.5, values.max() + 1, max(1, -(-span // bins)))
-        edges = np.append(edges, edges[-1] + max(1, -(-span // bins)))
+        width = -(-span // bins)
+        edges = values.min() - 0.5 + width * np.arange(-(-span // width) + 1)
     else:
         edges = np.histogram_bin_edges(values, bins)
     counts, edges = np.histogram(values, edges)
