@@ -19,6 +19,7 @@ from vicinal.perception.markup import (
     text,
 )
 from vicinal.perception.reproduction import snippet, versions
+from vicinal.perception.words import repeats
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
@@ -103,11 +104,7 @@ def neighbours(found: Perception) -> Html:
     ids = found.data.ids
     hubs = [[row_link(int(i), ids[i]), f"{near.occurrences[i]:,}"] for i in near.hubs]
     figures.append(table(["hub", "lists"], hubs, "The rows that are near to the most others."))
-    words = (
-        f"{near.n_duplicates:,} rows hold the same values as an earlier row."
-        if near.n_duplicates
-        else "No two rows hold the same values."
-    )
+    words = repeats(near.n_duplicates) if near.n_duplicates else "No two rows hold the same values."
     return section("neighbours", "Neighbour structure", sentence(words), row_of(*figures))
 
 

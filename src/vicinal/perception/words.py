@@ -64,7 +64,7 @@ def findings(found: Perception) -> list[tuple[str, str]]:
         ),
     ]
     if near.n_duplicates:
-        facts.append(("Duplicates", f"{near.n_duplicates:,} rows repeat an earlier row."))
+        facts.append(("Duplicates", repeats(near.n_duplicates)))
     if clusters.labels.max() > 0:
         facts.append(
             (
@@ -74,6 +74,13 @@ def findings(found: Perception) -> list[tuple[str, str]]:
             )
         )
     return facts
+
+
+def repeats(n_duplicates: int) -> str:
+    """How many rows stand in the table before."""
+    if n_duplicates == 1:
+        return "1 row repeats an earlier row."
+    return f"{n_duplicates:,} rows repeat an earlier row."
 
 
 def stability_word(stability: float) -> str:
