@@ -8,7 +8,14 @@ import pytest
 
 import vicinal
 
-PACKAGES = ["vicinal", "vicinal.graphs", "vicinal.neighbors", "vicinal.datasets", "vicinal.plot"]
+PACKAGES = [
+    "vicinal",
+    "vicinal.graphs",
+    "vicinal.neighbors",
+    "vicinal.datasets",
+    "vicinal.plot",
+    "vicinal.perception",
+]
 
 
 def in_a_fresh_process(code):

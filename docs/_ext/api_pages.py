@@ -23,6 +23,7 @@ PACKAGES = (
     "semi",
     "segmentation",
     "metrics",
+    "perception",
     "plot",
     "datasets",
 )
