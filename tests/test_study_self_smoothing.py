@@ -97,6 +97,7 @@ def test_the_folder_gives_the_sets_of_the_paper():
     assert items.name == "MPEG-7"
     assert list(items.distances) == ["SC", "IDSC", "HF"]
     assert np.bincount(items.classes)[items.classes].min() == 20
+    assert all(matrix.min() == 0 for matrix in items.distances.values())
     found = data.faces(Path(FOLDER), 50)
     assert found.name == "ORL"
     assert len(found.classes) == 50

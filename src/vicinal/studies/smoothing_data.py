@@ -48,8 +48,9 @@ def shapes(folder: Path | None, at_most: int | None) -> Items:
     if folder is None or not (folder / DISTANCES).is_file():
         return digits(at_most)
     with np.load(folder / DISTANCES) as arrays:
+        # Some matching costs of almost equal shapes are a little below 0.
         found = {
-            name.upper(): squareform(arrays[name].astype(np.float64))
+            name.upper(): squareform(np.maximum(arrays[name].astype(np.float64), 0.0))
             for name in ("sc", "idsc", "hf")
         }
         classes = arrays["labels"].astype(np.int64)
