@@ -47,9 +47,22 @@ def test_a_bad_table_is_explained_in_one_line(command, name, tmp_path, error_of)
 
 
 @pytest.mark.parametrize("command", READING)
-def test_a_folder_is_no_table(command, tmp_path, error_of):
-    (tmp_path / "folder.csv").mkdir()
-    assert "is a folder" in error_of(command, tmp_path / "folder.csv", *READING[command])
+def test_a_folder_without_images_is_no_table(command, tmp_path, error_of):
+    (tmp_path / "folder").mkdir()
+    assert "holds no image" in error_of(command, tmp_path / "folder", *READING[command])
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_folder_of_images_is_a_table_of_pixels(command, tmp_path, facts_of, error_of):
+    pictures = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(0).integers(0, 256, (12, 5, 4)).astype(np.uint8)
+    for number, picture in enumerate(pixels):
+        pictures.fromarray(picture).save(tmp_path / f"{number:02}.png")
+    # Too few rows for four spanning trees that share no edge.
+    words = ["--kind", "mst"] if command == "graph" else READING[command]
+    facts = facts_of(command, tmp_path, *words)
+    assert facts.get("rows", facts.get("nodes")) == 12
+    assert "--key means nothing to a folder" in error_of(command, tmp_path, *words, "--key", "X")
 
 
 @pytest.mark.parametrize("command", READING)

@@ -106,6 +106,8 @@ def test_rows_are_clustered_by_which_others_represent_them(tmp_path, facts_of):
     for graph in (["l1"], ["structure-aware-l1", "--n-atoms", 20]):
         facts = facts_of("cluster", tmp_path / "cones.npz", "--graph", *graph, *words)
         assert facts["accuracy"] == 1.0
+    words = ["--method", "sparse-subspace", *words]
+    assert facts_of("cluster", tmp_path / "cones.npz", *words)["accuracy"] == 1.0
 
 
 def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):

@@ -50,6 +50,11 @@ METHODS = {
         "by contextual distances; tells noise from clusters",
         {"neighbors": "n_neighbors", "noise": "noise"},
     ),
+    "sparse-subspace": Method(
+        "SparseSubspaceClustering",
+        "by which few others represent a row; clusters are planes through the origin",
+        {"penalty": "penalty"},
+    ),
     "kernel-kmeans": Method(
         "KernelKMeans",
         "k-means in the space of a kernel; needs a number of --clusters",

@@ -59,7 +59,12 @@ def new_command(
 
 def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> None:
     """The table to work on, and what its columns mean; `read_data` reads it."""
-    parser.add_argument("data", type=Path, metavar="DATA", help=f"{what}: {' '.join(READERS)}")
+    parser.add_argument(
+        "data",
+        type=Path,
+        metavar="DATA",
+        help=f"{what}: {' '.join(READERS)}, or a folder of images",
+    )
     parser.add_argument("--key", help="array of an .npz, or .obsm entry of an .h5ad file")
     parser.add_argument("--id", metavar="COLUMN", help="column of names of the rows")
     parser.add_argument("--label", metavar="COLUMN", help="column of known classes of the rows")
@@ -68,16 +73,28 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
     )
 
 
+def read_source(arguments: argparse.Namespace, **accepted: bool) -> Table:
+    """The table that the options of `add_data` name, or the images of a folder."""
+    if not arguments.data.is_dir():
+        return read_table(
+            arguments.data,
+            arguments.key,
+            id_column=arguments.id,
+            label_column=arguments.label,
+            **accepted,
+        )
+    from vicinal.cli.image_folder import read_images
+
+    for option in ("key", "id"):
+        if getattr(arguments, option) is not None:
+            raise ValueError(f"--{option} means nothing to a folder of images; leave it out.")
+    return read_images(arguments.data, arguments.label)
+
+
 def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> Table:
-    """The table that the options of `add_data` ask for; what was decided about it goes to stderr."""
-    table = read_table(
-        arguments.data,
-        arguments.key,
-        id_column=arguments.id,
-        label_column=arguments.label,
-        accept_sparse=accept_sparse,
-        accept_pairs=getattr(arguments, "metric", "") in ("precomputed", None),
-    )
+    """The table without gaps; what was decided about it goes to stderr."""
+    pairs = getattr(arguments, "metric", "") in ("precomputed", None)
+    table = read_source(arguments, accept_sparse=accept_sparse, accept_pairs=pairs)
     for note in table.notes:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
     if arguments.standardize and hasattr(table.points, "toarray"):

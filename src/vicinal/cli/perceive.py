@@ -17,10 +17,11 @@ from vicinal.cli.options import (
     add_manner,
     new_command,
     number_or_word,
+    read_source,
     verbosity,
 )
 from vicinal.cli.output import check_target
-from vicinal.cli.tables import Table, read_table
+from vicinal.cli.tables import Table
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.standardize and arguments.as_is:
         raise ValueError("--standardize and --as-is exclude each other; leave one of them out.")
     check_target(arguments.output, (".html",), "--output", arguments.force)
-    table = read_source(arguments)
+    table = read_source(arguments, accept_gaps=True)
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     try:
         found = perceive_source(
@@ -101,24 +102,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if folder is not None:
         shutil.rmtree(folder)
     return facts
-
-
-def read_source(arguments: argparse.Namespace) -> Table:
-    """The table, or the images of a folder, with gaps left in."""
-    if not arguments.data.is_dir():
-        return read_table(
-            arguments.data,
-            arguments.key,
-            id_column=arguments.id,
-            label_column=arguments.label,
-            accept_gaps=True,
-        )
-    from vicinal.cli.image_folder import read_images
-
-    for option in ("key", "id"):
-        if getattr(arguments, option) is not None:
-            raise ValueError(f"--{option} means nothing to a folder of images; leave it out.")
-    return read_images(arguments.data, arguments.label)
 
 
 def write_report(found: Perception, path: Path, for_machines: bool) -> dict[str, Any]:
