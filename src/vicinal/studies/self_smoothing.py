@@ -33,7 +33,7 @@ WINDOW = 15
 # Retrieval of figure 3 and the matrix of figure 7 are shown after so many steps.
 RETRIEVAL_STEPS, BLOCK_STEPS = 500, 200
 # Rankings walk along similarities above this; the others are nothing beside them.
-FELT = 1e-9
+FELT = 1e-6
 # Pairs that can be seen in the picture of a similarity.
 LINKED = 0.1
 
