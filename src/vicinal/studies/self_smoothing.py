@@ -7,7 +7,7 @@
 5. Leave-one-out classification with steps between whole ones (figure 9).
 6. Steps chosen without labels beside the best in hindsight.
 
-After Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+After [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
 """
 
 from __future__ import annotations
