@@ -22,8 +22,8 @@ PACKAGES = (
     "rank",
     "semi",
     "segmentation",
-    "metrics",
     "perception",
+    "metrics",
     "plot",
     "datasets",
 )
@@ -53,6 +53,8 @@ def write_pages(app: Any, config: Any) -> None:
         names = importlib.import_module(f"vicinal.{name}").__all__
         pages[name] = [f"vicinal.{n}" if n in top.__all__ else f"vicinal.{name}.{n}" for n in names]
     returned = {name: [f"vicinal.{name}.{n}" for n in RETURNED.get(name, [])] for name in pages}
+    # Named here, because a page that is new since the last build would not be looked at.
+    config.autosummary_generate = [f"{FOLDER}/{name}.rst" for name in pages]
     _remove_others(folder, {*pages, *chain(*pages.values(), *returned.values())})
     for name, names in pages.items():
         title = "vicinal" if name == "vicinal" else f"vicinal.{name}"

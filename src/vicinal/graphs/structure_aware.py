@@ -70,7 +70,7 @@ def structure_aware_l1(
 
     References
     ----------
-    Han and Qin, "Structure aware L1 graph for data clustering", AAAI 2016.
+    [5] Han and Qin, "Structure aware L1 graph for data clustering", AAAI 2016.
     Zhou, Weston, Gretton, Bousquet and Schölkopf, "Ranking on data manifolds", NIPS 2003.
 
     Examples

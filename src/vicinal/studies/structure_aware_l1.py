@@ -1,6 +1,6 @@
 """Do ranked dictionaries make a better L1 graph? Spectral clusters of small sets, and two moons.
 
-After Han and Qin, "Structure aware L1 graph for data clustering", AAAI 2016.
+After [5] Han and Qin, "Structure aware L1 graph for data clustering", AAAI 2016.
 """
 
 from __future__ import annotations
