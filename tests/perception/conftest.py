@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits, load_iris, load_wine
 
-pd = pytest.importorskip("pandas")
-
-from sklearn.datasets import load_digits, load_iris, load_wine  # noqa: E402
-
-import vicinal  # noqa: E402
-from vicinal.datasets import make_half_cylinders, make_spirals  # noqa: E402
+import vicinal
+from vicinal.datasets import make_half_cylinders, make_spirals
 
 
 def iris_table():
