@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def load_step(path: Path, kind: type[Result], fingerprint: str) -> Result | None
             if content["fingerprint"] != fingerprint:
                 return None
             return kind(**_decode(content["result"], arrays))
-    except (OSError, ValueError, KeyError, TypeError, EOFError):
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
         return None  # whatever it is, it is no result of ours
 
 
