@@ -141,10 +141,10 @@ def compare(
     >>> from vicinal import SelfSmoothing
     >>> from vicinal.metrics import compare
     >>> X, y = load_digits(n_class=4, return_X_y=True)
-    >>> compare({"sso": SelfSmoothing(10).fit(X)}, y, ts=[1, 10, 100])
+    >>> compare({"sso": SelfSmoothing(10).fit(X)}, y, ts=[2, 10, 100])
     bull's eye, %
            t  before  after   gain
-    sso    1   90.59  91.87  +1.28
+    sso    2   90.59  92.79  +2.20
     sso   10   90.59  94.48  +3.89
     sso  100   90.59  96.93  +6.33  best
     """
