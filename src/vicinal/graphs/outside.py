@@ -30,8 +30,9 @@ from vicinal.neighbors.tables import OtherMetric
 
 # Rows that a task works on at once, and costs that it may hold.
 BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
-# Rows and columns of a product: small, for they are most of the memory that a tree of few points takes.
-PRODUCT_ROWS, PRODUCT_COLUMNS = 128, 128
+# Rows of a product, and numbers that it may hold with its factors: few, for they are most of the memory
+# that a tree of few points takes.
+PRODUCT_ROWS, PRODUCT_NUMBERS = 128, 2**16
 # Up to here, neighbour lists would save products fractions of a second, and take more memory than the rest.
 FEW = 30_000
 
@@ -125,7 +126,8 @@ class OutsideByProducts(OutsideInRows):
         self.order = np.arange(n)
         self.frame = brute.find_frame(X)
         self.half = np.empty(n)
-        for a, b in blocks(n, PRODUCT_COLUMNS):
+        self.columns = max(1, PRODUCT_NUMBERS // (2 * X.shape[1] + PRODUCT_ROWS))
+        for a, b in blocks(n, self.columns):
             self.half[a:b] = brute.half_squares(self.frame.place(X[a:b], np.float32))
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
@@ -146,7 +148,7 @@ class OutsideByProducts(OutsideInRows):
         def search(span: tuple[int, int]) -> None:
             rows = asking[span[0] : span[1]]
             mine = self.frame.place(self.X[rows], np.float32)
-            for a, b in blocks(len(self.X), PRODUCT_COLUMNS):
+            for a, b in blocks(len(self.X), self.columns):
                 products = mine @ self.frame.place(self.X[a:b], np.float32).T
                 search_products(
                     products, a, self.X, rows, self.half, self.half[a:b].astype(np.float32),

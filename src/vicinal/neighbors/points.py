@@ -14,7 +14,7 @@ from vicinal.neighbors.tables import Table
 # Up to these a tree is faster whatever the data; above, a sample of queries decides.
 ALWAYS_TREE, SHORT, N_SAMPLES = 3, 200, 64
 # Points that are looked at first, where there are many more.
-PILOT = 250
+PILOT = 500
 # Where squares neither overflow nor vanish.
 SAFE = 1e-140, 1e140
 
