@@ -21,13 +21,13 @@ from vicinal.neighbors.points import Points
 
 # Below this many points the exact search is as fast.
 WORTH_IT = 10_000
-N_SAMPLES, N_ITERATIONS, SAMPLES_A_GROUP = 500, 6, 32
+N_SAMPLES, N_ITERATIONS, SAMPLES_A_GROUP = 250, 4, 24
 # A pair inside groups costs this many times a pair of the exact search, which shares each product.
 COST_OF_PAIR = 2.2
 # Groups around that of a point, for each one that it probes: its nearest ones are among them.
 WIDER = 4
 # Queries that a task works on; enough of them ask for the same group to make products pay.
-QUERIES, COLUMNS = 8192, 4096
+QUERIES, COLUMNS = 16384, 4096
 
 
 class ClusteredPoints(Points):
@@ -184,7 +184,7 @@ class Groups:
             )
 
         with one_blas_thread():
-            spans = blocks(n, min(QUERIES, max(1024, n // 16)))
+            spans = blocks(n, min(QUERIES, max(1024, n // 8)))
             map_threads(search, spans, n_jobs, progress=progress)
         return indices, np.sqrt(squares, out=squares)
 
