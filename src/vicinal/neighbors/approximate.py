@@ -268,5 +268,6 @@ def nearest_centre(points: np.ndarray, centres: np.ndarray, n_jobs: int | None) 
         labels[a:b] = products.argmax(axis=1)
 
     with one_blas_thread():
-        map_threads(assign, blocks(len(points), 1024), n_jobs)
+        # Large blocks: between two of them a thread may wait for the one that compiles.
+        map_threads(assign, blocks(len(points), 4096), n_jobs)
     return labels
