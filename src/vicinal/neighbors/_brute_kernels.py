@@ -12,7 +12,7 @@ from numba import njit
 
 from vicinal._kernels import LEAN
 
-CHUNK = 64
+CHUNK, SHORT = 64, 32
 
 
 @njit(cache=True, nogil=True)
@@ -111,8 +111,8 @@ def offer(products, positions, halves, names, own, reach, keys, ids):
     for i in range(n_rows):
         row = positions[i]
         bound = reach[row]
-        for start in range(0, n_cols, CHUNK):
-            stop = min(start + CHUNK, n_cols)
+        for start in range(0, n_cols, SHORT):
+            stop = min(start + SHORT, n_cols)
             found = np.int32(0)
             for j in range(start, stop):
                 found |= np.int32(halves[j] - products[i, j] < bound)
@@ -173,6 +173,34 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
             out_squares[i, c] = squares[0, c] if c < count else np.inf
         worst = out_squares[i, k - 1] * scale * scale
         certain[i] = cut(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
+
+
+@njit(**LEAN)
+def measure_best(Q, X, rows, candidates, ids, squares):
+    """Of the candidates of points ``rows`` of Q, keep the nearest, sorted by (squared distance, index).
+
+    Row ``rows[r]`` of ``ids`` and ``squares`` is filled from row r of the candidates; -1 is none.
+    """
+    k = ids.shape[1]
+    for r in range(len(rows)):
+        row = rows[r]
+        for c in range(k):
+            ids[row, c], squares[row, c] = -1, np.inf
+        for c in range(candidates.shape[1]):
+            name = candidates[r, c]
+            if name < 0:
+                break
+            square = squared_distance(Q, row, X, name)
+            at = k
+            while at > 0 and (
+                squares[row, at - 1] > square
+                or (squares[row, at - 1] == square and ids[row, at - 1] > name)
+            ):
+                at -= 1
+                if at + 1 < k:
+                    ids[row, at + 1], squares[row, at + 1] = ids[row, at], squares[row, at]
+            if at < k:
+                ids[row, at], squares[row, at] = name, square
 
 
 @njit(cache=True, nogil=True)
