@@ -19,7 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal import KernelKMeans, LabelPropagationRanking, ManifoldRanking, SelfSmoothing
+from vicinal import (
+    KernelKMeans,
+    LabelPropagationRanking,
+    ManifoldRanking,
+    SelfSmoothing,
+    pagerank,
+)
 from vicinal._parallel import progress_bar
 from vicinal.embed.diffusion import diffusion_spectrum
 from vicinal.metrics import bulls_eye, normalized_mutual_info
@@ -278,6 +284,8 @@ def _rankings(W: np.ndarray, steps: tuple[int, ...]) -> Iterator[tuple[str, floa
     for alpha in (0.9, 0.99):
         model: Any = ManifoldRanking(alpha, graph="precomputed").fit(felt)
         yield f"manifold ranking, alpha = {alpha:g}", 0, model.scores(every)
+        walks = [pagerank(felt, alpha, personalization={query: 1}) for query in every]
+        yield f"PageRank, damping = {alpha:g}", 0, np.array(walks)
     for n_steps in steps:
         model = LabelPropagationRanking(n_steps, graph="precomputed").fit(felt)
         yield "label propagation", n_steps, model.scores(every)

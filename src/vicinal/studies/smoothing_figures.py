@@ -142,6 +142,7 @@ def _over_steps(ax: Any, rows: list[dict[str, Any]], what: str) -> None:
             ax.errorbar(steps, mean, spread, fmt=style, label=method, markersize=4, linewidth=1)
     first = [row[what] for row in rows if row["method"] == "SSO" and row["t"] == 0]
     ax.axhline(np.mean(first), color="gray", linestyle="-.", linewidth=1)
-    ax.set_xscale("symlog", linthresh=1)
+    ax.set_xscale("symlog", linthresh=1, linscale=0.4)
+    ax.set_xlim(left=-0.1)
     ax.set_xlabel("t")
     ax.legend(fontsize=7)
