@@ -36,6 +36,16 @@ RETURNED = {
         "path_scale.SigmaCurve",
     ],
     "operators": ["spectrum.Eigenpairs"],
+    "perception": [
+        "neighborhoods.Neighborhoods",
+        "comparison.GraphComparison",
+        "counting.ClusterCount",
+        "clusters.Clusters",
+        "maps.Maps",
+        "smoothing.Smoothing",
+        "exemplars.Exemplars",
+        "against_labels.LabelScores",
+    ],
 }
 FOLDER = "generated/api"
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, lapack
+from scipy.linalg import lapack
 
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import require_memory
@@ -32,13 +32,15 @@ ROWS_A_TASK = 64
 
 
 class Dictionaries(NamedTuple):
-    """Atoms of each point, the best first, and the share of the true ones found in a sample."""
+    """Atoms of each point, and the share of the true ones found in a sample."""
 
     atoms: np.ndarray
     recall: float
 
 
-def manifold_scores(affinity: np.ndarray, alpha: float, corrected: bool) -> np.ndarray:
+def manifold_scores(
+    affinity: np.ndarray, alpha: float, corrected: bool, n_jobs: int | None = None
+) -> np.ndarray:
     """Ranking scores of all pairs, formula (2): row i holds those of point i's atoms.
 
     Parameters
@@ -52,16 +54,27 @@ def manifold_scores(affinity: np.ndarray, alpha: float, corrected: bool) -> np.n
     """
     roots = np.sqrt(affinity.sum(axis=1))
     roots[roots == 0] = 1.0
-    system = affinity
-    system *= -alpha
-    system /= roots
-    system /= roots[:, None]
-    np.fill_diagonal(system, 1.0)
-    factor, lower = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    inverse, _ = lapack.dpotri(factor, lower=lower, overwrite_c=True)
-    # Only one triangle is filled.
-    scores = np.tril(inverse)
-    scores += np.tril(inverse, -1).T
+    spans = blocks(len(roots), ROWS_A_TASK)
+
+    def scale(span: tuple[int, int]) -> None:
+        rows = affinity[slice(*span)]
+        rows *= -alpha / roots[slice(*span), None]
+        rows /= roots
+
+    map_threads(scale, spans, n_jobs)
+    np.fill_diagonal(affinity, 1.0)
+    # LAPACK sees the transpose, which is in its order, and fills its lower triangle: our upper one.
+    factor, _ = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    scores: np.ndarray = inverse.T
+
+    def mirror(span: tuple[int, int]) -> None:
+        a, b = span
+        scores[a:b, :a] = scores[:a, a:b].T
+        corner = scores[a:b, a:b]
+        scores[a:b, a:b] = np.triu(corner) + np.triu(corner, 1).T
+
+    map_threads(mirror, spans, n_jobs)
     if corrected:
         scores /= roots
     return scores
@@ -83,9 +96,13 @@ def heat_affinity(points: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     map_threads(fill, blocks(n, ROWS_A_TASK), n_jobs)
     scales = scales[scales > 0]
     scale = np.median(scales) if len(scales) else 1.0
-    affinity = gaussian(distances, np.asarray(scale), 4.0)
-    np.fill_diagonal(affinity, 0.0)
-    return affinity
+
+    def weigh(span: tuple[int, int]) -> None:
+        distances[slice(*span)] = gaussian(distances[slice(*span)], np.asarray(scale), 4.0)
+
+    map_threads(weigh, blocks(n, ROWS_A_TASK), n_jobs)
+    np.fill_diagonal(distances, 0.0)
+    return distances
 
 
 def manifold_atoms(
@@ -102,7 +119,7 @@ def manifold_atoms(
     n = len(points)
     if n_neighbors is None and n <= DENSE:
         require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Give n_neighbors=10.")
-        scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected)
+        scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected, n_jobs)
         return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
     k = NEIGHBORS if n_neighbors is None else n_neighbors
     graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)
@@ -175,15 +192,20 @@ def perceptual_atoms(
 
 
 def best_rows(scores: np.ndarray, n_atoms: int, n_jobs: int | None, own: Any = None) -> np.ndarray:
-    """Largest scores of each row without the point itself; ties go to the smaller number."""
-    from vicinal.neighbors._brute_kernels import smallest
-
+    """Places of the largest scores of each row without the point itself; ties go to the smaller number."""
     own = np.arange(len(scores)) if own is None else own
     best = np.empty((len(scores), n_atoms), dtype=np.int64)
 
     def select(span: tuple[int, int]) -> None:
         rows = slice(*span)
-        smallest(-scores[rows], own[rows], best[rows], np.empty((span[1] - span[0], n_atoms)))
+        costs = -scores[rows]
+        costs[np.arange(len(costs)), own[rows]] = np.inf
+        last = np.partition(costs, n_atoms - 1, axis=1)[:, n_atoms - 1, None]
+        chosen = costs <= last
+        for row in np.flatnonzero(chosen.sum(axis=1) > n_atoms):
+            tied = np.flatnonzero(costs[row] == last[row])
+            chosen[row, tied[n_atoms - chosen[row].sum() :]] = False
+        best[rows] = np.nonzero(chosen)[1].reshape(-1, n_atoms)
 
     map_threads(select, blocks(len(scores), ROWS_A_TASK), n_jobs)
     return best

@@ -64,13 +64,13 @@ def symmetric_power(matrix: np.ndarray, exponent: int) -> np.ndarray:
     windows = re.findall("11|1|0" if bits.startswith("11") else "1|0", bits)
     factors = {"1": matrix}
     if windows[0] == "11":
-        factors["11"] = _symmetric_product(_square(matrix), matrix)
+        factors["11"] = symmetric_product(_square(matrix), matrix)
     power = factors[windows[0]]
     for window in windows[1:]:
         for _ in window:
             power = _square(power)
         if window in factors:
-            power = _symmetric_product(power, factors[window])
+            power = symmetric_product(power, factors[window])
     return power.copy() if power is matrix else power
 
 
@@ -108,7 +108,7 @@ def _fractional_power(walk: np.ndarray, fraction: float) -> np.ndarray:
     return power
 
 
-def _symmetric_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def symmetric_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Product of two symmetric matrices that commute: symmetric too, so strips right of the diagonal do."""
     n = len(left)
     product = np.empty_like(left)

@@ -22,11 +22,11 @@ from vicinal.similarity.fusion import (
 from vicinal.similarity.inputs import GIVEN, check_parameters, read_input, walk_along
 from vicinal.similarity.new_points import extended_rows, first_step_of_similarities
 from vicinal.similarity.smoothed import SmoothedSimilarity
-from vicinal.similarity.smoothing import check_self, check_similarity, check_steps, over_own
+from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
+from vicinal.similarity.sweeps import nearest_in, sweep_nearest
 from vicinal.similarity.walks import (
     DenseWalk,
     SparseWalk,
-    best_of_rows,
     largest_in_rows,
     walk_steps,
 )
@@ -206,7 +206,8 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         ------
         t : float
         (similarities, indices) : ndarrays (n, n_neighbors)
-            As `kneighbors` gives them.
+            As `kneighbors` gives them; those of many items after whole steps to about five digits, so that
+            the order of closer ones may differ.
         """
         check_is_fitted(self, "similarity_")
         steps = [self._check_steps(t) for t in ts]
@@ -234,7 +235,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
             return np.minimum(np.take_along_axis(rows, indices, axis=1), 1.0), indices
         if isinstance(self.similarity_, SmoothedSimilarity):
             return self.similarity_.nearest(k)
-        return self._nearest(self._ranked.copy(), k)
+        return nearest_in(self._ranked.copy(), k, self.n_jobs)
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities of new points to the fitted ones, through the Nystrom extension.
@@ -290,22 +291,13 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
 
     def _sweep_neighbors(self, steps: list[float], k: int) -> Iterator[tuple[float, Any]]:
         if isinstance(self._walk, DenseWalk):
-            self._walk.prepare(steps)
+            yield from sweep_nearest(self._walk, steps, k, self.n_jobs)
+            return
         for t in steps:
             if isinstance(self._walk, SparseWalk):
                 yield t, self._at(t).nearest(k)
             else:
-                yield t, self._nearest(self._walk.smoothed(t), k)
-
-    def _nearest(self, smoothed: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours in a matrix that nobody needs any more."""
-        own = np.diagonal(smoothed).copy()
-        check_self(own)
-        similarities, indices = best_of_rows(
-            lambda a, b: smoothed[a:b], len(smoothed), k, self.n_jobs, progress=None
-        )
-        # Each row is divided by one number, which does not change its order.
-        return np.minimum(similarities / own[:, None], 1.0), indices
+                yield t, nearest_in(self._walk.smoothed(t), k, self.n_jobs)
 
     def _check_neighbors(self, n_neighbors: Any, most: int) -> int:
         remedy = f"There are {self.n_items_} items."

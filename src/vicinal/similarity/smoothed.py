@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from vicinal._validation import require_memory
-from vicinal.operators.laplacians import transition
+from vicinal.operators.laplacians import normalized_affinity, transition
 from vicinal.similarity.smoothing import check_self
 from vicinal.similarity.sparse_powers import nearest_in_power
-from vicinal.similarity.spectral_smoothing import SmoothingSpectrum, leading_pairs
+from vicinal.similarity.spectral_smoothing import leading_pairs
+from vicinal.similarity.sweeps import nearest_in_single, single_power
 from vicinal.similarity.walks import (
     EXACT,
     SparseWalk,
@@ -30,6 +31,9 @@ RECALL = 0.99
 LOW_RANK_ERROR = 1e-3
 # Numbers that vectors may take while leading eigenpairs are found, in which they are held five times.
 ROOM = 50_000_000
+# Full matrices, of which squaring holds three in single precision, are formed up to this size; in the time
+# of one operation with a sparse matrix they do so many.
+FULL_BYTES, FULL_SPEED = 4e9, 60
 
 
 class SmoothedSimilarity:
@@ -40,10 +44,11 @@ class SmoothedSimilarity:
     shape : tuple
     t : int
     method : str or None
-        How `nearest` found its answer: "pruned powers", "leading eigenpairs" or "rows".
+        How `nearest` found its answer: "pruned powers", "leading eigenpairs", "full power" or "rows".
     left_out : ndarray (n,), float or None
         What that way has left out. Pruned powers: of each row, the share of all walks. Leading
-        eigenpairs: a bound of the error of W_t[i, j] in units of sqrt(d_i d_j). Rows: 0.
+        eigenpairs: a bound of the error of W_t[i, j] in units of sqrt(d_i d_j). A full power, which is held
+        in single precision, and rows: 0.
     recall : float or None
         Share of the neighbours in exact rows that `nearest` has found, on a sample.
     """
@@ -83,7 +88,8 @@ class SmoothedSimilarity:
         """The k most similar others of every item, and their similarities, in order.
 
         Walks that stay local are followed by sparse powers, those that have mixed by leading
-        eigenpairs; between the two, rows are computed one by one, which takes long.
+        eigenpairs; between the two, the full power is formed if it fits into memory, else rows are
+        computed one by one, which takes long.
         """
         n = self.shape[0]
         sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
@@ -94,11 +100,11 @@ class SmoothedSimilarity:
             self.recall = self._measured_recall(found[1], sample)
             if self.recall >= RECALL:
                 break
-        spectrum = None if found else self._leading_pairs(sample)
-        if spectrum is not None:
-            found = self._by_pairs(spectrum, k, progress)
-            self.recall = self._measured_recall(found[1], sample)
-        elif found is None:
+        if found is None:
+            found = self._by_pairs(sample, k, progress) or self._by_full_power(k)
+            if found is not None:
+                self.recall = self._measured_recall(found[1], sample)
+        if found is None:
             self.method, self.left_out, self.recall = "rows", 0.0, 1.0
             found = best_of_rows(lambda a, b: self._ranked(np.arange(a, b)), n, k, 1, progress)
         return np.minimum(found[0], 1.0), found[1]
@@ -137,35 +143,53 @@ class SmoothedSimilarity:
         self.method, self.left_out = "pruned powers", found.lost
         return found.shares / found.own[:, None], found.items
 
-    def _leading_pairs(self, sample: np.ndarray) -> SmoothingSpectrum | None:
+    def _by_pairs(
+        self, sample: np.ndarray, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """From leading eigenpairs; None if they cost more than the roads that are left."""
         walk = self._walk
         if not walk.symmetric:
             return None
         rows = walk.rows(self.t, sample)
         own = (rows[np.arange(len(sample)), sample] / walk.sums[sample]).mean()
-        cutoff = (LOW_RANK_ERROR * own) ** (1 / (self.t + 1))
-        n = self.shape[0]
-        return leading_pairs(
+        spectrum = leading_pairs(
             walk.operator,
             walk.roots,
-            cutoff,
-            # What all rows one by one would take.
-            budget=float(n * self._products_a_row()),
-            widest=ROOM / n,
+            (LOW_RANK_ERROR * own) ** (1 / (self.t + 1)),
+            budget=min(self._cost_of_rows(), self._cost_of_full_power()),
+            widest=ROOM / self.shape[0],
             accuracy=LOW_RANK_ERROR * own,
         )
-
-    def _by_pairs(
-        self, spectrum: SmoothingSpectrum, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        own = spectrum.diagonal(self.t)
-        check_self(own)
-        left = spectrum.vectors * spectrum.weights(self.t) * (spectrum.roots / own)[:, None]
+        if spectrum is None:
+            return None
+        diagonal = spectrum.diagonal(self.t)
+        check_self(diagonal)
+        left = spectrum.vectors * spectrum.weights(self.t) * (spectrum.roots / diagonal)[:, None]
         right = np.ascontiguousarray((spectrum.vectors * spectrum.roots[:, None]).T)
         self.method, self.left_out = "leading eigenpairs", spectrum.left_out(self.t)
-        return best_of_rows(
-            lambda a, b: left[a:b] @ right, self.shape[0], k, self._walk.n_jobs, progress
-        )
+        return best_of_rows(lambda a, b: left[a:b] @ right, self.shape[0], k, walk.n_jobs, progress)
+
+    def _by_full_power(self, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """From the power itself; None if it is too large, too slow or too coarse."""
+        if self._cost_of_full_power() > self._cost_of_rows():
+            return None
+        walk = self._walk
+        affinity = normalized_affinity(walk.weights, walk.sums)
+        self.method, self.left_out = "full power", 0.0
+        power = single_power(affinity, self.t + 1, walk.n_jobs)
+        return nearest_in_single(power, walk.roots, k, walk.n_jobs)
+
+    def _cost_of_rows(self) -> float:
+        """Of all rows one by one, in products of the sparse matrix with a vector."""
+        return float(self.shape[0] * self._products_a_row())
+
+    def _cost_of_full_power(self) -> float:
+        """Of squaring, in the same unit; infinite where it has no room or the walk is not symmetric."""
+        n, exponent = self.shape[0], self.t + 1
+        if not self._walk.symmetric or 12.0 * n * n > FULL_BYTES:
+            return np.inf
+        products = exponent.bit_length() + exponent.bit_count() - 2
+        return 0.6 * products * float(n) ** 3 / (FULL_SPEED * self._walk.weights.nnz)
 
     def _measured_recall(self, found: np.ndarray, sample: np.ndarray) -> float:
         rows = self._ranked(sample)

@@ -59,12 +59,15 @@ class DenseWalk:
             return spectrum.matrix(t)
         return smooth_symmetric(self.weights, t)
 
-    def prepare(self, ts: Sequence[float]) -> None:
-        """Get ready for many t: one decomposition serves all."""
+    def prepare(self, ts: Sequence[float], full: bool = True) -> bool:
+        """Get ready for many t by one decomposition, and tell whether that is done.
+
+        Without ``full`` it is done only if leading eigenpairs suffice, or products are as fast.
+        """
         least = min((t for t in ts if t > 0), default=0.0)
         whole = all(t == int(t) for t in ts)
         if not self.symmetric or least == 0 or (whole and len(self.weights) <= SMALL):
-            return
+            return True
         if self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
             roots = np.sqrt(self.sums)
             matrix = normalized(self.weights, roots)
@@ -72,8 +75,13 @@ class DenseWalk:
             if whole:
                 budget = DECOMPOSITION * len(matrix)
                 pairs = leading_pairs(matrix, roots, TOLERANCE ** (1 / (least + 1)), budget=budget)
-            self._spectrum = all_pairs(matrix, roots) if pairs is None else pairs
+            if pairs is None:
+                if not full:
+                    return False
+                pairs = all_pairs(matrix, roots)
+            self._spectrum = pairs
         self.swept = self._spectrum
+        return True
 
     def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
         """``rows`` times P^t."""
