@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -128,6 +129,24 @@ def test_a_failure_while_writing_leaves_the_old_file(failure, table, tmp_path, m
     assert run("graph", table, "--kind", "mst", "-o", target, "--force") == (
         130 if failure is KeyboardInterrupt else 2
     )
+    assert target.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
+
+
+def test_termination_while_writing_leaves_the_old_file(table, tmp_path, monkeypatch, run):
+    target = tmp_path / "edges.csv"
+    target.write_text("old")
+
+    def stop(frame, path, **keywords):
+        path.write_text("half of")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", stop)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as left:
+        run("graph", table, "--kind", "mst", "-o", target, "--force")
+    assert left.value.code == 143
+    assert signal.getsignal(signal.SIGTERM) == before
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
 

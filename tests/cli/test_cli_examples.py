@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 pd = pytest.importorskip("pandas")
+anndata = pytest.importorskip("anndata")
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
 
@@ -16,7 +17,7 @@ from vicinal.datasets import make_two_moons  # noqa: E402
 EXAMPLES = [
     line.strip()
     for module in COMMANDS
-    if hasattr(module, "EXAMPLES") and not module.__name__.endswith((".bench", ".perceive"))
+    if hasattr(module, "EXAMPLES") and not module.__name__.endswith(".bench")
     for line in module.EXAMPLES.splitlines()
     if line.startswith("  vicinal ")
 ]
@@ -41,12 +42,21 @@ def files(tmp_path, monkeypatch):
     Image.fromarray(picture.astype(np.uint8)).save("photo.jpg")
     Image.fromarray(picture.astype(np.uint8)).save("scan.png")
     np.save("values.npy", picture[..., 0].astype(float))
+    (tmp_path / "pictures").mkdir()
+    for i in range(24):
+        grey = rng.integers(0, 40, (6, 6)) + 200 * (i % 2)
+        Image.fromarray(grey.astype(np.uint8)).save(f"pictures/{i:02}.png")
+    points.to_parquet("large.parquet")
+    kinds = np.arange(240) % 12
+    cells = anndata.AnnData(np.ones((240, 1)), obs={"cell_type": [f"type {i}" for i in kinds]})
+    cells.obsm["X_pca"] = 20 * np.eye(12)[kinds] + rng.normal(size=(240, 12))
+    cells.write_h5ad("cells.h5ad")
     return tmp_path
 
 
 def test_there_are_examples():
     commands = {line.split()[1] for line in EXAMPLES}
-    assert {"graph", "cluster", "embed", "rank", "smooth", "segment"} <= commands
+    assert {"graph", "cluster", "embed", "rank", "smooth", "segment", "perceive"} <= commands
 
 
 @pytest.mark.parametrize("line", EXAMPLES)

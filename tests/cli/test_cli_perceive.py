@@ -10,7 +10,7 @@ pd = pytest.importorskip("pandas")
 
 from sklearn.datasets import load_iris  # noqa: E402
 
-from vicinal.cli import image_folder, perceive  # noqa: E402
+from vicinal.cli import image_folder  # noqa: E402
 from vicinal.cli.tables import read_table  # noqa: E402
 
 QUICK = ["--sample", "60"]
@@ -229,7 +229,6 @@ def test_pictures_go_with_rows_by_name_or_by_order(pictures):
 def test_columns_set_aside_are_kept_to_colour_by(flowers):
     table = read_table(flowers, id_column="name")
     assert list(table.others) == ["species"]
-    assert perceive.EXAMPLES.startswith("examples:")
 
 
 @pytest.mark.slow

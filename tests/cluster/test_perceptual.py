@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.preprocessing import StandardScaler
 
 from vicinal import Graph, PerceptualClustering, graphs
 from vicinal.cluster.noise import split_norms
@@ -51,6 +53,12 @@ def test_surfaces_and_noise_are_found_by_themselves():
         assert model.noise_gain_ > 0.1
         found.append(accuracy(truth, model.labels_))
     assert np.mean(found) >= 0.82
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_small_tables_without_noise_lose_no_row(load):
+    X = StandardScaler().fit_transform(load().data)
+    assert (PerceptualClustering(random_state=0).fit_predict(X) >= 0).all()
 
 
 def test_clean_surfaces_have_no_noise_and_their_number_is_found():
@@ -193,6 +201,10 @@ def test_norms_of_one_group_are_not_split():
     assert split_norms(np.exp(rng.standard_normal(1000))).threshold == 0
     assert split_norms(np.ones(50)).threshold == 0
     assert split_norms(np.zeros(50)).threshold == 0
+    # Skewed, which two normal distributions describe much better than one, but one peak.
+    skewed = split_norms(np.exp(-rng.gamma(1.5, 1.0, 1000)))
+    assert skewed.gain > 0.1
+    assert skewed.threshold == 0
     mixed = np.concatenate([rng.normal(0, 0.3, 700), rng.normal(-4, 0.5, 300)])
     split = split_norms(np.exp(mixed))
     assert -3.5 < np.log(split.threshold) < -0.5

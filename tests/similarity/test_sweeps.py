@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vicinal import SelfSmoothing, self_smooth
-from vicinal.similarity import sweeps
+from vicinal.similarity import smoothed, sweeps
 from vicinal.similarity.walks import DenseWalk
 
 
@@ -60,3 +60,16 @@ def test_a_decomposition_serves_steps_far_apart():
     assert not sweeps._chain_pays(walk, [2**e + e for e in range(12)])
     assert not sweeps._chain_pays(walk, [0.5, 1.0])
     assert not sweeps._chain_pays(DenseWalk(np.eye(2), False), range(3))
+
+
+def test_walks_neither_local_nor_mixed_are_followed_by_full_powers(monkeypatch):
+    # Without room for long lists, and with far more eigenvalues left than it pays to find.
+    monkeypatch.setattr(smoothed, "KEPT", (4,))
+    X = np.random.default_rng(0).normal(size=(1500, 20))
+    model = SelfSmoothing(60, method="sparse").fit(X)
+    similarities, indices = model.kneighbors(n_neighbors=8)
+    assert model.similarity_.method == "full power"
+    assert model.similarity_.recall > 0.99
+    expected = exact(model.affinity_.toarray(), 60, 8)
+    np.testing.assert_allclose(similarities, expected[0], rtol=1e-4)
+    assert (indices == expected[1]).mean() > 0.99

@@ -2,14 +2,16 @@
 
 A subcommand returns what it found and raises what the library raises. Only here the one is printed, for
 people or with ``--json`` for machines, and the other becomes one line on stderr and an exit code:
-0 done, 1 a defect of this program, 2 an error the user can mend, 130 interrupted.
+0 done, 1 a defect of this program, 2 an error the user can mend, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -51,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     arguments = build_parser().parse_args(argv)
     try:
-        with _warnings_in_one_line():
+        with _warnings_in_one_line(), _unwinding_when_terminated():
             facts = arguments.run(arguments)
         text = format_json(facts) if arguments.json else format_facts(facts)
         if text:
@@ -104,3 +106,22 @@ def _warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _unwinding_when_terminated() -> Iterator[None]:
+    """Leave by an exception when asked to terminate, so that unfinished files are removed."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+    ):  # signals are none of its business
+        yield
+        return
+
+    def leave(*_: Any) -> None:
+        sys.exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -29,7 +29,7 @@ from vicinal.cli.output import write_table
 from vicinal.cli.pictures import draw_points, plane_of
 
 if TYPE_CHECKING:
-    from vicinal.cli.tables import Table
+    from vicinal.cli.columns import Table
 
 METHODS = {
     "spectral": Method(

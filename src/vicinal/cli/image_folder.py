@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.cli.tables import Table
+from vicinal.cli.columns import Table
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 # Larger images are made smaller: what is alike does not show in single pixels.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vicinal.cli.columns import Table
 from vicinal.cli.output import (
     FIGURE_FORMATS,
     MODULES,
@@ -15,7 +16,7 @@ from vicinal.cli.output import (
     check_target,
     need_modules,
 )
-from vicinal.cli.tables import READERS, Table, read_table
+from vicinal.cli.tables import READERS, read_table
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal.cli.columns import Table
 from vicinal.cli.options import (
     add_data,
     add_force,
@@ -21,7 +22,6 @@ from vicinal.cli.options import (
     verbosity,
 )
 from vicinal.cli.output import check_target
-from vicinal.cli.tables import Table
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal.cli.columns import Table
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -27,7 +28,6 @@ from vicinal.cli.options import (
 )
 from vicinal.cli.output import write_table
 from vicinal.cli.pictures import new_axes, plane_of, save_picture
-from vicinal.cli.tables import Table
 
 METHODS = {
     "perceptual": Method(

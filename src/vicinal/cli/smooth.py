@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal.cli.columns import Table
 from vicinal.cli.options import (
     add_data,
     add_manner,
@@ -25,7 +26,7 @@ from vicinal.cli.options import (
 )
 from vicinal.cli.output import write_blocks
 from vicinal.cli.pictures import new_figure, save_picture
-from vicinal.cli.tables import Table, full_table
+from vicinal.cli.tables import full_table
 
 # Lines of the table that are written at a time.
 LINES = 1 << 20

@@ -6,36 +6,20 @@ complete is an error, because leaving it out would shift every row number after 
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-
-class Table(NamedTuple):
-    """Numbers of a file, what else it says of their rows, and what the reader decided about them."""
-
-    # A sparse matrix only where the caller accepts one.
-    points: Any
-    notes: list[str]
-    names: list[str] | None = None
-    ids: np.ndarray | None = None
-    labels: np.ndarray | None = None
-    # Columns that were set aside, by name, and grey levels (n, height, width) if rows are pictures.
-    others: Mapping[str, np.ndarray] = {}
-    images: np.ndarray | None = None
-
-
-class Roles(NamedTuple):
-    """Names of an array, and of the columns that are no coordinates."""
-
-    key: str | None = None
-    id: str | None = None
-    label: str | None = None
-    # Whether a list of numbers may be the distances of all pairs, as scipy's pdist gives them.
-    pairs: bool = False
+from vicinal.cli.columns import (
+    Roles,
+    Table,
+    beside,
+    cells,
+    is_header,
+    need,
+    numeric_columns,
+)
 
 
 def read_table(
@@ -78,13 +62,13 @@ def read_table(
 
 
 def _read_text(path: Path, roles: Roles) -> Table:
-    pandas = _need("pandas", path)
+    pandas = need("pandas", path)
     with open(path, newline="", encoding="utf-8-sig") as lines:
         first, second = lines.readline(), lines.readline()
     if not first.strip():
         raise ValueError(f"{path} is empty; a table with a row for each point is needed.")
     separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
-    header = _is_header(_cells(first, separator), _cells(second, separator))
+    header = is_header(cells(first, separator), cells(second, separator))
     try:
         frame = pandas.read_csv(
             path,
@@ -97,19 +81,19 @@ def _read_text(path: Path, roles: Roles) -> Table:
         raise ValueError(f"{path} could not be read as a table: {error}") from error
     if not header:
         frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
-    table = _numeric_columns(frame, path, roles)
+    table = numeric_columns(frame, path, roles)
     note = "first line is the header" if header else "no header line"
     return table._replace(notes=[note, *table.notes])
 
 
 def _read_parquet(path: Path, roles: Roles) -> Table:
-    pandas = _need("pandas", path)
-    _need("pyarrow", path)
+    pandas = need("pandas", path)
+    need("pyarrow", path)
     try:
         frame = pandas.read_parquet(path)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} could not be read as parquet: {error}") from error
-    return _numeric_columns(frame, path, roles)
+    return numeric_columns(frame, path, roles)
 
 
 def _read_npy(path: Path, roles: Roles) -> Table:
@@ -136,14 +120,14 @@ def _read_npz(path: Path, roles: Roles) -> Table:
                 + "; name one of them by --key."
             )
         points, notes = _all_pairs(arrays[chosen], roles)
-        ids = _beside(arrays, roles.id, "--id", len(points), path)
-        labels = _beside(arrays, roles.label, "--label", len(points), path)
+        ids = beside(arrays, roles.id, "--id", len(points), path)
+        labels = beside(arrays, roles.label, "--label", len(points), path)
     notes += [] if len(names) == 1 else [f"took the array {chosen}"]
     return Table(points, notes, None, ids, labels)
 
 
 def _read_h5ad(path: Path, roles: Roles) -> Table:
-    anndata, key = _need("anndata", path), roles.key
+    anndata, key = need("anndata", path), roles.key
     try:
         annotated = anndata.read_h5ad(path)
     except (OSError, KeyError, ValueError) as error:
@@ -156,8 +140,8 @@ def _read_h5ad(path: Path, roles: Roles) -> Table:
     if values is None:
         raise ValueError(f"{path} has no .X; name an entry of .obsm by --key.")
     n = annotated.n_obs
-    ids = _beside(annotated.obs, roles.id, "--id", n, path)
-    labels = _beside(annotated.obs, roles.label, "--label", n, path)
+    ids = beside(annotated.obs, roles.id, "--id", n, path)
+    labels = beside(annotated.obs, roles.label, "--label", n, path)
     return Table(
         values if hasattr(values, "toarray") else np.asarray(values),
         [f"took .obsm[{key!r}]" if key else "took .X"],
@@ -194,18 +178,6 @@ def _as_rows(table: Table, path: Path) -> Table:
     note = f"each entry of shape {points.shape[1:]} is a row of its values"
     rows = points.reshape(len(points), -1)
     return table._replace(points=rows, notes=[*table.notes, note])
-
-
-def _need(module: str, path: Path) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError as error:
-        extra = "anndata" if module == "anndata" else "cli"
-        raise ImportError(
-            f"{path.suffix} files need {module}: pip install 'vicinal[{extra}]'."
-        ) from error
 
 
 def _load_numpy(path: Path) -> Any:
@@ -248,86 +220,6 @@ def full_table(points: Any, path: Path) -> np.ndarray:
         "Reduce its columns first (sklearn.decomposition.TruncatedSVD does).",
     )
     return points.toarray()
-
-
-def _beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> np.ndarray | None:
-    """The column ``name`` that goes with the rows of a table."""
-    if name is None:
-        return None
-    if name not in columns:
-        there = ", ".join(map(str, columns)) or "none"
-        raise ValueError(f"{option} {name}: {path} has no such column; it has {there}.")
-    column = np.asarray(columns[name])
-    if column.shape != (n,):
-        raise ValueError(
-            f"{option} {name}: its shape in {path} is {column.shape}, but a value for each of the "
-            f"{n} rows is needed."
-        )
-    return column
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_header(first: list[str], second: list[str]) -> bool:
-    """Whether the first line names the columns.
-
-    It does when none of its cells is a number, or when a word stands over a number.
-    """
-    over_number = any(
-        above and not _is_number(above) and _is_number(below)
-        for above, below in zip(first, second, strict=False)
-    )
-    return over_number or not any(map(_is_number, first))
-
-
-def _numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
-    pandas = _need("pandas", path)
-    if frame.empty:
-        raise ValueError(f"{path} has no rows; a table with a row for each point is needed.")
-    frame = frame.rename(columns=str)
-    ids = _beside(frame, roles.id, "--id", len(frame), path)
-    labels = _beside(frame, roles.label, "--label", len(frame), path)
-    if ids is None and not isinstance(frame.index, pandas.RangeIndex):
-        ids = frame.index.to_numpy()
-    kept, names, notes, others = [], [], [], {}
-    for position, name in enumerate(frame.columns):
-        column = frame.iloc[:, position]
-        if name in (roles.id, roles.label):
-            continue
-        if position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
-            notes.append("set aside the first column: it has no name and is taken for row names")
-            ids = column.to_numpy() if ids is None else ids
-        elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
-            kept.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
-            names.append(name)
-        else:
-            notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
-            others[name] = column.to_numpy()
-    if not kept:
-        raise ValueError(
-            f"{path} has no numeric column among {', '.join(frame.columns)}; "
-            "encode its columns as numbers first."
-        )
-    return Table(np.column_stack(kept), notes, names, ids, labels, others)
-
-
-def _why_not(column: Any, pandas: Any) -> str:
-    if column.dtype.kind not in "OTU" and str(column.dtype) not in {"str", "string"}:
-        return f"its type is {column.dtype}"
-    strange = column[pandas.to_numeric(column, errors="coerce").isna() & column.notna()]
-    if len(strange) == 0:
-        return "it holds no values"
-    return f"{len(strange)} of {len(column)} values are not numbers, as {strange.iloc[0]!r}"
 
 
 def _refuse_gaps(points: Any, path: Path) -> None:

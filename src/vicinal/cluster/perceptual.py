@@ -54,7 +54,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         Norm below which a point is noise.
     noise_gain_ : float or None
         With ``noise="auto"``, how much better two groups describe the norms than one (log-likelihood a
-        point, penalised); noise is looked for from 0.1 on.
+        point, penalised); noise is looked for from 0.1 on, if there is a valley between the groups.
     norms_ : ndarray (n,)
         Distances from the origin that the threshold was read from.
     embedding_ : ndarray (n, n_clusters)

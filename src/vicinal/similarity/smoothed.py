@@ -34,6 +34,8 @@ ROOM = 50_000_000
 # Full matrices, of which squaring holds three in single precision, are formed up to this size; in the time
 # of one operation with a sparse matrix they do so many.
 FULL_BYTES, FULL_SPEED = 4e9, 60
+# Exact rows that take so many operations take no time.
+QUICK = 1e9
 
 
 class SmoothedSimilarity:
@@ -171,9 +173,9 @@ class SmoothedSimilarity:
 
     def _by_full_power(self, k: int) -> tuple[np.ndarray, np.ndarray] | None:
         """From the power itself; None if it is too large, too slow or too coarse."""
-        if self._cost_of_full_power() > self._cost_of_rows():
+        walk, rows = self._walk, self._cost_of_rows()
+        if rows * walk.weights.nnz < QUICK or rows < self._cost_of_full_power():
             return None
-        walk = self._walk
         affinity = normalized_affinity(walk.weights, walk.sums)
         self.method, self.left_out = "full power", 0.0
         power = single_power(affinity, self.t + 1, walk.n_jobs)

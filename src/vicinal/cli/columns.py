@@ -1,0 +1,126 @@
+"""Columns of a table: which are numbers, names or classes, and which are set aside, and why."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Table(NamedTuple):
+    """Numbers of a file, what else it says of their rows, and what the reader decided about them."""
+
+    # A sparse matrix only where the caller accepts one.
+    points: Any
+    notes: list[str]
+    names: list[str] | None = None
+    ids: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    # Columns that were set aside, by name, and grey levels (n, height, width) if rows are pictures.
+    others: Mapping[str, np.ndarray] = {}
+    images: np.ndarray | None = None
+
+
+class Roles(NamedTuple):
+    """Names of an array, and of the columns that are no coordinates."""
+
+    key: str | None = None
+    id: str | None = None
+    label: str | None = None
+    # Whether a list of numbers may be the distances of all pairs, as scipy's pdist gives them.
+    pairs: bool = False
+
+
+def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
+    pandas = need("pandas", path)
+    if frame.empty:
+        raise ValueError(f"{path} has no rows; a table with a row for each point is needed.")
+    frame = frame.rename(columns=str)
+    ids = beside(frame, roles.id, "--id", len(frame), path)
+    labels = beside(frame, roles.label, "--label", len(frame), path)
+    if ids is None and not isinstance(frame.index, pandas.RangeIndex):
+        ids = frame.index.to_numpy()
+    kept, names, notes, others = [], [], [], {}
+    for position, name in enumerate(frame.columns):
+        column = frame.iloc[:, position]
+        if name in (roles.id, roles.label):
+            continue
+        if position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
+            notes.append("set aside the first column: it has no name and is taken for row names")
+            ids = column.to_numpy() if ids is None else ids
+        elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
+            kept.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            names.append(name)
+        else:
+            notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
+            others[name] = column.to_numpy()
+    if not kept:
+        raise ValueError(
+            f"{path} has no numeric column among {', '.join(frame.columns)}; "
+            "encode its columns as numbers first."
+        )
+    return Table(np.column_stack(kept), notes, names, ids, labels, others)
+
+
+def _why_not(column: Any, pandas: Any) -> str:
+    if column.dtype.kind not in "OTU" and str(column.dtype) not in {"str", "string"}:
+        return f"its type is {column.dtype}"
+    strange = column[pandas.to_numeric(column, errors="coerce").isna() & column.notna()]
+    if len(strange) == 0:
+        return "it holds no values"
+    return f"{len(strange)} of {len(column)} values are not numbers, as {strange.iloc[0]!r}"
+
+
+def beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> np.ndarray | None:
+    """The column ``name`` that goes with the rows of a table."""
+    if name is None:
+        return None
+    if name not in columns:
+        there = ", ".join(map(str, columns)) or "none"
+        raise ValueError(f"{option} {name}: {path} has no such column; it has {there}.")
+    column = np.asarray(columns[name])
+    if column.shape != (n,):
+        raise ValueError(
+            f"{option} {name}: its shape in {path} is {column.shape}, but a value for each of the "
+            f"{n} rows is needed."
+        )
+    return column
+
+
+def cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def is_header(first: list[str], second: list[str]) -> bool:
+    """Whether the first line names the columns.
+
+    It does when none of its cells is a number, or when a word stands over a number.
+    """
+    over_number = any(
+        above and not _is_number(above) and _is_number(below)
+        for above, below in zip(first, second, strict=False)
+    )
+    return over_number or not any(map(_is_number, first))
+
+
+def need(module: str, path: Path) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        extra = "anndata" if module == "anndata" else "cli"
+        raise ImportError(
+            f"{path.suffix} files need {module}: pip install 'vicinal[{extra}]'."
+        ) from error
