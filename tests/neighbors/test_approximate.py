@@ -64,6 +64,28 @@ def test_points_near_a_plane_are_compared_along_few_axes(k):
     np.testing.assert_array_equal(distances[same], true[1][same])
 
 
+@pytest.mark.parametrize("kind", ["integers", "bits", "copies", "few copies"])
+def test_many_equal_points_do_not_hide_what_is_missed(kind):
+    rng = np.random.default_rng(0)
+    X = {
+        "integers": rng.integers(0, 3, (12_000, 5)),
+        "bits": rng.integers(0, 2, (12_000, 10)),
+        "copies": np.repeat(rng.normal(size=(300, 32)), 40, axis=0),
+        "few copies": np.repeat(rng.normal(size=(1200, 4)), 10, axis=0),
+    }[kind].astype(float)
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    distances = search.nearest(4)[1]
+    reach = NeighborSearch(X).nearest(4)[1][:, -1:]
+    assert (distances[:, 1:] <= reach).mean() >= min(0.99, search.recall_) - 0.005
+
+
+def test_one_neighbour_is_enough(X):
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    true = NeighborSearch(X).nearest(1)[0]
+    assert share_found(search.nearest(1)[0][:, 1:], true[:, 1:]) >= 0.98
+    assert search.nearest(1, X[:5])[0].shape == (5, 1)
+
+
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads(X):
     one, two = (
         NeighborSearch(X, method="approximate", random_state=7, n_jobs=jobs).nearest(5)

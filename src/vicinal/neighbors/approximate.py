@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from vicinal.neighbors import brute
-from vicinal.neighbors.axes import Sample, draw_sample, kept_by, leading_axes
+from vicinal.neighbors.axes import (
+    RIVALS,
+    draw_sample,
+    leading_axes,
+    nearest_keys,
+    share_listed,
+)
 from vicinal.neighbors.groups import Groups, list_length, load_kernels, nearest_centre
 from vicinal.neighbors.points import Points
 
@@ -69,27 +75,37 @@ class ClusteredPoints(Points):
         if n < WORTH_IT or k > n // 20:
             return None, 0
         if self._groups is None:
-            # The first time, kernels compile for a second: time enough while numpy works.
-            Thread(target=load_kernels, args=(self.X,)).start()
             frame = brute.find_frame(self.X)
             placed = brute.place(self.X, frame, self.n_jobs)
+            # The first time, kernels compile for a second: time enough while numpy works.
+            Thread(target=load_kernels, args=(self.X,)).start()
         else:
-            frame, placed = self._groups.frame, self._groups.placed
+            placed = self._groups.placed
         points, half = placed.points, placed.half.astype(np.float32)
-        sample = draw_sample(points, half, k, self.random, self.n_jobs)
+        sample = draw_sample(points, half, RIVALS * length, self.random, self.n_jobs)
+
+        def kept_along(turned: np.ndarray) -> np.ndarray:
+            listed = nearest_keys(turned, half, sample.rows, length, self.n_jobs)
+            return share_listed(self.X, sample, listed, k)
+
         if self._groups is None:
             allowed = LOST_BY_AXES * (1 - self.wanted)
             axes = leading_axes(points, half, sample, k, length, allowed, self.random)
-            self._groups = Groups(frame, placed, axes, self.random, self.n_jobs)
+            turned = points if axes is None else points @ axes.T
+            kept = kept_along(turned)
+            # Beside rivals that are all alike, copies of one point, any axes look good.
+            if axes is not None and 1 - kept.mean() > 2 * allowed:
+                axes, turned = None, points
+                kept = kept_along(turned)
+            self._groups = Groups(frame, placed, axes, turned, self.random, self.n_jobs)
+        else:
+            kept = kept_along(self._groups.points)
         groups = self._groups
         # In the order of their groups, as `Groups.probes` wants them.
         labels = groups.labels[sample.rows]
         order = np.argsort(labels, kind="stable")
-        sample, labels = Sample(sample.rows[order], sample.near[order]), labels[order]
-        kept = np.ones((1, 1), np.bool_)
-        if groups.axes is not None:
-            kept = kept_by(groups.axes, points, half, sample, k, length)[:, :, -1]
-        own, wanted = groups.points[sample.rows], groups.labels[sample.near[:, :k]]
+        kept, labels, own = kept[order], labels[order], groups.points[sample.rows[order]]
+        wanted = groups.labels[sample.near[order, :k]]
         n_groups, found = 0, np.zeros(1)
         # The sample has an error of its own: two standard deviations are kept in reserve.
         while found.mean() - 2 * found.std() / np.sqrt(len(found)) < self.wanted:
@@ -97,7 +113,7 @@ class ClusteredPoints(Points):
             if n_groups > len(groups.centres):
                 return None, 0
             probed = groups.probes(own, labels, n_groups)
-            found = ((wanted[:, :, None] == probed[:, None, :]).any(axis=2) & kept).mean(axis=1)
+            found = kept * (wanted[:, :, None] == probed[:, None, :]).any(axis=2).mean(axis=1)
         if groups.sizes[probed].sum(axis=1).mean() * COST_OF_PAIR > n:
             return None, 0
         self.method, self.recall = "ivf", float(found.mean())

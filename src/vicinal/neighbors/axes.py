@@ -16,8 +16,8 @@ from vicinal._parallel import blocks, map_threads, one_blas_thread
 N_SAMPLES = 500
 # Keys that are looked at as one, by their least.
 STACK = 32
-# Points beyond its k nearest, for each of these, that may take their places in the list of a point.
-RIVALS = 5
+# Nearest points of a sampled point that compete for the places in its list, for each such place.
+RIVALS = 4
 # Points that axes are found from, and the step in which their number grows.
 N_POINTS, STEP = 1000, 8
 # With more axes than this share of all, the saving is not worth a rotation.
@@ -34,14 +34,19 @@ class Sample(NamedTuple):
 def draw_sample(
     points: np.ndarray,
     half: np.ndarray,
-    k: int,
+    length: int,
     random: np.random.Generator,
     n_jobs: int | None,
 ) -> Sample:
-    """Points at random, their k nearest others and the rivals of these."""
+    """Points at random, and ``length`` others nearest to each."""
     rows = np.sort(random.choice(len(points), min(len(points), N_SAMPLES), replace=False))
-    length = min((1 + RIVALS) * k, len(points) - 1)
+    return Sample(rows, nearest_keys(points, half, rows, min(length, len(points) - 1), n_jobs))
 
+
+def nearest_keys(
+    points: np.ndarray, half: np.ndarray, rows: np.ndarray, length: int, n_jobs: int | None
+) -> np.ndarray:
+    """The others with the least keys for each of some points, least first."""
     n = len(points)
     n_stacks = -(-n // STACK)
 
@@ -60,7 +65,24 @@ def draw_sample(
     with one_blas_thread():
         # Each row has a key for every point; products of many rows are faster.
         spans = blocks(len(rows), min(128, max(16, 2**24 // n)))
-        return Sample(rows, np.concatenate(map_threads(select, spans, n_jobs)))
+        return np.concatenate(map_threads(select, spans, n_jobs))
+
+
+def share_listed(X: np.ndarray, sample: Sample, listed: np.ndarray, k: int) -> np.ndarray:
+    """Share of the k places of each sampled point that its list can fill with points near enough.
+
+    Told by distances: which of many equal points is listed makes no difference.
+    """
+    shares = np.empty(len(sample.rows))
+    for i, (row, near, found) in enumerate(zip(*sample, listed, strict=True)):
+        reach = np.partition(_squares(X, row, near), k - 1)[k - 1]
+        shares[i] = min(k, int((_squares(X, row, found) <= reach).sum())) / k
+    return shares
+
+
+def _squares(X: np.ndarray, row: int, others: np.ndarray) -> np.ndarray:
+    gaps = X[others].astype(np.float64) - X[row]
+    return np.einsum("ij,ij->i", gaps, gaps)
 
 
 def kept_by(

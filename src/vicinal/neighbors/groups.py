@@ -29,11 +29,12 @@ class Groups:
         frame: Frame,
         placed: Placed,
         axes: np.ndarray | None,
+        turned: np.ndarray,
         random: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.frame, self.placed, self.axes = frame, placed, axes
-        self.points = self.turn(placed.points)
+        # ``turned`` are the placed points along the axes.
+        self.frame, self.placed, self.axes, self.points = frame, placed, axes, turned
         n_groups = int(2.5 * np.sqrt(len(self.points)))
         self.centres = find_centres(self.points, n_groups, random, n_jobs)
         self.labels = nearest_centre(self.points, self.centres, n_jobs)
