@@ -187,3 +187,24 @@ def test_outliers_whose_affinities_vanish_have_a_code_too():
     graph = structure_aware_l1(X, 40)
     assert graph.codes.support_sizes[-1] > 0
     assert graph.codes.gaps.max() < 1e-8
+
+
+def test_without_flow_atoms_are_ranked_by_affinity():
+    X = table(80, 3)
+    found = manifold_atoms(
+        X, 6, alpha=0.0, corrected=False, n_neighbors=None, n_jobs=1, progress=None
+    )
+    W = heat_affinity(X)
+    roots = np.sqrt(W.sum(axis=1))
+    true = np.sort(best_by_definition(W / np.outer(roots, roots), 6), axis=1)
+    assert (found.atoms == true).mean() > 0.99
+
+
+def test_arguments_that_a_ranking_cannot_use_are_refused():
+    X = table(30, 3)
+    with pytest.raises(ValueError, match="n_neighbors=5 is given with ranking='euclidean'"):
+        structure_aware_l1(X, 4, "euclidean", n_neighbors=5)
+    with pytest.raises(ValueError, match="X has 2 points; contexts need 3"):
+        structure_aware_l1(X[:2], 1, "perceptual")
+    with pytest.raises(ValueError, match="so near to 1"):
+        structure_aware_l1(np.repeat(X[:3], 10, axis=0), 4, alpha=np.nextafter(1.0, 0.0))

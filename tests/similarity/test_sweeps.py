@@ -73,3 +73,14 @@ def test_walks_neither_local_nor_mixed_are_followed_by_full_powers(monkeypatch):
     expected = exact(model.affinity_.toarray(), 60, 8)
     np.testing.assert_allclose(similarities, expected[0], rtol=1e-4)
     assert (indices == expected[1]).mean() > 0.99
+
+
+def test_pruned_powers_that_miss_neighbours_are_not_the_answer():
+    X = np.random.default_rng(0).random((2000, 1))
+    model = SelfSmoothing(300, method="sparse", n_neighbors=6).fit(X)
+    similarities, _ = model.kneighbors(n_neighbors=60)
+    assert model.similarity_.recall >= 0.99
+    expected = exact(model.affinity_.toarray(), 300, 60)[0]
+    np.testing.assert_allclose(similarities, expected, rtol=1e-3, atol=1e-6)
+    with pytest.raises(ValueError, match="k=2000"):
+        model.similarity_.nearest(2000)

@@ -21,6 +21,8 @@ from vicinal.operators.conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.similarity.kernels import gaussian
 
+# With alpha = 0 no score would flow; the limit of small ones ranks by affinity.
+LEAST_ALPHA = 1e-6
 # Up to so many points, scores of all pairs are computed.
 DENSE = 4000
 NEIGHBORS = 10
@@ -64,7 +66,11 @@ def manifold_scores(
     map_threads(scale, spans, n_jobs)
     np.fill_diagonal(affinity, 1.0)
     # LAPACK sees the transpose, which is in its order, and fills its lower triangle: our upper one.
-    factor, _ = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
+    factor, failed = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        raise ValueError(
+            f"alpha={alpha!r} is so near to 1 that scores cannot be told from rounding; lower it."
+        )
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     scores: np.ndarray = inverse.T
 
@@ -116,7 +122,7 @@ def manifold_atoms(
     progress: str | None,
 ) -> Dictionaries:
     """The atoms that manifold ranking puts first, on the complete graph or on a neighbour graph."""
-    n = len(points)
+    n, alpha = len(points), max(alpha, LEAST_ALPHA)
     if n_neighbors is None and n <= DENSE:
         require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Give n_neighbors=10.")
         scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected, n_jobs)
@@ -180,14 +186,24 @@ def euclidean_atoms(points: np.ndarray, n_atoms: int, n_jobs: int | None) -> Dic
 
 
 def perceptual_atoms(
-    points: np.ndarray, n_atoms: int, alpha: float, n_jobs: int | None, verbose: int
+    points: np.ndarray,
+    n_atoms: int,
+    alpha: float,
+    n_neighbors: int | None,
+    n_jobs: int | None,
+    verbose: int,
 ) -> Dictionaries:
     """The points that a walk along contextual distances puts first."""
     # A task further down the road, and the only one that this room needs.
     from vicinal.rank import PerceptualRanking
 
     n = len(points)
-    ranking = PerceptualRanking(min(NEIGHBORS, n - 1), alpha, n_jobs=n_jobs, verbose=verbose)
+    if n < 3:
+        raise ValueError(
+            f"ranking='perceptual', but X has {n} points; contexts need 3. Use another ranking."
+        )
+    k = NEIGHBORS if n_neighbors is None else n_neighbors
+    ranking = PerceptualRanking(min(k, n - 1), alpha, n_jobs=n_jobs, verbose=verbose)
     return Dictionaries(ranking.fit(points).rank(np.arange(n), n_atoms)[0], 1.0)
 
 

@@ -56,9 +56,10 @@ def structure_aware_l1(
         Divide scores of manifold ranking by the root of the degree of the atom. As the formula stands
         (False), alpha near 1 gives nearly all points the same atoms, those with the largest degrees.
     n_neighbors : int, optional
-        Rank along a graph of so many nearest neighbours. By default along the complete graph, exactly, up
-        to 4,000 points; beyond, along 10 neighbours, where each point is ranked within a ball
-        of nodes that is large enough to find 97 % of the best in a sample.
+        Rank along a graph of so many nearest neighbours, or contexts of so many; not for "euclidean". By
+        default contexts have 10, and manifold ranking is along the complete graph, exactly, up to 4,000
+        points; beyond, along 10 neighbours, where each point is ranked within a ball of nodes that is
+        large enough to find 97 % of the best in a sample.
     penalty, equality, normalize, n_jobs, verbose :
         As for `l1`.
 
@@ -93,6 +94,11 @@ def structure_aware_l1(
     if alpha == 1.0:
         raise ValueError("alpha=1.0, but scores are those of paths only for alpha < 1.")
     if n_neighbors is not None:
+        if ranking == "euclidean":
+            raise ValueError(
+                f"n_neighbors={n_neighbors!r} is given with ranking='euclidean', which ranks along no "
+                "graph; leave it out, or use another ranking."
+            )
         n_neighbors = min(check_count(n_neighbors, "n_neighbors"), n - 1)
     directions, unit = code_points(points, normalize)
     require_memory(
@@ -129,7 +135,7 @@ def _dictionaries(
     if ranking == "euclidean":
         return euclidean_atoms(points, size, n_jobs)
     if ranking == "perceptual":
-        return perceptual_atoms(points, size, alpha, n_jobs, verbose)
+        return perceptual_atoms(points, size, alpha, n_neighbors, n_jobs, verbose)
     return manifold_atoms(
         points,
         size,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from vicinal._validation import require_memory
+from vicinal._validation import check_count, require_memory
 from vicinal.operators.laplacians import normalized_affinity, transition
 from vicinal.similarity.smoothing import check_self
 from vicinal.similarity.sparse_powers import nearest_in_power
@@ -16,7 +18,6 @@ from vicinal.similarity.walks import (
     EXACT,
     SparseWalk,
     best_of_rows,
-    largest_in_rows,
     power_coefficients,
 )
 
@@ -27,6 +28,8 @@ KEPT = (64, 128, 256, 512, 1024)
 ENOUGH = 0.997
 # With fewer of the true neighbours on the sample, more entries are kept.
 RECALL = 0.99
+# Similarities that differ less, relatively, are equal: single precision does not tell them apart.
+ALIKE = 1e-6
 # Error of an entry, relative to the typical diagonal entry.
 LOW_RANK_ERROR = 1e-3
 # Numbers that vectors may take while leading eigenpairs are found, in which they are held five times.
@@ -94,22 +97,28 @@ class SmoothedSimilarity:
         computed one by one, which takes long.
         """
         n = self.shape[0]
+        k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
         sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
         progress = "smoothing" if self.verbose > 0 else None
-        found = None
-        for keep in self._entries_to_keep(sample):
-            found = self._by_powers(k, max(keep, 2 * k), progress)
+        for road in self._roads(sample, k, progress):
+            found = road()
+            if found is None:
+                continue
             self.recall = self._measured_recall(found[1], sample)
             if self.recall >= RECALL:
-                break
-        if found is None:
-            found = self._by_pairs(sample, k, progress) or self._by_full_power(k)
-            if found is not None:
-                self.recall = self._measured_recall(found[1], sample)
-        if found is None:
-            self.method, self.left_out, self.recall = "rows", 0.0, 1.0
-            found = best_of_rows(lambda a, b: self._ranked(np.arange(a, b)), n, k, 1, progress)
+                return np.minimum(found[0], 1.0), found[1]
+        self.method, self.left_out, self.recall = "rows", 0.0, 1.0
+        found = best_of_rows(lambda a, b: self._ranked(np.arange(a, b)), n, k, 1, progress)
         return np.minimum(found[0], 1.0), found[1]
+
+    def _roads(
+        self, sample: np.ndarray, k: int, progress: str | None
+    ) -> Iterator[Callable[[], tuple[np.ndarray, np.ndarray] | None]]:
+        """Ways to the neighbours, those that are cheap where they work first."""
+        for keep in self._entries_to_keep(sample):
+            yield partial(self._by_powers, k, max(keep, 2 * k), progress)
+        yield partial(self._by_pairs, sample, k, progress)
+        yield partial(self._by_full_power, k)
 
     def _ranked(self, items: np.ndarray) -> np.ndarray:
         rows = self._walk.rows(self.t, items)
@@ -133,6 +142,12 @@ class SmoothedSimilarity:
         return len(power_coefficients(self.t, EXACT)) if self._walk.symmetric else self.t
 
     def _by_powers(self, k: int, keep: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        n = self.shape[0]
+        require_memory(
+            24.0 * n * keep,
+            f"Powers with {keep:,} entries for each of {n:,} items",
+            "Lower t or k.",
+        )
         found = nearest_in_power(
             transition(self._walk.weights),
             self.t + 1,
@@ -196,6 +211,8 @@ class SmoothedSimilarity:
     def _measured_recall(self, found: np.ndarray, sample: np.ndarray) -> float:
         rows = self._ranked(sample)
         rows[np.arange(len(sample)), sample] = -np.inf
-        exact = largest_in_rows(rows, found.shape[1])
-        shared = [len(np.intersect1d(a, b)) for a, b in zip(found[sample], exact, strict=True)]
-        return float(np.mean(shared) / found.shape[1])
+        k = found.shape[1]
+        last = np.partition(rows, -k, axis=1)[:, -k, None]
+        # By similarity: which of equal ones was found makes no difference.
+        reached = np.take_along_axis(rows, found[sample], axis=1)
+        return float((reached >= last * (1 - ALIKE)).mean())
