@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cases import Case
 from benchmarks.contenders import Contender
-from benchmarks.data import surfaces
+from benchmarks.data import classes, surfaces
 
 K = 15
 CLUSTER_K = 10
@@ -63,6 +64,19 @@ PERCEPTION = [
         once=True,
         measure="precision of the first 1,000",
     ),
+    Case(
+        "perceive with labels, report written",
+        "perceive",
+        100_000,
+        50,
+        None,
+        (),
+        max_seconds=600.0,
+        max_bytes=6 * GIGABYTE,
+        points="blobs",
+        once=True,
+        measure="normalised mutual information of the clusters",
+    ),
 ]
 
 
@@ -83,6 +97,14 @@ def rank_facts(found: np.ndarray, X: np.ndarray) -> dict[str, Any]:
     """Share of what was ranked that lies on the surface of its query."""
     truth = surfaces(len(X))[1]
     return {"score": float(np.mean(truth[found] == truth[_queries(len(X))][:, None]))}
+
+
+def report_facts(found: Any, X: np.ndarray) -> dict[str, Any]:
+    """How well the clusters of the report agree with the truth."""
+    from vicinal.metrics import normalized_mutual_info
+
+    score = normalized_mutual_info(classes(len(X)), found.labels)
+    return {"score": float(score)}
 
 
 def _queries(n: int) -> np.ndarray:
@@ -143,6 +165,17 @@ def _rank(X: np.ndarray) -> np.ndarray:
     return ranking.rank(_queries(len(X)), min(1000, len(X) // 3 - 1))[0]
 
 
+def _perceive(X: np.ndarray) -> Any:
+    from tempfile import TemporaryDirectory
+
+    from vicinal import perceive
+
+    with TemporaryDirectory() as folder:
+        found = perceive(X, labels=classes(len(X)), random_state=0)
+        found.to_html(Path(folder) / "report.html")
+    return found
+
+
 CONTENDERS: dict[str, dict[str, Contender]] = {
     "coding_length": {
         "vicinal": Contender("vicinal", _coding_length, context_facts, prepare=_with_neighbors),
@@ -153,4 +186,5 @@ CONTENDERS: dict[str, dict[str, Contender]] = {
     },
     "perceptual_clustering": {"vicinal": Contender("vicinal", _cluster, cluster_facts)},
     "perceptual_ranking": {"vicinal": Contender("vicinal", _rank, rank_facts)},
+    "perceive": {"vicinal": Contender("vicinal", _perceive, report_facts)},
 }
