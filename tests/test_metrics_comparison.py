@@ -100,6 +100,14 @@ def test_the_table_reads_in_percent_and_marks_the_best(model):
     assert len(frame) == 3
 
 
+def test_of_equal_scores_the_fewest_steps_are_best():
+    table = compare({"same": lambda t: np.eye(150)}, Y, [9, 1, 5], before=np.eye(150))
+    assert len({row.after for row in table.scores}) == 1
+    assert table.best()["same"].t == 1
+    (marked,) = [line for line in str(table).splitlines() if line.endswith("best")]
+    assert marked.split()[:2] == ["same", "1"]
+
+
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [

@@ -68,6 +68,23 @@ def test_lists_give_what_their_similarities_give(seed, with_self):
     )
 
 
+def test_lists_that_are_too_short_are_refused():
+    similarity, labels = example(5)
+    lists, most = lists_of(similarity), 2 * np.bincount(labels).max()
+    needed = min(most, 12) - 1
+    assert bulls_eye(lists[:, :needed], labels) == bulls_eye(similarity, labels)
+    with pytest.raises(ValueError, match=f"names {needed - 1} .* {needed} are needed"):
+        bulls_eye(lists[:, : needed - 1], labels)
+    assert retrieval_rate(lists[:, :4], labels, 5) == retrieval_rate(similarity, labels, 5)
+    with pytest.raises(ValueError, match=r"names 3 .* 4 are needed"):
+        retrieval_rate(lists[:, :3], labels, 5)
+    # The query itself is none of the others that it has to name.
+    with_self = np.insert(lists, 0, np.arange(12), axis=1)
+    with pytest.raises(ValueError, match=r"names 3 .* 4 are needed"):
+        retrieval_rate(with_self[:, :4], labels, 5)
+    assert 0 <= mean_average_precision(lists[:, :2], labels) <= 1
+
+
 def test_the_query_comes_first_even_where_others_are_as_similar():
     assert retrieval_rate(np.ones((4, 4)), [0, 1, 2, 3], window=1) == 1.0
 

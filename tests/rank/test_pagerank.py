@@ -85,6 +85,9 @@ def test_graph_and_matrix_and_weights_of_any_size_are_the_same():
         ({"personalization": [np.nan, 0.0, 0.0]}, "NaN"),
         ({"personalization": {5: 1.0}}, "node 5"),
         ({"personalization": {"a": 1.0}}, "node 'a'"),
+        ({"personalization": {1.0: 1.0}}, "node 1.0, but nodes are the integers"),
+        ({"personalization": {True: 1.0}}, "node True"),
+        ({"personalization": {-1: 1.0}}, "node -1"),
     ],
 )
 def test_bad_input_is_named(options, words):

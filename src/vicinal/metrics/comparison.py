@@ -53,7 +53,7 @@ class Comparison:
         found: dict[str, Score] = {}
         for score in self.scores:
             known = found.get(score.method)
-            if known is None or score.after > known.after:
+            if known is None or (score.after, -(score.t or 0)) > (known.after, -(known.t or 0)):
                 found[score.method] = score
         return found
 

@@ -1,7 +1,7 @@
 """Retrieval: how many of a query's own class are among the first that are found.
 
 All measures take similarities, or lists of neighbours, with which nothing of size n by n is held. The
-query itself always comes first.
+query itself always comes first, whether a list names it or not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
     ----------
     ranking : array of shape (n, n) or (n, k)
         Similarities of all pairs as floats, a row a query; or neighbours as integers, the best first, as
-        the second result of `SelfSmoothing.kneighbors`. Equal similarities are ordered by index.
+        the second result of `SelfSmoothing.kneighbors`: 2 m - 1 or more besides the query, with m the size
+        of the largest class, or all others. Equal similarities are ordered by index.
     labels : array of shape (n,)
         Class of each item.
     n_jobs : int, optional
@@ -52,7 +53,7 @@ def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None
     Parameters
     ----------
     ranking, labels, n_jobs :
-        As for `bulls_eye`.
+        As for `bulls_eye`; lists of neighbours need ``window - 1`` besides the query.
     window : int
         Number of items looked at.
 
@@ -78,7 +79,8 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = No
     Parameters
     ----------
     ranking, labels, n_jobs :
-        As for `bulls_eye`. Items of the class that a list of neighbours does not reach have precision 0.
+        As for `bulls_eye`, but lists may have any length: items of the class that one does not reach have
+        precision 0.
 
     Returns
     -------
@@ -103,7 +105,8 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = No
         precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
         return (precisions * hits).sum(axis=1) / np.maximum(sizes[codes[queries]] - 1, 1)
 
-    return float(_over_queries(ranking, len(codes), len(codes), precision, n_jobs)[asked].mean())
+    measured = _over_queries(ranking, len(codes), len(codes), precision, n_jobs, whole=False)
+    return float(measured[asked].mean())
 
 
 def _mean_recall(
@@ -147,8 +150,12 @@ def _over_queries(
     length: int,
     measure: Callable[[np.ndarray, np.ndarray], np.ndarray],
     n_jobs: int | None,
+    whole: bool = True,
 ) -> np.ndarray:
-    """A measure of each query, from the query and ``length - 1`` others in order."""
+    """A measure of each query, from the query and ``length - 1`` others in order.
+
+    Lists may name fewer if they need not be ``whole``.
+    """
     table = np.asarray(ranking)
     if table.ndim != 2 or len(table) != n or (table.dtype.kind not in "iu" and table.shape[1] != n):
         raise ValueError(
@@ -157,6 +164,12 @@ def _over_queries(
         )
     if table.dtype.kind in "iu":
         _check_lists(table, n)
+        others = table.shape[1] - bool((table == np.arange(n)[:, None]).any())
+        if whole and others < length - 1:
+            raise ValueError(
+                f"ranking names {others} other(s) for each query, but {length - 1} are needed: what lists "
+                "leave out would count as not found."
+            )
         order = _others_of_lists
     else:
         table = check_points(table, name="ranking")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,15 +73,20 @@ def pagerank(
     return solve_teleport(walk, dangling, damping, tolerance, landing)
 
 
+def _is_node(node: Any, n: int) -> bool:
+    # An index: 1.0 and True are equal to 1, but numpy takes neither for it.
+    return isinstance(node, numbers.Integral) and not isinstance(node, bool) and 0 <= node < n
+
+
 def _landing(personalization: Any, n: int) -> np.ndarray | None:
     if personalization is None:
         return None
     if isinstance(personalization, Mapping):
         nodes, weights = list(personalization), np.zeros(n)
-        unknown = [node for node in nodes if node not in range(n)]
+        unknown = [node for node in nodes if not _is_node(node, n)]
         if unknown:
             raise ValueError(
-                f"personalization names the node {unknown[0]!r}, but nodes are 0 to {n - 1}."
+                f"personalization names the node {unknown[0]!r}, but nodes are the integers 0 to {n - 1}."
             )
         weights[nodes] = np.fromiter(personalization.values(), float, len(nodes))
     else:
