@@ -102,8 +102,11 @@ class GraphEstimator(BaseEstimator):
             k = (self.graph_params or {}).get("k", NEIGHBORS)
         else:
             k = int(np.median(graph.degrees))
+        return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
+
+    def _nearest_in(self, graph: Graph, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
-        return search.nearest(min(max(k, 1), graph.n_nodes), queries=X)
+        return search.nearest(k, queries=X)
 
     def _weights_of(self, X: Any) -> sparse.csr_array:
         """Weights of new points on training points: a kernel of the distance, rows sum to 1.

@@ -124,7 +124,7 @@ def test_projection_makes_a_kernel_of_a_smoothed_similarity():
     by_hand = KernelKMeans(3, kernel="precomputed", random_state=0).fit(project_psd(W))
     assert model.inertia_ == pytest.approx(by_hand.inertia_, rel=1e-6)
     assert adjusted_rand_score(y, model.labels_) > 0.9
-    # A row of the symmetric part is projected as the fitted rows were.
+    # Rows of the symmetric part are projected as the fitted rows were; those of W are others.
     np.testing.assert_array_equal(model.predict((W + W.T) / 2), model.labels_)
 
 
@@ -136,6 +136,26 @@ def test_what_is_not_positive_semi_definite_is_refused(n, form):
     with pytest.raises(ValueError, match=r"eigenvalue -0\.5.*psd='project'"):
         KernelKMeans(2, kernel="precomputed").fit(form(K))
     assert KernelKMeans(2, kernel="precomputed", psd="project").fit(form(K)).inertia_ >= 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_items_without_any_inner_product_are_all_at_one_place(form):
+    model = KernelKMeans(3, kernel="precomputed", random_state=0).fit(form(np.zeros((200, 200))))
+    assert model.inertia_ == 0
+    assert np.bincount(model.labels_).min() >= 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "NaN"),
+        (lambda A, B: np.ones(len(A)), r"shape \(4,\).*shape \(4, 4\)"),
+    ],
+)
+@pytest.mark.parametrize("psd", ["check", "project"])
+def test_a_function_that_is_no_kernel_is_refused(kernel, psd, words):
+    with pytest.raises(ValueError, match=words):
+        KernelKMeans(2, kernel=kernel, psd=psd).fit(np.eye(4))
 
 
 def test_any_number_of_threads_gives_the_same_bits():

@@ -42,6 +42,19 @@ def test_the_affinity_is_the_mean_size_of_the_signed_coefficients():
     np.testing.assert_allclose(model.affinity_.toarray(), expected, atol=1e-12)
 
 
+def test_new_points_count_by_direction_whatever_their_length_and_sign():
+    X, y = planes(noise=0.02)
+    fitted = np.arange(len(X)) % 5 > 0
+    model = SparseSubspaceClustering(3, random_state=0).fit(X[fitted])
+    expected = model.predict(X[~fitted])
+    assert clustering_accuracy(y[~fitted], expected) > 0.9
+    for factor in (0.05, -3.0, 1e-200, 1e200):
+        np.testing.assert_array_equal(model.predict(X[~fitted] * factor), expected)
+        np.testing.assert_array_equal(model.predict(X[fitted] * factor), model.labels_)
+    with pytest.raises(ValueError, match="of zeros"):
+        model.predict(np.zeros((1, 6)))
+
+
 def test_a_bad_penalty_is_named():
     with pytest.raises(ValueError, match="penalty=-1"):
         SparseSubspaceClustering(3, penalty=-1).fit(planes()[0])

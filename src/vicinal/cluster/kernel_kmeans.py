@@ -160,6 +160,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array (m, n_features), or with ``kernel="precomputed"`` their rows (m, n) of the kernel
+            Of a matrix that is not symmetric, as a self-smoothed similarity, rows of its symmetric part
+            (W + W') / 2, which is what ``psd="project"`` has fitted.
 
         Returns
         -------
@@ -205,11 +207,17 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             self._gamma = 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
         if isinstance(self.kernel, str):  # a Gaussian is positive semi-definite
             return FullKernel(self._inner(points, points)), None
-        return positive_kernel(np.asarray(self._inner(points, points)), self.psd)
+        return positive_kernel(self._inner(points, points), self.psd)
 
     def _inner(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         if callable(self.kernel):
-            return self.kernel(X, Y)
+            found = np.asarray(self.kernel(X, Y), dtype=np.float64)
+            if found.shape != (len(X), len(Y)) or not np.isfinite(found).all():
+                raise ValueError(
+                    f"kernel={self.kernel!r} returned an array of shape {found.shape} or with values that "
+                    f"are NaN or infinite, but finite inner products of shape {(len(X), len(Y))} are needed."
+                )
+            return found
         if self.kernel == "linear":
             return linear_kernel(X, Y)
         return rbf_kernel(X, Y, self._gamma)
@@ -249,6 +257,8 @@ def _negative_eigenvalue(matrix: Any) -> float | None:
     """The least eigenvalue of a symmetric matrix if it is below 0 by more than rounding, about."""
     n = matrix.shape[0]
     allowed = ROUNDING * float(np.abs(matrix.diagonal()).max())
+    if sparse.issparse(matrix) and not matrix.count_nonzero():
+        return None
     if sparse.issparse(matrix) and n > 100:
         start = np.random.default_rng(0).standard_normal(n)
         least = float(

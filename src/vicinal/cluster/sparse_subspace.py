@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._validation import check_points
 from vicinal.cluster.spectral import SpectralClustering
 from vicinal.graphs.graph import Graph
-from vicinal.graphs.self_representation import representation
+from vicinal.graphs.self_representation import code_points, representation
+from vicinal.neighbors import NeighborSearch
+
+# Directions that rounding may put so far apart are one.
+SAME = 1e-12
 
 
 class SparseSubspaceClustering(SpectralClustering):
@@ -16,7 +21,8 @@ class SparseSubspaceClustering(SpectralClustering):
 
     Each point is written as a sparse combination of others, with coefficients a of any sign. Points of its
     own subspace do that with the least sum of ``|a|``, so the graph of the coefficients falls apart into
-    subspaces; its spectral clusters by the affinity (``|A| + |A|'``) / 2 are the result.
+    subspaces; its spectral clusters by the affinity (``|A| + |A|'``) / 2 are the result. New points join
+    those of nearly the same or the opposite direction, whatever their length.
 
     Parameters
     ----------
@@ -81,6 +87,14 @@ class SparseSubspaceClustering(SpectralClustering):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _nearest_in(self, graph: Graph, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest points by direction: a subspace holds all multiples of its points, of any sign."""
+        directions, asked = (code_points(check_points(P), True)[0] for P in (graph.points, X))
+        search = NeighborSearch(np.vstack([directions, -directions]), n_jobs=self.n_jobs)
+        # One of a direction and its opposite is at a right angle or less, so k different ones come first.
+        indices, distances = search.nearest(k, queries=asked)
+        return indices % len(directions), np.where(distances < SAME, 0.0, distances)
 
     def _graph_of(self, points: np.ndarray) -> Graph:
         if len(points) < 2:
