@@ -9,6 +9,8 @@ from scipy.spatial.distance import cdist
 
 from vicinal import DiffusionMaps, LaplacianEigenmaps, graphs
 from vicinal.embed import diffusion_distance
+from vicinal.embed.diffusion import diffusion_spectrum
+from vicinal.operators.spectrum import nystrom
 
 
 def literal_distance(W, t, alpha=0.0):
@@ -58,6 +60,47 @@ def test_all_dimensions_together_give_the_distances(W, t, alpha):
     places = model.embedding_
     np.testing.assert_allclose(cdist(places, places), literal_distance(W, t, alpha), atol=1e-6)
     assert model.left_out_ == 0
+
+
+def test_a_walk_that_changes_sides_on_a_star_shows_in_the_first_direction():
+    W = np.zeros((6, 6))
+    W[0, 1:] = W[1:, 0] = 1.0
+    model = DiffusionMaps(1, t=3, graph="precomputed").fit(W)
+    places = model.embedding_
+    np.testing.assert_allclose(cdist(places, places), literal_distance(W, 3), atol=1e-9)
+    np.testing.assert_allclose(model.eigenvalues_, [-1.0])
+    assert model.left_out_ == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("graph", "n"), [("mst", 80), ("mst", 700), ("knn", 80), ("gabriel", 80), ("gabriel", 700)]
+)
+def test_what_is_left_out_bounds_the_error_of_the_distances(graph, n):
+    """Also of trees and other graphs with few triangles, on which walks swing to and fro."""
+    X = np.random.default_rng(0).random((n, 2))
+    for n_components, t in [(5, "auto"), (30, 4.0)]:
+        model = DiffusionMaps(n_components, t=t, graph=graph).fit(X)
+        exact = diffusion_spectrum(model.affinity_)
+        rates = np.sort(np.abs(exact.values))[::-1][1:] ** model.t_
+        np.testing.assert_allclose(
+            np.abs(model.eigenvalues_) ** model.t_, rates[:n_components], atol=1e-6
+        )
+        assert model.left_out_ == pytest.approx(rates[n_components] / rates[0], abs=1e-6)
+        places = model.embedding_
+        missing = exact.distances(model.t_) ** 2 - cdist(places, places) ** 2
+        # What is left out weighs at most this much, in vectors of mean square 1 under the walk.
+        lightest = exact.stationary.min()
+        assert missing.min() > -1e-6
+        assert missing.max() <= 2 * rates[n_components] ** 2 / lightest + 1e-6
+
+
+def test_a_step_at_new_points_is_divided_by_a_negative_eigenvalue_too():
+    sides = np.arange(40) % 2
+    W = np.where(sides[:, None] != sides, 1.0, 0.01)
+    model = DiffusionMaps(1, graph="precomputed").fit(W)
+    assert model.eigenvalues_[0] < -0.9
+    steps = (W / W.sum(axis=1, keepdims=True)) @ model.embedding_
+    np.testing.assert_allclose(nystrom(steps, model.eigenvalues_), model.embedding_, atol=1e-9)
 
 
 def test_steps_between_whole_ones_lie_between(strip):

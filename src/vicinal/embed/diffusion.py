@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._validation import check_real, require_memory
 from vicinal.embed._connected import ConnectedEmbedding
+from vicinal.operators.both_ends import pairs_by_modulus
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
-from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
+from vicinal.operators.spectrum import walk_vectors
 from vicinal.similarity.smoothing import check_steps
 from vicinal.similarity.spectral_smoothing import all_pairs
 
@@ -138,7 +139,8 @@ class DiffusionMaps(ConnectedEmbedding):
         Coordinates after ``t_`` steps. Their distances are diffusion distances but for the directions
         left out.
     eigenvalues_ : ndarray (n_components,)
-        Eigenvalues of the walk after the first, which is 1, descending.
+        Eigenvalues of the walk after the first, which is 1, by descending modulus. A negative one is a
+        direction in which the walk changes sides at each step, as on a tree.
     t_ : float
         Number of steps.
     left_out_ : float
@@ -210,7 +212,7 @@ class DiffusionMaps(ConnectedEmbedding):
         weights = without_density(affinity, self.alpha)
         sums = degrees(weights)
         n_pairs = min(self.n_components + 2, len(sums))
-        pairs = leading_eigenpairs(weights, n_pairs, random_state=self._seed(), n_jobs=self.n_jobs)
+        pairs = pairs_by_modulus(weights, n_pairs, random_state=self._seed(), n_jobs=self.n_jobs)
         self.t_ = _steps_to_fade(np.abs(pairs.values[1:])) if given is None else given
         rates = np.abs(pairs.values[1:]) ** self.t_
         beyond = rates[self.n_components :].sum()

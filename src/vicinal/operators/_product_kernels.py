@@ -30,8 +30,8 @@ def rows_times_block(indptr, indices, values, x, start, stop, out):
 
 
 @njit(cache=True, nogil=True)
-def hops_across(indptr, indices):
-    """Edges on the longest of the shortest ways from the first node of a connected graph."""
+def hops_from_first(indptr, indices):
+    """Edges on the shortest way from the first node of a connected graph to each."""
     n = len(indptr) - 1
     distance = np.full(n, -1, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)
@@ -47,4 +47,4 @@ def hops_across(indptr, indices):
                 distance[j] = distance[i] + 1
                 queue[filled] = j
                 filled += 1
-    return distance[queue[filled - 1]]
+    return distance

@@ -52,13 +52,13 @@ def connected_pairs(
 
     With an ``operator`` they are those of the operator, which the matrix is the larger part of.
     """
-    from vicinal.operators._product_kernels import hops_across
+    from vicinal.operators._product_kernels import hops_from_first
 
     deflated = Deflated(operator or SparseProduct(matrix, n_jobs), known)
     n = matrix.shape[0]
     if n <= DENSE or n_pairs > n // 4:
         return largest(deflated, n_pairs, tolerance, seed)
-    by_levels = hops_across(matrix.indptr, matrix.indices) > FAR
+    by_levels = hops_from_first(matrix.indptr, matrix.indices).max() > FAR
     for attempt in (by_levels, not by_levels):
         try:
             if not attempt:
@@ -77,7 +77,7 @@ def connected_pairs(
             continue
     if n <= LAST_RESORT:
         with one_blas_thread():
-            return _dense(deflated, n_pairs)
+            return full_pairs(deflated, n_pairs)
     raise NotConverged(n_pairs, tolerance)
 
 
@@ -89,7 +89,7 @@ def largest(
     # The vectors are too short for BLAS threads to pay, and on a busy machine they wait for each other.
     with one_blas_thread():
         if n <= DENSE or n_pairs > n // 4:
-            return _dense(operator, n_pairs)
+            return full_pairs(operator, n_pairs)
         return _lanczos(operator, n_pairs, tolerance, seed)
 
 
@@ -103,7 +103,8 @@ class NotConverged(RuntimeError):
         )
 
 
-def _dense(operator: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+def full_pairs(operator: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same from the full matrix, which is formed."""
     n = operator.shape[0]
     require_memory(24.0 * n * n, f"{n_pairs} eigenpairs of {n:,} points", "Ask for fewer pairs.")
     matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(n)

@@ -86,7 +86,7 @@ def leading_eigenpairs(
     else:
         operator = _symmetric_operator(operator, n_jobs)
         n_pairs = _check_pairs(n_pairs, operator.shape[0])
-        pairs = _with_residuals(operator, *largest(operator, n_pairs, tolerance, seed))
+        pairs = with_residuals(operator, *largest(operator, n_pairs, tolerance, seed))
     return pairs
 
 
@@ -105,7 +105,7 @@ def walk_eigenpairs(
     found = connected_pairs(
         walk.sparse_part, walk.known, n_pairs, tolerance, random_state, n_jobs, operator=walk
     )
-    return _with_residuals(walk, *found)
+    return with_residuals(walk, *found)
 
 
 def affinity_components(weights: sparse.csr_array) -> np.ndarray:
@@ -133,7 +133,7 @@ def nystrom(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
         Eigenvalues of the random walk.
     """
     # A direction that one step all but wipes out would come back as noise.
-    return steps / np.where(values > FADED, values, 1.0)
+    return steps / np.where(np.abs(values) > FADED, values, 1.0)
 
 
 def walk_vectors(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:
@@ -194,7 +194,7 @@ def _normalized_pairs(
     for column, pair in enumerate(pairs):
         vectors[pair.nodes, column] = pair.entries
     values = np.array([pair.value for pair in pairs])
-    return _with_residuals(SparseProduct(matrix, n_jobs), values, vectors, isolated=sums == 0)
+    return with_residuals(SparseProduct(matrix, n_jobs), values, vectors, isolated=sums == 0)
 
 
 def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:
@@ -204,7 +204,7 @@ def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:
     return [groups[c] for c in np.argsort(-sizes, kind="stable")]
 
 
-def _with_residuals(
+def with_residuals(
     operator: Any, values: np.ndarray, vectors: np.ndarray, isolated: np.ndarray | None = None
 ) -> Eigenpairs:
     vectors = signed(vectors)
