@@ -105,6 +105,28 @@ def test_a_fused_model_chooses_t_finds_neighbors_and_goes_on(how):
 
 
 @pytest.mark.parametrize("how", WAYS)
+def test_an_item_that_only_a_source_without_weight_knows_is_refused(how):
+    (a, b, _), _ = sources()
+    with pytest.raises(ValueError, match=r"1 item.*every source that counts, the first is 7"):
+        SelfSmoothing(2).fuse([a, without(b, [7])], how=how, weights=[0, 1])
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_nothing_is_left_of_a_fit_before(how):
+    pandas = pytest.importorskip("pandas")
+    (a, b, _), _ = sources()
+    names = [f"item {i}" for i in range(60)]
+    model = SelfSmoothing(3, metric="similarity").fit(pandas.DataFrame(a, columns=names))
+    model.fuse([a, b], how=how)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 60
+    if how == "before":
+        np.testing.assert_allclose(model.affinity_, (a + b) / 2)
+    else:
+        assert not hasattr(model, "affinity_")
+
+
+@pytest.mark.parametrize("how", WAYS)
 def test_sparse_sources(how):
     (a, b, _), _ = sources()
     a, b = (np.where(W > 0.01, W, 0.0) for W in (a, b))

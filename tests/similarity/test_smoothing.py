@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.linalg import fractional_matrix_power
 
 from vicinal.operators import transition
-from vicinal.similarity import self_smooth, smoothing_kernel
+from vicinal.similarity import SelfSmoothing, self_smooth, smoothing_kernel
 from vicinal.similarity._dense_smoothing import cheap_pairs, normalized, symmetric_power
-from vicinal.similarity.smoothing import project_psd
+from vicinal.similarity.smoothing import check_self, project_psd
 from vicinal.similarity.sparse_powers import nearest_in_power
 from vicinal.similarity.spectral_smoothing import all_pairs, count_above, leading_pairs
 from vicinal.similarity.time_choice import choose_steps
@@ -256,6 +256,62 @@ def test_equal_degrees_leave_no_correlation_but_a_choice():
 def test_bad_input_is_named_with_a_remedy(W, t, words):
     with pytest.raises(ValueError, match=f"(?s){words}"):
         self_smooth(W, t)
+
+
+@pytest.mark.parametrize("make", [kernel, asymmetric])
+@pytest.mark.parametrize("exponent", [-1050, -600, 600, 1000])
+def test_units_do_not_matter(make, exponent):
+    W = make(20)
+    W[W < 1e-3] = 0.0
+    for t in (0, 1, 7, 0.5):
+        found = self_smooth(np.ldexp(W, exponent), t)
+        # Of numbers as small as 2^-1050 few digits are left.
+        np.testing.assert_allclose(
+            found, self_smooth(W, t), atol=1e-2 if exponent < -1000 else 1e-9
+        )
+    plain = self_smooth(np.ldexp(W, exponent), 2, normalize=False)
+    np.testing.assert_allclose(np.ldexp(plain, -exponent), self_smooth(W, 2, normalize=False), 1e-2)
+
+
+def test_tiny_similarities_are_smoothed_also_beside_others():
+    np.testing.assert_allclose(self_smooth(np.full((3, 3), 1e-310), 1), 1.0)
+    W = np.diag([1.0, 1e-310, 1.0])
+    W[0, 2] = W[2, 0] = 0.5
+    for t in (1, 6, 1.5):
+        found = self_smooth(W, t)
+        np.testing.assert_allclose(found[np.ix_([0, 2], [0, 2])], self_smooth(W[::2, ::2], t))
+        assert found[1].tolist() == [0.0, 1.0, 0.0]
+    walk = SparseWalk(sparse.csr_array(W), True, 1)
+    np.testing.assert_allclose(walk.rows(3, np.array([1])), [[0.0, 1e-310, 0.0]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, -1.0])
+def test_what_nothing_can_be_divided_by_is_named_by_its_item(bad):
+    with pytest.raises(ValueError, match=f"1 item.*the first is 7 with {bad:g}. Do that"):
+        check_self(np.array([1.0, bad, 2.0]), np.array([5, 7, 9]), "Do that")
+
+
+def test_only_the_function_has_a_switch_to_name():
+    W = np.diag([1.0, 0.0])
+    with pytest.raises(ValueError, match="normalize=False"):
+        self_smooth(W, 1)
+    with pytest.raises(ValueError, match="self-normalisation") as error:
+        SelfSmoothing(1, metric="similarity").fit(W)
+    assert "normalize" not in str(error.value)
+
+
+def test_items_without_similarity_are_refused_when_sparse_ones_are_fitted():
+    W = sparse.eye_array(20, format="lil")
+    W[0, 1] = W[1, 0] = 0.5
+    W[3, 3] = 0.0
+    for method in ("dense", "sparse"):
+        with pytest.raises(ValueError, match=r"1 item.*the first is 3 with 0"):
+            SelfSmoothing(2, metric="similarity", method=method).fit(W.tocsr())
+    W[3, 4] = W[4, 3] = 0.5
+    # It has neighbours, but after no step it is not similar to itself.
+    model = SelfSmoothing(0, metric="similarity", method="sparse").fit(W.tocsr())
+    with pytest.raises(ValueError, match="the first is 3"):
+        model.similarity_.rows([2, 3])
 
 
 def test_a_row_of_zeros_stays_one_without_normalisation():

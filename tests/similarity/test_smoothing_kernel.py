@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from vicinal.similarity import smoothing_kernel
+from vicinal.similarity import SelfSmoothing, smoothing_kernel
 
 
 def distances_of(n, seed=0, d=3):
@@ -45,6 +45,31 @@ def test_sparse_distances_give_the_same_where_they_are_stored(width):
     assert sparse.issparse(kernel)
     expected = np.where(near, literal(distances, 0.1, 5, width), 0.0)
     np.testing.assert_allclose(kernel.toarray(), expected, rtol=1e-10)
+
+
+def test_a_pair_stored_on_one_side_is_a_pair():
+    distances = distances_of(25)
+    distances[2, 7] = distances[7, 2] = 0.0
+    upper, lower = (
+        sparse.csr_array((distances[pairs], pairs), shape=distances.shape)
+        for pairs in (np.triu_indices(25, 1), np.tril_indices(25, -1))
+    )
+    assert upper.nnz == 300  # the 0 is stored, as a distance
+    expected = smoothing_kernel(distances, n_neighbors=6)
+    for stored in (upper, lower, upper.tocoo()):
+        kernel = smoothing_kernel(stored, n_neighbors=6)
+        np.testing.assert_allclose(kernel.toarray(), expected, rtol=1e-12)
+    for method, row in [("dense", distances[:3]), ("sparse", distances[:3])]:
+        half = SelfSmoothing(2, metric="precomputed", n_neighbors=6, method=method).fit(upper)
+        full = SelfSmoothing(2, metric="precomputed", n_neighbors=6).fit(distances)
+        np.testing.assert_allclose(half.transform(row), full.transform(row), atol=1e-9)
+
+
+def test_of_two_stored_distances_of_a_pair_the_smaller_counts():
+    stored = sparse.csr_array([[0.0, 1.0, 4.0], [3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    least = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
+    found = smoothing_kernel(stored, k=1.0, n_neighbors=1)
+    np.testing.assert_allclose(found.toarray(), smoothing_kernel(least, 1.0, 1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e-9, 1e9, 1e200])

@@ -54,6 +54,19 @@ def test_neighbours_too_far_for_single_precision_are_found_in_double(counted):
     assert counted == [1, 2, 3]
 
 
+def test_a_sweep_leaves_the_similarity_at_other_times_as_it_was():
+    model = SelfSmoothing(3, k=5.0).fit(cloud(510))
+    before = model.at(60), model.at(55.5)
+    swept = model.sweep([40, 60, 200])
+    next(swept)
+    # Also in the middle of one that is never finished.
+    np.testing.assert_array_equal(model.at(60), before[0])
+    swept.close()
+    list(model.sweep_neighbors([60, 500], 5))
+    np.testing.assert_array_equal(model.at(60), before[0])
+    np.testing.assert_array_equal(model.at(55.5), before[1])
+
+
 def test_a_decomposition_serves_steps_far_apart():
     walk = DenseWalk(np.eye(2), True)
     assert sweeps._chain_pays(walk, range(10, 510, 10))

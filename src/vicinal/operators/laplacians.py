@@ -15,6 +15,8 @@ from scipy.sparse.linalg import LinearOperator
 from vicinal._validation import check_affinity, check_choice
 
 KINDS = ("combinatorial", "symmetric", "random_walk")
+# Numbers up to this have products.
+LARGE = 1e150
 
 
 def transition(affinity: Any) -> sparse.csr_array:
@@ -84,10 +86,16 @@ def laplacian(affinity: Any, kind: str = "combinatorial") -> sparse.csr_array | 
 def normalized_affinity(weights: sparse.csr_array, sums: np.ndarray) -> sparse.csr_array:
     """D^-1/2 W D^-1/2, symmetric bit for bit; 0 in the rows of nodes without affinity."""
     roots = _inverse(np.sqrt(sums))
-    values = np.repeat(roots, np.diff(weights.indptr))
-    # The product of the roots first, in one order for (i, j) and (j, i).
-    values *= roots[weights.indices]
-    values *= weights.data
+    counts = np.diff(weights.indptr)
+    if roots.max(initial=0.0) < LARGE:
+        # The product of the roots first, in one order for (i, j) and (j, i).
+        values = np.repeat(roots, counts)
+        values *= roots[weights.indices]
+        values *= weights.data
+    else:  # it might overflow
+        digits, exponents = np.frexp(roots)
+        values = np.repeat(digits, counts) * digits[weights.indices]
+        values *= np.ldexp(weights.data, np.repeat(exponents, counts) + exponents[weights.indices])
     return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
 
 

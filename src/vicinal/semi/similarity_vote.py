@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vicinal._parallel import blocks
 from vicinal._validation import check_count
 from vicinal.semi._labels import count_points, encode_classes
+from vicinal.similarity.new_points import check_new, extended_blocks
 from vicinal.similarity.self_smoothing import SelfSmoothing
 from vicinal.similarity.smoothed import SmoothedSimilarity
 from vicinal.similarity.smoothing import check_similarity
@@ -93,7 +94,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
             given = validate_data(self, X, dtype=np.float64)
             self._similarity = check_similarity(given, "X")[0]
         elif self.similarity is None or isinstance(self.similarity, SelfSmoothing):
-            X = validate_data(self, X, accept_sparse=True, dtype=None)
+            X = validate_data(self, X, accept_sparse=self._takes_sparse(), dtype=None)
             model = SelfSmoothing() if self.similarity is None else clone(self.similarity)
             self.smoothing_ = model.fit(X)
         else:
@@ -110,8 +111,8 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array (m, n_features)
-            New items, as `SelfSmoothing.transform` takes them; their similarities (m, n) to the fitted
-            ones with ``similarity="precomputed"``.
+            New items, as `SelfSmoothing.transform` takes them, sparse too; their similarities (m, n) to the
+            fitted ones with ``similarity="precomputed"``.
 
         Returns
         -------
@@ -120,7 +121,8 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
             any vote, the frequencies of the classes.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse=True, dtype=np.float64)
+        sparse_too = "csr" if self._takes_sparse() else False
+        X = validate_data(self, X, reset=False, accept_sparse=sparse_too, dtype=np.float64)
         k = min(self.n_neighbors, len(self._labelled))
         if self.smoothing_ is None:
             if X.min() < 0:
@@ -128,9 +130,9 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
                     f"X holds the negative value {X.min():g}, but similarities must be >= 0."
                 )
             return self._shares(self._best(X, k))
-        everyone = len(self._labelled) == len(self._codes)
-        found = self.smoothing_.kneighbors(X, k if everyone else len(self._codes))
-        return self._shares(self._of_labelled(found, k))
+        new = check_new(self.smoothing_, X)
+        found = extended_blocks(self.smoothing_, new)
+        return np.concatenate([self._shares(self._best(rows, k)) for _, rows in found])
 
     def predict(self, X: Any) -> np.ndarray:
         """Class of the majority.
@@ -206,6 +208,9 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         silent = ~votes.any(axis=1)
         votes[silent] = np.bincount(self._codes[self._labelled])
         return votes / votes.sum(axis=1, keepdims=True)
+
+    def _takes_sparse(self) -> bool:
+        return self.__sklearn_tags__().input_tags.sparse
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.similarity, str) and self.similarity == "precomputed"

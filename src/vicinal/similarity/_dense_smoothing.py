@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import fractional_matrix_power
 
+from vicinal.operators.laplacians import LARGE
 from vicinal.similarity.spectral_smoothing import SmoothingSpectrum, all_pairs, leading_pairs
 
 # What is left out of S^(t+1) by leading eigenpairs.
@@ -17,6 +20,19 @@ SMALL = 500
 # Entries that would only make denormal numbers, at which processors crawl.
 TINY = 1e-150
 STRIPS = 8
+
+
+def in_range(weights: Any) -> tuple[Any, int]:
+    """Similarities whose sums do not overflow and whose roots do not vanish, and the power of 2 taken out."""
+    largest = float(weights.max())
+    if largest == 0 or 1 / LARGE < largest < LARGE:
+        return weights, 0
+    exponent = int(np.frexp(largest)[1])
+    if not sparse.issparse(weights):
+        return np.ldexp(weights, -exponent), exponent
+    scaled = weights.copy()
+    scaled.data = np.ldexp(scaled.data, -exponent)
+    return scaled, exponent
 
 
 def smooth_symmetric(weights: np.ndarray, t: float) -> np.ndarray:
@@ -52,7 +68,11 @@ def cheap_pairs(matrix: np.ndarray, roots: np.ndarray, t: float) -> SmoothingSpe
 def normalized(weights: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """S = D^-1/2 W D^-1/2, symmetric bit for bit, 0 in the rows of items without any similarity."""
     inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
-    matrix = weights * (inverse[:, None] * inverse)
+    if inverse.max(initial=0.0) < LARGE:
+        matrix = weights * (inverse[:, None] * inverse)
+    else:  # of which the product might overflow
+        digits, exponents = np.frexp(inverse)
+        matrix = np.ldexp(weights, exponents[:, None] + exponents) * (digits[:, None] * digits)
     matrix[matrix < TINY] = 0.0
     return matrix
 

@@ -9,7 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._validation import check_choice, check_real, require_memory
-from vicinal.similarity._dense_smoothing import smooth_asymmetric, smooth_symmetric, walk_power
+from vicinal.similarity._dense_smoothing import (
+    in_range,
+    smooth_asymmetric,
+    smooth_symmetric,
+    walk_power,
+)
 from vicinal.similarity.smoothing import check_similarity, over_own, self_normalize
 
 WAYS = ("before", "after", "cross")
@@ -23,8 +28,9 @@ class Source:
         self.weights, self.symmetric = check_similarity(matrix, name)
 
     def smoothed(self, t: float) -> np.ndarray:
-        """W P^t of the items it knows."""
-        return (smooth_symmetric if self.symmetric else smooth_asymmetric)(self.weights, t)
+        """W P^t of the items it knows, self-normalised."""
+        smooth = smooth_symmetric if self.symmetric else smooth_asymmetric
+        return self_normalize(smooth(in_range(self.weights)[0], t), self.known)
 
 
 def check_sources(sources: Any, weights: Any) -> tuple[list[Source], np.ndarray]:
@@ -41,10 +47,12 @@ def check_sources(sources: Any, weights: Any) -> tuple[list[Source], np.ndarray]
     checked = [Source(source, f"sources[{i}]") for i, source in enumerate(sources)]
     shares = np.ones(len(sources)) if weights is None else _check_weights(weights, len(sources))
     n = shapes[0][0]
-    unknown = np.setdiff1d(np.arange(n), np.concatenate([source.known for source in checked]))
+    counting = [source.known for source, share in zip(checked, shares, strict=True) if share > 0]
+    unknown = np.setdiff1d(np.arange(n), np.concatenate(counting))
     if len(unknown):
         raise ValueError(
-            f"{len(unknown)} item(s) are missing in every source, the first is {unknown[0]}; drop them."
+            f"{len(unknown)} item(s) are missing in every source that counts, the first is {unknown[0]}; "
+            "drop them, or give a source that knows them a weight above 0."
         )
     return checked, shares / shares.sum()
 
@@ -75,7 +83,7 @@ class FusedWalk:
         """The fused similarity after t steps, 1 on the diagonal."""
         known = [source.known for source in self.sources]
         if self.how == "after":
-            parts = [self_normalize(source.smoothed(t)) for source in self.sources]
+            parts = [source.smoothed(t) for source in self.sources]
             return _mean_of_known(parts, known, self.shares, self.n)
         parts = [self._crossed(at, t) for at in range(len(self.sources))]
         return over_own(_mean_of_known(parts, known, self.shares, self.n))

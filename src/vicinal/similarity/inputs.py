@@ -11,13 +11,12 @@ from sklearn.utils.validation import validate_data
 from vicinal._validation import check_choice, check_count, check_distances, check_real
 from vicinal.similarity.kernels import WIDTHS, smoothing_kernel
 from vicinal.similarity.new_points import PointKernel, point_distances
-from vicinal.similarity.smoothing import check_similarity, check_steps
+from vicinal.similarity.smoothing import check_self, check_similarity, check_steps
 from vicinal.similarity.walks import DenseWalk, SparseWalk
 
 METHODS = ("auto", "dense", "sparse")
 # Up to here all pairs are held.
 DENSE = 5_000
-GIVEN = ("precomputed", "similarity")
 
 
 def check_parameters(model: Any) -> None:
@@ -47,17 +46,21 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
     return smoothing_kernel(distances, model.k, model.n_neighbors, model.width), True, kernel
 
 
-def walk_along(
-    weights: Any, symmetric: bool, method: str, n_jobs: int | None
-) -> DenseWalk | SparseWalk:
-    """The walk along a similarity, full or sparse as the method and the number of items ask for."""
-    if sparse.issparse(weights) and _holds_all(method, weights.shape[0]):
-        weights = weights.toarray()
-    elif not sparse.issparse(weights) and method == "sparse":
-        weights = sparse.csr_array(weights)
+def held_as(weights: Any, method: str) -> Any:
+    """A similarity, full or sparse as the method and the number of items ask for."""
     if sparse.issparse(weights):
-        return SparseWalk(weights, symmetric, n_jobs)
-    return DenseWalk(weights, symmetric)
+        return weights.toarray() if _holds_all(method, weights.shape[0]) else weights
+    return sparse.csr_array(weights) if method == "sparse" else weights
+
+
+def walk_along(weights: Any, symmetric: bool, n_jobs: int | None) -> DenseWalk | SparseWalk:
+    """The walk along a similarity."""
+    if not sparse.issparse(weights):
+        return DenseWalk(weights, symmetric)
+    walk = SparseWalk(weights, symmetric, n_jobs)
+    # No number of steps leads away from them, and rows are computed only when they are asked for.
+    check_self(walk.sums)
+    return walk
 
 
 def _holds_all(method: str, n: int) -> bool:

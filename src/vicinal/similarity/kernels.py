@@ -20,7 +20,8 @@ def smoothing_kernel(
     Parameters
     ----------
     distances : array or sparse matrix of shape (n, n)
-        Symmetric, 0 on the diagonal. In a sparse one the pairs that are left out have similarity 0.
+        Symmetric, 0 on the diagonal. In a sparse one the pairs that are left out have similarity 0; a pair
+        may be stored on one side only, and of two different distances the smaller one counts.
     k : float, default=0.1
         Width in units of s^2. It is meant to be small: smoothing starts from a matrix near the identity
         and lets similarity flow in small steps.
@@ -65,8 +66,8 @@ def smoothing_kernel(
         ),
         shape=matrix.shape,
     )
-    # A pair stored on one side only is a pair.
-    return sparse.csr_array(kernel.maximum(kernel.T))
+    kernel.eliminate_zeros()
+    return kernel
 
 
 def point_scales(matrix: Any, n_neighbors: int, width: str) -> np.ndarray:
@@ -103,7 +104,27 @@ def _sparse_scales(matrix: sparse.csr_array, n_neighbors: int) -> np.ndarray:
 
 
 def _pairs(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, columns and values of the stored pairs of different points."""
+    """Rows, columns and values of the stored pairs of different points, each from both sides."""
+    mirrored = sparse.csr_array(matrix.T)
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    rows, columns, lengths = _entries(matrix)
+    if not all(
+        np.array_equal(a, b)
+        for a, b in zip((rows, columns, lengths), _entries(mirrored), strict=True)
+    ):
+        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        lengths = np.concatenate([lengths, lengths])
+        # The shortest comes first, and what follows in the same place is dropped.
+        order = np.lexsort((lengths, columns, rows))
+        rows, columns, lengths = rows[order], columns[order], lengths[order]
+        first = np.ones(len(rows), dtype=bool)
+        first[1:] = (np.diff(rows) != 0) | (np.diff(columns) != 0)
+        rows, columns, lengths = rows[first], columns[first], lengths[first]
+    apart = rows != columns
+    return rows[apart], columns[apart], lengths[apart]
+
+
+def _entries(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    apart = rows != matrix.indices
-    return rows[apart], matrix.indices[apart], matrix.data[apart]
+    return rows, matrix.indices, matrix.data

@@ -9,18 +9,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import draw_seed
-from vicinal._validation import check_count
+from vicinal._estimators import draw_seed, forget_features
+from vicinal._validation import check_count, require_memory
 from vicinal.similarity.fusion import (
     FusedWalk,
     check_fusion,
     check_sources,
     mean_similarity,
 )
-from vicinal.similarity.inputs import GIVEN, check_parameters, read_input, walk_along
-from vicinal.similarity.new_points import extended_rows, first_step_of_similarities
+from vicinal.similarity.inputs import check_parameters, held_as, read_input, walk_along
+from vicinal.similarity.new_points import check_new, extended_blocks, is_given
 from vicinal.similarity.smoothed import SmoothedSimilarity
 from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
 from vicinal.similarity.sweeps import nearest_in, sweep_nearest
@@ -110,7 +110,7 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_given()
+        tags.input_tags.pairwise = tags.input_tags.sparse = is_given(self.metric)
         return tags
 
     def fit(self, X: Any, y: Any = None) -> SelfSmoothing:
@@ -152,12 +152,15 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         checked, shares = check_sources(sources, weights)
         n = int(max(source.known.max() for source in checked)) + 1
         mean = mean_similarity(checked, shares, n)
+        forget_features(self)
         self._kernel, self.n_features_in_ = None, n
         if how == "before":
             return self._smooth(*check_similarity(mean, "sources"))
         walk = DenseWalk(*check_similarity(mean.toarray() if sparse.issparse(mean) else mean))
         self._choose(walk)
         self._walk: Any = FusedWalk(checked, shares, how, n)
+        # Of an earlier fit: here there is no one similarity that was smoothed.
+        self.__dict__.pop("affinity_", None)
         self._set_ranked(self._walk.smoothed(self.t_))
         return self
 
@@ -230,9 +233,12 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "similarity_")
         k = self._check_neighbors(n_neighbors, self.n_items_ - (X is None))
         if X is not None:
-            rows = self._extended(X)
-            indices = largest_in_rows(rows, k)
-            return np.minimum(np.take_along_axis(rows, indices, axis=1), 1.0), indices
+            new = check_new(self, X)
+            similarities, indices = np.empty((new.shape[0], k)), np.empty((new.shape[0], k), int)
+            for span, rows in extended_blocks(self, new):
+                indices[span] = largest_in_rows(rows, k)
+                similarities[span] = np.take_along_axis(rows, indices[span], axis=1)
+            return np.minimum(similarities, 1.0), indices
         if isinstance(self.similarity_, SmoothedSimilarity):
             return self.similarity_.nearest(k)
         return nearest_in(self._ranked.copy(), k, self.n_jobs)
@@ -244,23 +250,34 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         ----------
         X : array (m, n_features)
             New points; their distances (m, n) with ``metric="precomputed"``, their similarities (m, n)
-            with ``metric="similarity"``.
+            with ``metric="similarity"``, dense or sparse: a distance of 0 must be stored, other pairs that
+            are not have no similarity. Similarities that are not symmetric cannot be extended.
 
         Returns
         -------
         ndarray (m, n)
-            Fitted points keep their rows (nearly so, if similarities are sparse).
+            Fitted points keep their rows (nearly so, if similarities are sparse). After no steps, t = 0,
+            they are the kernel as it is; after some, a point far from everything still goes to the nearest.
         """
         check_is_fitted(self, "similarity_")
-        return np.minimum(self._extended(X), 1.0)
+        new = check_new(self, X)
+        m, n = new.shape[0], self.n_items_
+        require_memory(
+            8.0 * m * n, f"The similarities of {m:,} points to {n:,}", "Ask for kneighbors."
+        )
+        similarities = np.empty((m, n))
+        for span, rows in extended_blocks(self, new):
+            np.minimum(rows, 1.0, out=similarities[span])
+        return similarities
 
     def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
-        self._walk = walk_along(weights, symmetric, self.method, self.n_jobs)
-        self.affinity_ = self._walk.weights
+        self.affinity_ = held_as(weights, self.method)
+        self._walk = walk_along(self.affinity_, symmetric, self.n_jobs)
         self._choose(self._walk)
         self.n_items_ = weights.shape[0]
         if isinstance(self._walk, SparseWalk):
             self._check_steps(self.t_)
+            self.__dict__.pop("_ranked", None)
             self.similarity_ = self._at(self.t_)
         else:
             self._set_ranked(over_own(self._walk.smoothed(self.t_)))
@@ -284,14 +301,26 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         return np.minimum(over_own(self._walk.smoothed(t)), 1.0)
 
     def _sweep(self, steps: list[float]) -> Iterator[tuple[float, Any]]:
-        if isinstance(self._walk, DenseWalk):
-            self._walk.prepare(steps)
+        if not isinstance(self._walk, DenseWalk):
+            yield from ((t, self._at(t)) for t in steps)
+            return
+        self._walk.prepare(steps)
+        swept, self._walk.swept = self._walk.swept, None
         for t in steps:
-            yield t, self._at(t)
+            # Only the sweep goes by its decomposition, not what is asked for between its steps.
+            self._walk.swept = swept
+            try:
+                similarity = self._at(t)
+            finally:
+                self._walk.swept = None
+            yield t, similarity
 
     def _sweep_neighbors(self, steps: list[float], k: int) -> Iterator[tuple[float, Any]]:
         if isinstance(self._walk, DenseWalk):
-            yield from sweep_nearest(self._walk, steps, k, self.n_jobs)
+            try:
+                yield from sweep_nearest(self._walk, steps, k, self.n_jobs)
+            finally:
+                self._walk.swept = None
             return
         for t in steps:
             if isinstance(self._walk, SparseWalk):
@@ -310,18 +339,3 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
                 f"t={t}, but steps along a sparse similarity are whole; round it, or give method='dense'."
             )
         return t
-
-    def _extended(self, X: Any) -> np.ndarray:
-        if isinstance(self._walk, FusedWalk) or (self.metric != "similarity" and not self._kernel):
-            raise ValueError(
-                "this SelfSmoothing was fused from similarities, so new points have none; fit it on "
-                "points, distances or a similarity."
-            )
-        new = validate_data(self, X, reset=False, dtype=np.float64)
-        if self._is_given() and new.min() < 0:
-            raise ValueError(f"X holds the negative value {new.min():g}, but it must be >= 0.")
-        first = self._kernel.first_step(new) if self._kernel else first_step_of_similarities(new)
-        return extended_rows(self._walk, *first, self.t_)
-
-    def _is_given(self) -> bool:
-        return isinstance(self.metric, str) and self.metric in GIVEN

@@ -123,7 +123,7 @@ class SmoothedSimilarity:
     def _ranked(self, items: np.ndarray) -> np.ndarray:
         rows = self._walk.rows(self.t, items)
         own = rows[np.arange(len(items)), items]
-        check_self(own)
+        check_self(own, items)
         return rows / own[:, None]
 
     def _entries_to_keep(self, sample: np.ndarray) -> list[int]:

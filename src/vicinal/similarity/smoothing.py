@@ -23,12 +23,9 @@ from vicinal._validation import (
     check_real,
     require_memory,
 )
-from vicinal.similarity._dense_smoothing import smooth_asymmetric, smooth_symmetric
+from vicinal.similarity._dense_smoothing import in_range, smooth_asymmetric, smooth_symmetric
 
-SELF = (
-    "A thing is similar to itself: set the diagonal to 1 or another positive number, or give "
-    "normalize=False."
-)
+SELF = "A thing is similar to itself: set the diagonal to 1 or another positive number."
 
 
 def self_smooth(
@@ -82,33 +79,50 @@ def self_smooth(
             32.0 * n * n, f"The smoothed similarity of {n:,} items", "Use SelfSmoothing."
         )
         weights = weights.toarray()
+    weights, exponent = in_range(weights)
     smoothed = (smooth_symmetric if symmetric else smooth_asymmetric)(weights, t)
     if normalize:
-        smoothed = self_normalize(smoothed)
+        smoothed = self_normalize(smoothed, remedy=f"{SELF} Or give normalize=False.")
+    elif exponent:
+        smoothed = np.ldexp(smoothed, exponent)
     return project_psd(smoothed, rank) if psd else smoothed
 
 
-def self_normalize(smoothed: np.ndarray) -> np.ndarray:
+def self_normalize(
+    smoothed: np.ndarray, items: np.ndarray | None = None, remedy: str = SELF
+) -> np.ndarray:
     """Rows divided by their diagonal entry, and clamped at 1 (step 3)."""
-    normalized = over_own(smoothed)
+    normalized = over_own(smoothed, items, remedy)
     return np.minimum(normalized, 1.0, out=normalized)
 
 
-def over_own(smoothed: np.ndarray) -> np.ndarray:
+def over_own(
+    smoothed: np.ndarray, items: np.ndarray | None = None, remedy: str = SELF
+) -> np.ndarray:
     """Rows divided by their diagonal entry: what ranks items where clamping makes ties."""
     own = np.diagonal(smoothed)
-    check_self(own)
+    check_self(own, items, remedy)
     return smoothed / own[:, None]
 
 
-def check_self(own: np.ndarray) -> None:
-    """Refuse self-similarities by which nothing can be divided."""
-    bad = ~(own > 0)
+def check_self(own: np.ndarray, items: np.ndarray | None = None, remedy: str = SELF) -> None:
+    """Refuse self-similarities by which nothing can be divided.
+
+    Parameters
+    ----------
+    own : ndarray (m,)
+    items : ndarray of int (m,), optional
+        Whose they are, by default those of the first m.
+    remedy : str
+        What to do about it.
+    """
+    bad = ~((own > 0) & np.isfinite(own))
     if bad.any():
         first = int(np.argmax(bad))
+        item = first if items is None else int(items[first])
         raise ValueError(
             f"self-normalisation is undefined: after smoothing, {int(bad.sum())} item(s) have no "
-            f"similarity to themselves, the first is {first} with {own[first]:g}. {SELF}"
+            f"similarity to themselves, the first is {item} with {own[first]:g}. {remedy}"
         )
 
 

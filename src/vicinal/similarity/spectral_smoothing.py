@@ -42,7 +42,10 @@ class SmoothingSpectrum:
     def powers(self, t: float) -> np.ndarray:
         """l^t for each eigenvalue; of a negative one with fractional t the real part."""
         turn = (-1.0) ** int(t) if t == int(t) else np.cos(np.pi * t)
-        return np.abs(self.values) ** t * np.where(self.values < 0, turn, 1.0)
+        moduli = np.abs(self.values)
+        # A negative power of 0 is taken for 0: there is nothing in that direction to begin with.
+        powers = np.power(moduli, t, out=np.zeros_like(moduli), where=(moduli > 0) | (t >= 0))
+        return powers * np.where(self.values < 0, turn, 1.0)
 
     def weights(self, t: float) -> np.ndarray:
         """What is left of each eigenvalue in W_t: l l^t."""
@@ -58,9 +61,16 @@ class SmoothingSpectrum:
 
     def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
         """``rows`` times P^t: what a walk that starts at random after them does in t steps."""
-        inverse = np.divide(1.0, self.roots, out=np.zeros_like(self.roots), where=self.roots > 0)
-        left = (rows * inverse) @ self.vectors
+        left = self._coordinates(rows)
         return self._signed(t, ((left * self.powers(t)) @ self.vectors.T) * self.roots)
+
+    def returns(self, rows: np.ndarray, t: float) -> np.ndarray:
+        """p P^t D^-1 p' of each row p; t may be negative."""
+        return np.square(self._coordinates(rows)) @ self.powers(t)
+
+    def _coordinates(self, rows: np.ndarray) -> np.ndarray:
+        inverse = np.divide(1.0, self.roots, out=np.zeros_like(self.roots), where=self.roots > 0)
+        return (rows * inverse) @ self.vectors
 
     def matrix(self, t: float) -> np.ndarray:
         """W_t."""

@@ -15,6 +15,7 @@ from vicinal.operators.products import SparseProduct
 from vicinal.similarity._dense_smoothing import (
     SMALL,
     TOLERANCE,
+    in_range,
     normalized,
     smooth_asymmetric,
     smooth_symmetric,
@@ -42,8 +43,10 @@ class DenseWalk:
     """Walk along a full similarity matrix."""
 
     def __init__(self, weights: np.ndarray, symmetric: bool) -> None:
-        self.weights, self.symmetric = weights, symmetric
-        self.sums = weights.sum(axis=1)
+        # In units of 2^exponent.
+        self.weights, self.exponent = in_range(weights)
+        self.symmetric = symmetric
+        self.sums = self.weights.sum(axis=1)
         self._spectrum: SmoothingSpectrum | None = None
         # The decomposition that serves a sweep, after `prepare`.
         self.swept: SmoothingSpectrum | None = None
@@ -54,13 +57,16 @@ class DenseWalk:
             return smooth_asymmetric(self.weights, t)
         # Only a sweep is worth the loss: products keep the relative precision of small entries, by which
         # items far from each other are ranked; eigenvectors know them up to rounding of the largest.
-        spectrum = self.swept if t == int(t) else self._spectrum
-        if t > 0 and spectrum is not None and spectrum.left_out(t) <= TOLERANCE:
-            return spectrum.matrix(t)
+        if t == int(t):
+            spectrum = self.swept
+            if t > 0 and spectrum is not None and spectrum.left_out(t) <= TOLERANCE:
+                return spectrum.matrix(t)
+        elif self._spectrum is not None and self._spectrum.cutoff == 0:
+            return self._spectrum.matrix(t)
         return smooth_symmetric(self.weights, t)
 
     def prepare(self, ts: Sequence[float], full: bool = True) -> bool:
-        """Get ready for many t by one decomposition, and tell whether that is done.
+        """Get ready for many t by one decomposition, ``swept``, and tell whether that is done.
 
         Without ``full`` it is done only if leading eigenpairs suffice, or products are as fast.
         """
@@ -68,40 +74,40 @@ class DenseWalk:
         whole = all(t == int(t) for t in ts)
         if not self.symmetric or least == 0 or (whole and len(self.weights) <= SMALL):
             return True
-        if self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
-            roots = np.sqrt(self.sums)
-            matrix = normalized(self.weights, roots)
-            pairs = None
-            if whole:
-                budget = DECOMPOSITION * len(matrix)
-                pairs = leading_pairs(matrix, roots, TOLERANCE ** (1 / (least + 1)), budget=budget)
-            if pairs is None:
-                if not full:
-                    return False
-                pairs = all_pairs(matrix, roots)
-            self._spectrum = pairs
+        if not whole:
+            self.complete()
+        elif self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
+            pairs = leading_pairs(
+                self.operator,
+                np.sqrt(self.sums),
+                TOLERANCE ** (1 / (least + 1)),
+                budget=DECOMPOSITION * len(self.sums),
+            )
+            if pairs is None and not full:
+                return False
+            self._spectrum = pairs or self.complete()
         self.swept = self._spectrum
         return True
 
     def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
-        """``rows`` times P^t."""
+        """``rows`` times P^t, of a symmetric similarity."""
         if t == 0:
             return rows
-        if not self.symmetric:
-            return np.real(rows @ walk_power(self.weights, t))
         # S^t = S^((t - 1) + 1): leading pairs that serve t - 1 steps serve here.
         spectrum = self._spectrum
         if spectrum is None or spectrum.left_out(t - 1) > TOLERANCE:
-            roots = np.sqrt(self.sums)
-            self._spectrum = spectrum = all_pairs(normalized(self.weights, roots), roots)
+            spectrum = self.complete()
         return spectrum.spread(rows, t)
+
+    def complete(self) -> SmoothingSpectrum:
+        """All eigenpairs of a symmetric similarity."""
+        if self._spectrum is None or self._spectrum.cutoff > 0:
+            self._spectrum = all_pairs(self.operator, np.sqrt(self.sums))
+        return self._spectrum
 
     def returns(self, t: float) -> np.ndarray:
         """P^(t+1)[i, i] of all points, of a symmetric similarity."""
-        if self._spectrum is None or self._spectrum.cutoff > 0:
-            roots = np.sqrt(self.sums)
-            self._spectrum = all_pairs(normalized(self.weights, roots), roots)
-        return self._spectrum.diagonal(t) / np.where(self.sums > 0, self.sums, 1.0)
+        return self.complete().diagonal(t) / np.where(self.sums > 0, self.sums, 1.0)
 
     @property
     def operator(self) -> np.ndarray:
@@ -116,13 +122,15 @@ class SparseWalk:
     """
 
     def __init__(self, weights: sparse.csr_array, symmetric: bool, n_jobs: int | None) -> None:
-        self.weights, self.symmetric, self.n_jobs = weights, symmetric, n_jobs
-        self.sums = degrees(weights)
+        # In units of 2^exponent.
+        self.weights, self.exponent = in_range(weights)
+        self.symmetric, self.n_jobs = symmetric, n_jobs
+        self.sums = degrees(self.weights)
         if symmetric:
             self.roots = np.sqrt(self.sums)
-            self.operator = SparseProduct(normalized_affinity(weights, self.sums), n_jobs)
+            self.operator = SparseProduct(normalized_affinity(self.weights, self.sums), n_jobs)
         else:
-            self.operator = SparseProduct(sparse.csr_array(transition(weights).T), n_jobs)
+            self.operator = SparseProduct(sparse.csr_array(transition(self.weights).T), n_jobs)
 
     def spread(self, rows: Any, t: float) -> np.ndarray:
         """``rows`` times P^t, t a whole number."""
