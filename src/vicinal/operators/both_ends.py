@@ -56,6 +56,7 @@ def pairs_by_modulus(
     if not every:
         matrix = normalized_affinity(weights, degrees(weights))
         sides = two_sides(matrix)
+        lower: Eigenpairs | None
         if sides is not None:
             lower = _mirrored(upper, sides)
         else:

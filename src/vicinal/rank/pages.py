@@ -75,7 +75,7 @@ def pagerank(
 
 def _is_node(node: Any, n: int) -> bool:
     # An index: 1.0 and True are equal to 1, but numpy takes neither for it.
-    return isinstance(node, numbers.Integral) and not isinstance(node, bool) and 0 <= node < n
+    return isinstance(node, numbers.Integral) and not isinstance(node, bool) and node in range(n)
 
 
 def _landing(personalization: Any, n: int) -> np.ndarray | None:

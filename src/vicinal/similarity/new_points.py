@@ -185,8 +185,8 @@ def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
         if own is not None:
             rows = kernel.similarities(part, search) if kernel else part / own
         else:
-            steps = kernel.first_step(part, search) if kernel else _first_step(part, items)
-            rows = extended_rows(walk, *steps, t, items)
+            first, degrees = kernel.first_step(part, search) if kernel else _first_step(part, items)
+            rows = extended_rows(walk, first, degrees, t, items)
         yield slice(start, stop), rows
 
 
