@@ -53,3 +53,14 @@ def test_rows_that_are_all_the_same_have_no_dimension():
     found = find_neighborhoods(scene_of(X))
     assert np.isnan(found.dimension)
     assert found.n_duplicates == 48
+
+
+def test_contexts_are_longer_where_many_rows_stand_on_no_list():
+    rng = np.random.default_rng(0)
+    plane = find_neighborhoods(scene_of(rng.normal(size=(600, 2))))
+    assert plane.context == 10
+    many = find_neighborhoods(scene_of(rng.normal(size=(600, 60))))
+    assert many.n_orphans > 0.03 * 600
+    assert many.context > 10
+    few = find_neighborhoods(scene_of(rng.normal(size=(8, 60))))
+    assert few.context == 7

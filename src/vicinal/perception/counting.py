@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from vicinal import PerceptualClustering, SpectralClustering, graphs
 from vicinal._parallel import progress_bar
 from vicinal.perception.comparison import jittered
-from vicinal.perception.scene import NEIGHBORS, Scene
+from vicinal.perception.scene import Scene
 
 MAX_CLUSTERS = 20
 MOST_STABLE = 10
@@ -90,7 +90,7 @@ def _choose(by_context: np.ndarray, by_trees: np.ndarray) -> tuple[int, str]:
 
 
 def _stability_curve(rows: np.ndarray, numbers: list[int], scene: Scene) -> np.ndarray:
-    k = min(NEIGHBORS, len(rows) - 1)
+    k = min(scene.context, len(rows) - 1)
     built = [
         graphs.contextual(points, k, n_jobs=scene.n_jobs)
         for points in [rows, *jittered(rows, N_COPIES, NOISE, scene)]

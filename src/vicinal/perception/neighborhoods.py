@@ -28,6 +28,9 @@ class Neighborhoods(NamedTuple):
         Of the occurrences: near 0 without hubs, above 1 a few rows are near to very many.
     n_orphans : int
         Rows that are in nobody's list.
+    context : int
+        Number of neighbours in the contexts by which rows are clustered: 10, more if lists of 10 leave
+        many rows out.
     hubs : ndarray of int
         The five rows that are in most lists.
     duplicate_of : ndarray of int (n,)
@@ -41,6 +44,7 @@ class Neighborhoods(NamedTuple):
     occurrences: np.ndarray
     skewness: float
     n_orphans: int
+    context: int
     hubs: np.ndarray
     duplicate_of: np.ndarray
     n_duplicates: int
@@ -50,7 +54,7 @@ def find_neighborhoods(scene: Scene) -> Neighborhoods:
     """Dimension, hubs and duplicates."""
     indices, distances = scene.neighbors
     most = indices.shape[1] - 1
-    ks = np.unique(np.clip([5, NEIGHBORS, 15, most], 3, most))
+    ks = np.unique(np.clip([5, NEIGHBORS, 15, 20], 3, most))
     curve = np.array([[k, likely_dimension(distances[:, 1 : k + 1])] for k in ks])
     k = min(NEIGHBORS, most)
     occurrences = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=scene.n)
@@ -64,6 +68,7 @@ def find_neighborhoods(scene: Scene) -> Neighborhoods:
         occurrences=occurrences,
         skewness=_skewness(occurrences),
         n_orphans=int(np.count_nonzero(occurrences == 0)),
+        context=scene.context,
         hubs=np.argsort(-occurrences, kind="stable")[:HUBS],
         duplicate_of=duplicate_of,
         n_duplicates=int(np.count_nonzero(duplicate_of >= 0)),

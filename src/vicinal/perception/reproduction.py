@@ -6,8 +6,6 @@ import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from vicinal.perception.scene import NEIGHBORS
-
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
 
@@ -22,7 +20,7 @@ def versions() -> dict[str, str]:
 
 def snippet(found: Perception) -> str:
     """Python that gets the clusters of a report with nothing but the estimator."""
-    data, n = found.data, len(found.data.points)
+    data = found.data
     imports = {"from vicinal import PerceptualClustering"}
     body: list[str] = []
     for line in found.origin.reading or [GIVEN]:
@@ -39,7 +37,7 @@ def snippet(found: Perception) -> str:
         body.append("X = StandardScaler().fit_transform(X)")
     body += [
         "model = PerceptualClustering(",
-        f"    n_clusters={found.n_clusters}, n_neighbors={min(NEIGHBORS, n - 1)}, "
+        f"    n_clusters={found.n_clusters}, n_neighbors={found.neighborhoods.context}, "
         f"random_state={found.parameters['random_state']}",
         ")",
         "labels = model.fit_predict(X)  # -1 is noise",

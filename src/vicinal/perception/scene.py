@@ -12,8 +12,9 @@ from vicinal.neighbors import NeighborSearch
 
 # Neighbours in a context, and in graphs of neighbours.
 NEIGHBORS = 10
-# Neighbours that are looked at for the dimension of the data.
-WIDER = 20
+# Longer contexts, for data in so many dimensions that many rows stand on nobody's list: a walk along lists
+# cannot tell these from noise. Sets of few dimensions have 2 % of such rows at most.
+CONTEXTS, ORPHANS = (NEIGHBORS, 20, 30), 0.03
 N_TREES = 4
 
 
@@ -41,12 +42,22 @@ class Scene:
     @cached_property
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
         search = NeighborSearch(self.points, n_jobs=self.n_jobs, verbose=self.verbose)
-        return search.nearest(min(WIDER, self.n - 1))
+        return search.nearest(min(CONTEXTS[-1], self.n - 1))
+
+    @cached_property
+    def context(self) -> int:
+        """Number of neighbours in a context: as few as leave few rows on nobody's list."""
+        k = NEIGHBORS
+        for k in CONTEXTS:
+            listed = np.unique(self.neighbors[0][:, 1 : k + 1])
+            if len(listed) >= (1 - ORPHANS) * self.n:
+                break
+        return min(k, self.n - 1)
 
     @cached_property
     def digraph(self) -> Graph:
         """The contextual digraph of all rows."""
-        k = min(NEIGHBORS, self.n - 1)
+        k = self.context
         nearest = self.neighbors[0][:, : k + 1]
         return graphs.contextual(self.points, k, neighbors=nearest, n_jobs=self.n_jobs)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal.cli.output import format_rows
+from vicinal.perception.scene import NEIGHBORS
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
@@ -60,7 +61,8 @@ def findings(found: Perception) -> list[tuple[str, str]]:
             "Hubs",
             f"{near.n_orphans:,} rows are in nobody's list of 10 neighbours, the busiest is in "
             f"{int(near.occurrences.max()):,}; skewness {near.skewness:.2f}"
-            f"{' (a few rows are near to very many)' if near.skewness > 1 else ''}.",
+            f"{' (a few rows are near to very many)' if near.skewness > 1 else ''}."
+            f"{_longer_contexts(near.context)}",
         ),
     ]
     if near.n_duplicates:
@@ -89,6 +91,12 @@ def stability_word(stability: float) -> str:
         return ""
     word = "firmly" if stability >= 0.9 else "mostly" if stability >= 0.7 else "hardly"
     return f" They {word} survive a jitter of the rows (adjusted Rand index {stability:.2f})."
+
+
+def _longer_contexts(context: int) -> str:
+    if context <= NEIGHBORS:
+        return ""
+    return f" So many, that rows are clustered by contexts of {context} neighbours."
 
 
 def _agreement(found: Perception) -> str:
