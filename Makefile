@@ -1,4 +1,4 @@
-# `make demo` and `make test` need only Python 3.11 or newer with pip: everything else is
+# `make demo` and `make test` need only Python 3.11 or newer, pip and make: everything else is
 # installed into .venv, once, and again when pyproject.toml changes.
 
 PYTHON ?= python3
