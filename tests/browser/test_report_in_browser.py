@@ -62,10 +62,12 @@ def large_report(tmp_path_factory, report):
         for axis in "xy":
             entry[axis] = pack(rng.integers(0, 65536, n).astype("<u2"))
     for colour in content["colours"]:
-        most = len(colour["names"]) + 1 if "codes" in colour else 256
-        colour["codes" if "codes" in colour else "levels"] = pack(
-            rng.integers(0, most, n).astype("u1")
-        )
+        if "codes" in colour:
+            codes = rng.integers(0, len(colour["names"]) + 1, n)
+            colour["codes"] = pack(codes.astype(f"<u{colour['bytes']}"))
+        else:
+            values = rng.uniform(colour["low"], colour["high"], n)
+            colour["values"] = pack(values.astype(f"<f{colour['bytes']}"))
     content["nearest"]["rows"] = pack(np.arange(500).astype("<u4"))
     content["nearest"]["standIn"] = pack(rng.integers(0, 500, n).astype("<u4"))
     path = tmp_path_factory.mktemp("large") / "large.html"
@@ -219,6 +221,23 @@ def test_colours_and_maps_can_be_switched(driver, report, width):
         Select(driver.find_element(By.ID, "map-choice")).select_by_visible_text(option.text)
         assert driver.execute_script("return scatter.pixelOf(3)") != before
     shot(driver, f"colour-{width}")
+    assert errors_of(driver) == []
+
+
+def test_values_are_told_as_they_are_and_long_legends_are_cut(driver, tmp_path):
+    X = np.random.default_rng(0).random((300, 2))
+    X[3, 0], X[4, 0] = 50.0, 2019.25
+    names = [f"class {i:03}" for i in range(300)]
+    found = vicinal.perceive(X, labels=names, n_clusters=1, sample=60, scaling="none")
+    open_page(driver, found.to_html(tmp_path / "r.html"), 1440)
+    Select(driver.find_element(By.ID, "colour-choice")).select_by_visible_text("column 1")
+    told = "return factsOf(arguments[0]).join('; ')"
+    assert "known label: class 003; column 1: 50" in driver.execute_script(told, 3)
+    assert "known label: class 299" in driver.execute_script(told, 299)
+    assert "column 1: 2019.25" in driver.execute_script(told, 4)
+    Select(driver.find_element(By.ID, "colour-choice")).select_by_visible_text("known label")
+    assert len(driver.find_elements(By.CSS_SELECTOR, "#scale .names button")) == 40
+    assert driver.find_element(By.ID, "scale").text.endswith("and 260 more")
     assert errors_of(driver) == []
 
 

@@ -86,3 +86,48 @@ def test_pictures_are_tables_of_their_pixels():
     found = prepare(source_of(pictures, None, None, None))
     assert found.points.shape == (12, 20)
     np.testing.assert_array_equal(found.images, pictures)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (np.array([1.0, 2.0, np.nan, -0.0]), ["1", "2", "", "0"]),
+        (np.array([1.5, np.nan, 2.0, 2.0]), ["1.5", "", "2.0", "2.0"]),
+        (np.array(["a", None, "", pd.NA], dtype=object), ["a", "", "", ""]),
+        (pd.array([1, None, 2, 2], dtype="Int64"), ["1", "", "2", "2"]),
+        (np.array(["2020-01-01", "NaT"] * 2, "M8[D]"), ["2020-01-01", ""] * 2),
+    ],
+)
+def test_missing_labels_are_no_class_and_are_counted(given, expected, values):
+    labels = np.resize(np.asarray(given), 28)
+    found = prepare(Source(values[:28], labels=labels))
+    assert found.labels.tolist() == expected * 7
+    missing = 7 * expected.count("")
+    assert (
+        f"{missing} of 28 rows have no label; scores against labels leave them out" in found.notes
+    )
+
+
+def test_labels_that_are_all_missing_are_refused(values):
+    with pytest.raises(ValueError, match="none of the 30 rows has a label; leave labels out"):
+        prepare(Source(values, labels=np.full(30, np.nan)))
+
+
+def test_names_beyond_what_floats_count_stay_as_they_are(values):
+    ids = np.arange(30.0)
+    assert prepare(Source(values, ids=ids)).ids == [str(i) for i in range(30)]
+    ids[3] = 1e20
+    assert prepare(Source(values, ids=ids)).ids[2:4] == ["2.0", "1e+20"]
+
+
+def test_columns_of_one_name_are_all_there(values):
+    frame = pd.DataFrame(values[:, [0, 1, 2, 0]], columns=["a", "kind", "a", "kind"])
+    frame.isetitem(1, ["x", "y"] * 15)
+    frame.isetitem(3, ["u", "v", "w"] * 10)
+    found = prepare(source_of(frame, None, None, None))
+    assert found.names == ["a", "a (2)"]
+    assert {name: column[0] for name, column in found.others.items()} == {
+        "kind": "x",
+        "kind (2)": "u",
+    }
+    assert "set aside 'kind (2)': it does not hold numbers" in found.notes

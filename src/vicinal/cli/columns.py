@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
+
+# What numpy raises for a file that is cut short, damaged, or holds Python objects.
+UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 
 
 class Table(NamedTuple):
@@ -38,7 +44,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
     pandas = need("pandas", path)
     if frame.empty:
         raise ValueError(f"{path} has no rows; a table with a row for each point is needed.")
-    frame = frame.rename(columns=str)
+    frame = frame.set_axis(distinct(frame.columns), axis="columns")
     ids = beside(frame, roles.id, "--id", len(frame), path)
     labels = beside(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
@@ -81,13 +87,41 @@ def beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> n
     if name not in columns:
         there = ", ".join(map(str, columns)) or "none"
         raise ValueError(f"{option} {name}: {path} has no such column; it has {there}.")
-    column = np.asarray(columns[name])
+    try:
+        column = np.asarray(columns[name])
+    except UNREADABLE as error:
+        raise ValueError(
+            f"{option} {name}: this array of {path} could not be read: {error}; save it as plain "
+            "numbers or words, names.astype(str)."
+        ) from error
     if column.shape != (n,):
         raise ValueError(
             f"{option} {name}: its shape in {path} is {column.shape}, but a value for each of the "
             f"{n} rows is needed."
         )
     return column
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty, None, NaN, or NA of pandas."""
+    try:
+        return value is None or bool(value != value) or (isinstance(value, str) and not value)
+    except TypeError:  # NA does not say whether it equals itself
+        return True
+
+
+def distinct(names: Iterable[Any]) -> list[str]:
+    """Names as words, a number behind those that were there before: no column may hide another."""
+    seen: Counter[str] = Counter()
+    found: list[str] = []
+    for name in map(str, names):
+        new = name
+        while new in seen:
+            seen[name] += 1
+            new = f"{name} ({seen[name]})"
+        seen[new] += 1
+        found.append(new)
+    return found
 
 
 def cells(line: str, separator: str) -> list[str]:
@@ -105,13 +139,23 @@ def _is_number(cell: str) -> bool:
 def is_header(first: list[str], second: list[str]) -> bool:
     """Whether the first line names the columns.
 
-    It does when none of its cells is a number, or when a word stands over a number.
+    It does when none of its cells is a number, when a word stands over a number, when only the cell
+    over the names of the rows is empty, or when it counts the columns, as pandas does.
     """
     over_number = any(
         above and not _is_number(above) and _is_number(below)
         for above, below in zip(first, second, strict=False)
     )
-    return over_number or not any(map(_is_number, first))
+    over_names = first[:1] == [""] and all(first[1:]) and all(second)
+    return over_number or over_names or _counts(first, second) or not any(map(_is_number, first))
+
+
+def _counts(first: list[str], second: list[str]) -> bool:
+    names = first[1:] if first[:1] == [""] else first
+    if names != [str(number) for number in range(len(names))]:
+        return False
+    # One or two columns of whole numbers may well begin with 0 or 0, 1 themselves.
+    return len(first) > 2 or not all(cell.lstrip("-").isdigit() for cell in second)
 
 
 def need(module: str, path: Path) -> Any:

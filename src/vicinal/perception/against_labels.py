@@ -25,7 +25,7 @@ class LabelScores(NamedTuple):
         ``accuracy``, ``mutual_information`` and ``adjusted_rand`` against the labels, the number of
         clusters and the share of rows taken for noise, which count as a cluster of their own.
     n_rows : int
-        Number of rows that all methods are compared on.
+        Number of rows that all methods are compared on; rows without a label are not counted.
     n_classes : int
     """
 
@@ -38,18 +38,25 @@ def score_against(
     labels: np.ndarray, scene: Scene, clusters: Clusters, n_clusters: int
 ) -> LabelScores:
     """Every method is told the same number of clusters, but HDBSCAN, which finds its own."""
-    rows = np.arange(scene.n)
-    if scene.n > MOST_ROWS:
-        draw = np.random.default_rng(scene.seed)
-        rows = np.sort(draw.choice(scene.n, MOST_ROWS, replace=False))
-    classes = np.unique(labels, return_inverse=True)[1]
+    rows = _drawn_rows(labels, scene.seed)
+    labelled = labels[rows] != ""
+    classes = np.unique(labels[rows][labelled], return_inverse=True)[1]
     found = {
         "perceptual clustering": clusters.labels[rows],
         "spectral on disjoint trees": clusters.tree_labels[rows],
         **_others(scene.points[rows], n_clusters, scene.seed),
     }
-    table = [{"method": name, **_scores(classes[rows], part)} for name, part in found.items()]
-    return LabelScores(table, len(rows), int(classes.max()) + 1)
+    table = [{"method": name, **_scores(classes, part[labelled])} for name, part in found.items()]
+    return LabelScores(table, len(classes), int(classes.max()) + 1)
+
+
+def _drawn_rows(labels: np.ndarray, seed: int) -> np.ndarray:
+    """Rows for all methods, those with a label first; the others help to find clusters."""
+    draw, picked, room = np.random.default_rng(seed), [], MOST_ROWS
+    for rows in (np.flatnonzero(labels != ""), np.flatnonzero(labels == "")):
+        picked.append(rows if len(rows) <= room else draw.choice(rows, room, replace=False))
+        room -= len(picked[-1])
+    return np.sort(np.concatenate(picked))
 
 
 def _others(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:

@@ -124,10 +124,12 @@ def labels(found: Perception) -> Html:
         ]
         for row in scores.table
     ]
+    n_labelled = int(np.count_nonzero(found.data.labels != ""))
+    kind = "rows" if n_labelled == len(found.labels) else "rows that have a label"
     caption = (
         f"Clusters against the {scores.n_classes} classes of {found.data.label_name!r}, on "
-        f"{_rows(scores.n_rows, len(found.labels))}. All are told {found.n_clusters} as the number of "
-        "clusters but HDBSCAN, which finds its own with its default settings; noise counts as a "
+        f"{_rows(scores.n_rows, n_labelled, kind)}. All are told {found.count.n_clusters} as the "
+        "number of clusters but HDBSCAN, which finds its own with its default settings; noise counts as a "
         "cluster of its own. No method saw the labels."
     )
     head = ["method", "clusters", "noise", "accuracy", "mutual information", "adjusted Rand index"]
@@ -181,5 +183,5 @@ def again(found: Perception) -> Html:
     return section("again", "How to get this again", sentence(note), *parts)
 
 
-def _rows(n: int, of: int) -> str:
-    return f"all {n:,} rows" if n == of else f"a sample of {n:,} of the {of:,} rows"
+def _rows(n: int, of: int, kind: str = "rows") -> str:
+    return f"all {n:,} {kind}" if n == of else f"a sample of {n:,} of the {of:,} {kind}"

@@ -14,7 +14,7 @@ from vicinal.graphs.pairs import pair_lengths
 from vicinal.perception.scene import NEIGHBORS, Scene, disjoint_trees
 
 N_COPIES = 3
-# Noise in the plane in units of the mean distance to five neighbours, r in [2]; see `jitter_of`.
+# Noise in the plane in units of the mean distance to five neighbours, r in [3]; see `jitter_of`.
 NOISE, LOCAL = 0.2, 5
 PERTURBED_TREES, TREE_NOISE = 10, 0.4
 # An edge this much longer than what is usual around either of its ends looks like a shortcut.

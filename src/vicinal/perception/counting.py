@@ -27,6 +27,7 @@ class ClusterCount(NamedTuple):
     Attributes
     ----------
     n_clusters : int
+        The number that is looked for; a cluster that gets no row is none.
     why : str
     perceptual_gaps, tree_gaps : ndarray
         How clearly the spectra of the contextual digraph and of the spanning trees speak for 1, 2, ...
@@ -58,15 +59,18 @@ def count_clusters(scene: Scene, wanted: int | str) -> ClusterCount:
     by_trees = SpectralClustering(max_clusters=most, **common).fit(scene.trees).eigengaps_
     chosen, why = _choose(by_context, by_trees)
     if isinstance(wanted, int):
-        chosen, why = wanted, f"as asked for; by themselves, {why}"
+        chosen, why = wanted, f"{wanted} were asked for; by themselves, {why}"
     rows = scene.sample_points[:REPEATED_ROWS]
     if len(scene.sample) > REPEATED_ROWS:
         draw = np.random.default_rng(scene.seed)
         rows = scene.sample_points[
             np.sort(draw.choice(len(scene.sample), REPEATED_ROWS, replace=False))
         ]
-    numbers = sorted({*range(2, min(MOST_STABLE, len(rows) // 3) + 1), chosen} - {1})
-    stability = _stability_curve(rows, numbers, scene)
+    # A small sample has no room for every number that all rows together have.
+    most_here = len(rows) // 3
+    numbers = {*range(2, min(MOST_STABLE, most_here) + 1)}
+    numbers |= {chosen} if 1 < chosen <= most_here else set()
+    stability = _stability_curve(rows, sorted(numbers), scene)
     return ClusterCount(chosen, why, by_context, by_trees, stability, len(rows))
 
 

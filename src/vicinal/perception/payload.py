@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # Maps whose distances mean something are drawn to scale.
 TO_SCALE = ("isomap", "principal")
 # Columns to colour by are left out beyond so many values in all, those that tell least first.
-MOST_VALUES = 8_000_000
-# A column of more different words than this says nothing as colours.
+MOST_VALUES = 2_000_000
+# A column of more different words than this says nothing as colours; known labels are always there.
 MOST_NAMES = 40
 SPRITE_PIXELS = 4_000_000
 SPRITE_SIDE = 32
@@ -73,40 +73,72 @@ def _colours(found: Perception) -> Iterator[dict[str, Any]]:
     yield _categories("cluster", clusters.labels, names)
     yield _numbers("noise score", clusters.noise_score)
     if data.labels is not None:
-        yield from _words(data.label_name, data.labels, "known ")
+        words, codes = np.unique(data.labels, return_inverse=True)
+        named = words[words != ""].tolist()
+        # The empty word, which is none, comes first.
+        codes = codes - (len(words) - len(named))
+        yield _categories(f"known {data.label_name}", codes, named, "no label")
     yield _categories("cluster on spanning trees", clusters.tree_labels, names)
     yield _numbers("lists of neighbours it is in", found.neighborhoods.occurrences)
     for name, column in data.others.items():
-        yield from _words(name, np.array([str(value) for value in column]))
-    most = max(1, MOST_VALUES // len(data.ids))
-    for j in sorted(columns_by_contrast(found)[:most]):
+        words, codes = _words(column)
+        if len(words) <= MOST_NAMES:
+            yield _categories(name, codes, words.tolist())
+    for j in sorted(columns_by_contrast(found)[: _n_offered(found)]):
         yield _numbers(data.names[j], data.values[:, j])
 
 
-def _words(name: str, column: np.ndarray, kind: str = "") -> Iterator[dict[str, Any]]:
-    words, codes = np.unique(column, return_inverse=True)
-    if len(words) <= MOST_NAMES:
-        yield _categories(f"{kind}{name}", codes, words.tolist())
+def not_offered(found: Perception) -> list[str]:
+    """Columns that the map cannot be coloured by, in words, and why."""
+    data = found.data
+    counts = {name: len(_words(column)[0]) for name, column in data.others.items()}
+    notes = [
+        f"{name!r} is not among the colours of the map: it has {count:,} different words"
+        for name, count in counts.items()
+        if count > MOST_NAMES
+    ]
+    most, width = _n_offered(found), len(data.names)
+    if most < width:
+        notes.append(
+            f"the map can be coloured by {most:,} of {width:,} numeric columns, those in which "
+            "clusters differ most"
+        )
+    return notes
 
 
-def _categories(name: str, codes: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """Codes from -1 (none) on, stored from 0 on."""
-    return {"name": name, "names": names, "codes": _packed(codes + 1, np.uint8)}
+def _n_offered(found: Perception) -> int:
+    return min(len(found.data.names), max(1, MOST_VALUES // len(found.data.ids)))
+
+
+def _words(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.unique(np.array([str(value) for value in column]), return_inverse=True)
+
+
+def _categories(
+    name: str, codes: np.ndarray, names: list[str], none: str = "noise"
+) -> dict[str, Any]:
+    """Codes from -1 (``none``) on, stored from 0 on in as few bytes as they need."""
+    kind = np.min_scalar_type(len(names))
+    packed = _packed(codes + 1, kind)
+    return {"name": name, "names": names, "none": none, "bytes": kind.itemsize, "codes": packed}
 
 
 def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
-    low, high = float(values.min()), float(values.max())
-    # A few extreme values must not take all the colours.
-    inner = np.quantile(values, [0.01, 0.99])
-    if inner[1] <= inner[0]:
-        inner = np.array([low, high])
-    width = inner[1] - inner[0] if inner[1] > inner[0] else 1.0
-    levels = np.clip(np.round((values - inner[0]) / width * 255), 0, 255)
+    """The values as they are, and the range that colours span: a few extreme ones must not take it all."""
+    low, high = np.quantile(values, [0.01, 0.99])
+    if high <= low:
+        low, high = values.min(), values.max()
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    whole = bool((values == np.round(values)).all())
+    # Numbers too large, too small or too long for four bytes take eight.
+    kind = np.float32 if np.allclose(single, values, 0 if whole else 1e-6, 0) else np.float64
     return {
         "name": name,
-        "low": float(inner[0]),
-        "high": float(inner[1]),
-        "levels": _packed(levels, np.uint8),
+        "low": float(low),
+        "high": float(high),
+        "bytes": np.dtype(kind).itemsize,
+        "values": _packed(values, kind),
     }
 
 
@@ -127,7 +159,7 @@ def _matrices(found: Perception) -> dict[str, Any]:
     before, after = map(brightness, (smoothing.matrix_before, smoothing.matrix_after))
     return {
         "size": len(smoothing.shown),
-        "clusters": _packed(found.labels[smoothing.shown] + 1, np.uint8),
+        "clusters": _packed(found.labels[smoothing.shown] + 1, np.uint32),
         "before": _packed(before, np.uint8),
         "after": _packed(after, np.uint8),
     }
@@ -160,6 +192,7 @@ def _sprites(found: Perception) -> dict[str, Any] | None:
     if len(images) * height * width > SPRITE_PIXELS:
         rows = _listed_rows(found)[: SPRITE_PIXELS // (height * width)]
     small = images[rows, ::step, ::step].astype(np.float64)
+    small = np.where(np.isfinite(small), small, 0.0)
     low, span = small.min(), np.ptp(small)
     grey = np.round((small - low) * (255.0 / (span if span > 0 else 1.0))).astype(np.uint8)
     columns = int(np.ceil(np.sqrt(len(rows))))

@@ -30,14 +30,13 @@ def snippet(found: Perception) -> str:
         body.append("X = np.where(np.isfinite(X), X, np.nan)")
         body.append('X = SimpleImputer(strategy="median").fit_transform(X)')
     if any(not column["used"] for column in data.columns):
-        imports.add("import numpy as np")
-        body.append("X = X[:, np.ptp(X, axis=0) > 0]")
+        body.append("X = X[:, X.max(axis=0) > X.min(axis=0)]")
     if data.scaling == "standard":
         imports.add("from sklearn.preprocessing import StandardScaler")
         body.append("X = StandardScaler().fit_transform(X)")
     body += [
         "model = PerceptualClustering(",
-        f"    n_clusters={found.n_clusters}, n_neighbors={found.neighborhoods.context}, "
+        f"    n_clusters={found.count.n_clusters}, n_neighbors={found.neighborhoods.context}, "
         f"random_state={found.parameters['random_state']}",
         ")",
         "labels = model.fit_predict(X)  # -1 is noise",

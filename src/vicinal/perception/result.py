@@ -71,7 +71,8 @@ class Perception:
 
     @property
     def n_clusters(self) -> int:
-        return self.count.n_clusters
+        """Number of clusters that were found; ``count.n_clusters`` were looked for."""
+        return int(self.labels.max()) + 1
 
     @property
     def labels(self) -> np.ndarray:
@@ -96,7 +97,7 @@ class Perception:
             raise ImportError("to_frame needs pandas: pip install 'vicinal[cli]'.") from error
         columns: dict[str, Any] = {"id": self.data.ids}
         if self.data.labels is not None:
-            columns[self.data.label_name] = self.data.labels
+            columns[self.data.label_name] = [label or None for label in self.data.labels.tolist()]
         columns |= {
             "cluster": self.labels,
             "tree_cluster": self.clusters.tree_labels,

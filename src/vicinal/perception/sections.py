@@ -21,7 +21,7 @@ from vicinal.perception.markup import (
     table,
     text,
 )
-from vicinal.perception.payload import columns_by_contrast
+from vicinal.perception.payload import columns_by_contrast, not_offered
 from vicinal.perception.words import cluster_name, findings, telling
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def glance(found: Perception) -> Html:
         cards.append((f"{found.clusters.same_share:.0%}", "agreement of two methods"))
     shown = "".join(f"<li><b>{text(a)}</b> {text(b)}</li>" for a, b in cards)
     facts = "".join(f"<dt>{text(a)}</dt><dd>{text(b)}</dd>" for a, b in findings(found))
-    notes = [*found.data.notes, f"scaling: {found.data.why_scaling}"]
+    notes = [*found.data.notes, f"scaling: {found.data.why_scaling}", *not_offered(found)]
     listed = "".join(f"<li>{text(note)}</li>" for note in notes)
     return section(
         "glance",

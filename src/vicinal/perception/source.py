@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal._validation import check_choice
+from vicinal.cli.columns import distinct, is_missing
 
 MIN_ROWS = 10
 # Columns whose ranges differ by more than this factor are not in one unit.
@@ -43,6 +44,7 @@ class Prepared(NamedTuple):
         The same before scaling.
     names, ids : list of str
     labels : ndarray of str (n,) or None
+        Empty where a row has none.
     label_name : str
     columns : list of dict
         Mean, deviation and range of every numeric column, how many of its values were missing, and
@@ -100,7 +102,7 @@ def prepare(source: Source, scaling: str = "auto") -> Prepared:
         values=values,
         names=[name for name, used in zip(names, kept, strict=True) if used],
         ids=_ids(source.ids, n),
-        labels=_labels(source.labels, n),
+        labels=_labels(source.labels, n, notes),
         label_name=source.label_name,
         columns=columns,
         n_missing=int(missing.sum()),
@@ -134,14 +136,15 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> Source:
     frame = X.drop(columns=list(named.values()))
     kinds = [frame.iloc[:, j].dtype.kind for j in range(frame.shape[1])]
     numeric = [j for j, kind in enumerate(kinds) if kind in "buif"]
-    others = {str(frame.columns[j]): j for j in range(len(kinds)) if j not in numeric}
+    names = distinct(frame.columns)
+    others = {names[j]: j for j in range(len(kinds)) if j not in numeric}
     if not numeric:
         raise ValueError(
             f"X has no numeric column among {', '.join(map(str, X.columns))}; encode them as numbers."
         )
     return Source(
         frame.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan),
-        [str(frame.columns[j]) for j in numeric],
+        [names[j] for j in numeric],
         _array(X[ids] if "ids" in named else ids),
         _array(X[labels] if "labels" in named else labels),
         label_name,
@@ -253,8 +256,21 @@ def _ids(ids: np.ndarray | None, n: int) -> list[str]:
     return _column(ids, n, "ids")
 
 
-def _labels(labels: np.ndarray | None, n: int) -> np.ndarray | None:
-    return None if labels is None else np.array(_column(labels, n, "labels"))
+def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray | None:
+    if labels is None:
+        return None
+    words = _column(labels, n, "labels")
+    found = np.array(
+        ["" if is_missing(value) else word for value, word in zip(labels, words, strict=True)]
+    )
+    n_missing = int(np.count_nonzero(found == ""))
+    if n_missing == n:
+        raise ValueError(f"none of the {n} rows has a label; leave labels out.")
+    if n_missing:
+        notes.append(
+            f"{n_missing:,} of {n:,} rows have no label; scores against labels leave them out"
+        )
+    return found
 
 
 def _column(values: np.ndarray, n: int, name: str) -> list[str]:
@@ -262,7 +278,11 @@ def _column(values: np.ndarray, n: int, name: str) -> list[str]:
         raise ValueError(
             f"{name} has shape {values.shape}, but a value for each of the {n} rows is needed."
         )
-    # Whole numbers that were read as floats look like what they are.
-    if values.dtype.kind == "f" and np.all(values == np.round(values)):
-        values = values.astype(np.int64)
-    return [str(value) for value in values.tolist()]
+    if values.dtype.kind != "f":
+        return [str(value) for value in values.tolist()]
+    words = [str(value) for value in (values + 0.0).tolist()]
+    # Whole numbers that were read as floats look like what they are, as far as floats hold them all.
+    known = values[np.isfinite(values)]
+    if np.all(known == np.round(known)) and np.all(np.abs(known) <= 2.0**53):
+        return [word.removesuffix(".0") for word in words]
+    return words

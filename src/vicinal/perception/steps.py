@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import BadZipFile
@@ -21,6 +22,8 @@ from vicinal.cli.output import whole_file
 
 Result = TypeVar("Result", bound=tuple)
 ARRAY = "$array"
+# What reading a file raises that is no kept step.
+UNLIKE_STEPS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)
 
 
 class Steps:
@@ -38,13 +41,18 @@ class Steps:
         self.seconds: dict[str, float] = {}
         if folder is not None:
             folder.mkdir(exist_ok=True)
+            for path in map(self._path_of, names):
+                if path is not None and path.exists() and not _is_step(path):
+                    raise FileExistsError(
+                        f"{path} is no step that was kept; move it away, or keep steps elsewhere."
+                    )
 
     def __call__(self, name: str, kind: type[Result], compute: Callable[[], Result]) -> Result:
         """The result of a step: the one that was kept, or the one that ``compute`` gives."""
         number = f"{self.names.index(name) + 1}/{len(self.names)}"
         self._say(f"{number}  {name} ...", "")
         start = time.perf_counter()
-        path = None if self.folder is None else self.folder / f"{name.replace(' ', '-')}.npz"
+        path = self._path_of(name)
         result = None if path is None else load_step(path, kind, self.fingerprint)
         kept = result is not None
         if result is None:
@@ -54,6 +62,9 @@ class Steps:
         self.seconds[name] = time.perf_counter() - start
         self._say(f"\r{number}  {name:<24} {'kept' if kept else f'{self.seconds[name]:.1f} s':>8}")
         return result
+
+    def _path_of(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / f"{name.replace(' ', '-')}.npz"
 
     def _say(self, text: str, end: str = "\n") -> None:
         if self.verbose > 0:
@@ -89,8 +100,25 @@ def load_step(path: Path, kind: type[Result], fingerprint: str) -> Result | None
             if content["fingerprint"] != fingerprint:
                 return None
             return kind(**_decode(content["result"], arrays))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+    except UNLIKE_STEPS:
         return None  # whatever it is, it is no result of ours
+
+
+def forget_steps(folder: Path) -> None:
+    """Remove kept steps, and their folder if nothing else is in it."""
+    for path in folder.glob("*.npz"):
+        if _is_step(path):
+            path.unlink()
+    with suppress(OSError):  # what others keep there stays
+        folder.rmdir()
+
+
+def _is_step(path: Path) -> bool:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {"fingerprint", "result"} <= set(json.loads(str(arrays["json"])))
+    except UNLIKE_STEPS:
+        return False
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:

@@ -45,10 +45,10 @@ def findings(found: Perception) -> list[tuple[str, str]]:
     near, clusters, smoothing = found.neighborhoods, found.clusters, found.smoothing
     n = len(found.labels)
     noise = int(np.count_nonzero(found.labels < 0))
-    sure = stability_word(found.count.stability_of(found.n_clusters))
+    sure = stability_word(found.count.stability_of(found.count.n_clusters))
     number = f"{found.n_clusters} cluster" + ("s" if found.n_clusters > 1 else "")
     facts = [
-        ("Clusters", f"{number}: {found.count.why}.{sure}"),
+        ("Clusters", f"{number}: {why_so_many(found)}.{sure}"),
         (
             "Noise",
             f"{noise:,} of {n:,} rows ({noise / n:.1%}) belong to no cluster."
@@ -76,6 +76,14 @@ def findings(found: Perception) -> list[tuple[str, str]]:
             )
         )
     return facts
+
+
+def why_so_many(found: Perception) -> str:
+    """Why there are so many clusters, and where the rest of those looked for has gone."""
+    wanted = found.count.n_clusters
+    if found.n_clusters == wanted:
+        return found.count.why
+    return f"{found.count.why}. Of {wanted} that were looked for, only {found.n_clusters} got rows"
 
 
 def repeats(n_duplicates: int) -> str:

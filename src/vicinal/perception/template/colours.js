@@ -20,6 +20,12 @@ function categoryColour(code) {
   return rgbOf(styleColour(code === 0 ? "--noise" : `--k${(code - 1) % 12}`));
 }
 
+// Numbers as levels from 0 to 255 of the ramp, those outside of its range at its ends.
+function levelsOf(colour) {
+  const width = colour.high - colour.low || 1;
+  return Uint8Array.from(colour.values, (v) => Math.min(Math.max(Math.round(((v - colour.low) / width) * 255), 0), 255));
+}
+
 function rampColour(share) {
   const place = Math.min(Math.max(share, 0), 1) * (RAMP.length - 1);
   const i = Math.min(Math.floor(place), RAMP.length - 2);
@@ -37,9 +43,10 @@ function coloursOf(colour, n, only) {
   for (let code = 0; code < 256; code++) {
     palette.push(colour.codes ? categoryColour(code) : rampColour(code / 255));
   }
-  const values = colour.codes || colour.levels;
+  const values = colour.codes || levelsOf(colour);
   for (let i = 0; i < n; i++) {
-    const rgb = palette[values[i]];
+    // The twelve colours come in turn, for more codes than the palette has too.
+    const rgb = palette[values[i] < 256 ? values[i] : ((values[i] - 1) % 12) + 1];
     out[4 * i] = rgb[0];
     out[4 * i + 1] = rgb[1];
     out[4 * i + 2] = rgb[2];

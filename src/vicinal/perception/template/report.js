@@ -14,8 +14,8 @@ for (const map of data.maps) {
   map.y = unpack(map.y, Uint16Array);
 }
 for (const colour of data.colours) {
-  if (colour.codes) colour.codes = unpack(colour.codes, Uint8Array);
-  else colour.levels = unpack(colour.levels, Uint8Array);
+  if (colour.codes) colour.codes = unpack(colour.codes, { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[colour.bytes]);
+  else colour.values = unpack(colour.values, colour.bytes === 4 ? Float32Array : Float64Array);
 }
 const nearest = data.nearest;
 for (const name of ["rows", "standIn", "before", "after"]) {
@@ -26,6 +26,8 @@ if (data.sprites && data.sprites.rows) {
   unpack(data.sprites.rows, Uint32Array).forEach((row, i) => spriteOf.set(row, i));
 }
 
+// Names that the legend lists at most.
+const LEGEND = 40;
 const clusters = data.colours[0];
 const scatter = new Scatter(element("scatter"), data.n);
 let only = null;
@@ -33,9 +35,12 @@ let only = null;
 const idOf = (row) => (data.ids ? data.ids[row] : `row ${row}`);
 const shown = () => data.colours[element("colour-choice").value];
 
+const nameOf = (colour, code) => (code === 0 ? colour.none : colour.names[code - 1]);
+
 function valueOf(colour, row) {
-  if (colour.codes) return colour.codes[row] === 0 ? "noise" : colour.names[colour.codes[row] - 1];
-  return (colour.low + (colour.levels[row] / 255) * (colour.high - colour.low)).toPrecision(3);
+  if (colour.codes) return nameOf(colour, colour.codes[row]);
+  const value = colour.values[row];
+  return String(Number.isInteger(value) ? value : Number(value.toPrecision(6)));
 }
 
 function chipOf(row) {
@@ -127,10 +132,11 @@ function showColour() {
     scale.replaceChildren(make("div", { className: "ramp" }, ends[0], ramp, ends[1]));
     return;
   }
-  const codes = [...new Set(colour.codes)].sort((a, b) => (a || 999) - (b || 999));
-  scale.replaceChildren(make("div", { className: "names" }, ...codes.map((code) => {
-    const name = code === 0 ? "noise" : colour.names[code - 1];
-    const chip = make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: name });
+  const codes = [...new Set(colour.codes)].sort((a, b) => (a || Infinity) - (b || Infinity));
+  const left = codes.length - LEGEND;
+  const more = left > 0 ? make("span", { textContent: `and ${left.toLocaleString("en")} more` }) : "";
+  scale.replaceChildren(make("div", { className: "names" }, ...codes.slice(0, LEGEND).map((code) => {
+    const chip = make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: nameOf(colour, code) });
     const button = make("button", { type: "button" }, chip);
     button.setAttribute("aria-pressed", only === code);
     button.onclick = () => {
@@ -138,13 +144,13 @@ function showColour() {
       showColour();
     };
     return button;
-  })));
+  }), more));
 }
 
 // Matrices, with a strip in the colours of the clusters along two sides.
 function drawMatrices() {
   const m = data.matrices;
-  const codes = unpack(m.clusters, Uint8Array);
+  const codes = unpack(m.clusters, Uint32Array);
   const strip = Math.max(3, Math.round(m.size / 60));
   const side = m.size + strip;
   for (const canvas of document.querySelectorAll(".matrix")) {
