@@ -58,6 +58,7 @@ def test_noise_is_told_from_clusters(tmp_path, facts_of):
     words = ["--method", "perceptual", "--clusters", 2, "--noise", 100, "--neighbors", 12]
     facts = facts_of("cluster", tmp_path / "X.npy", *words, "-o", target)
     assert facts["noise"] == 100
+    assert facts["sizes"][0] == {"cluster": -1, "rows": 100, "share": 100 / len(X)}
     frame = pd.read_csv(target)
     model = vicinal.PerceptualClustering(2, noise=100, n_neighbors=12, random_state=0).fit(X)
     np.testing.assert_array_equal(frame["cluster"], model.labels_)

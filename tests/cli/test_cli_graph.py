@@ -47,6 +47,19 @@ def test_every_option_of_a_kind_is_a_parameter_of_its_builder(kind):
     assert set(KINDS[kind].fixed) <= set(parameters)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".npz"])
+def test_edges_of_rows_with_names_have_them_at_both_ends(suffix, tmp_path, points, run):
+    frame = pd.DataFrame(points, columns=["x", "y"])
+    frame["name"] = [f"row {i}" for i in range(60)]
+    frame.to_csv(tmp_path / "named.csv", index=False)
+    target = tmp_path / f"edges{suffix}"
+    assert run("graph", tmp_path / "named.csv", "--id", "name", "--kind", "mst", "-o", target) == 0
+    edges = pd.read_csv(target) if suffix == ".csv" else dict(np.load(target))
+    assert list(edges)[:4] == ["source", "target", "source_id", "target_id"]
+    for end in ("source", "target"):
+        assert list(edges[f"{end}_id"]) == [f"row {i}" for i in edges[end]]
+
+
 @pytest.mark.parametrize("suffix", output.TABLE_FORMATS)
 def test_every_edge_format_holds_the_same_table(suffix, table, tmp_path, points, run):
     target = tmp_path / f"edges{suffix}"

@@ -171,6 +171,46 @@ def test_an_interrupted_run_leaves_nothing_or_with_resume_its_finished_steps(
     assert sorted(os.listdir(tmp_path)) == ["X.npy", "r.html"]
 
 
+def test_only_kept_steps_are_removed(blobs, tmp_path, run, error_of, capsys):
+    np.save(tmp_path / "X.npy", blobs)
+    folder = tmp_path / "r.steps"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    np.savez(folder / "mine.npz", X=blobs)
+    words = ["perceive", tmp_path / "X.npy", "-o", tmp_path / "r.html", "--resume", *QUICK]
+    assert run(*words) == 0
+    assert sorted(os.listdir(folder)) == ["mine.npz", "notes.txt"]
+    np.savez(folder / "maps.npz", X=blobs)
+    capsys.readouterr()
+    assert "maps.npz is no step that was kept" in error_of(*words, "--force")
+    with np.load(folder / "maps.npz") as kept:
+        np.testing.assert_array_equal(kept["X"], blobs)
+
+
+def test_a_sample_smaller_than_the_number_of_clusters(tmp_path, facts_of):
+    np.save(tmp_path / "X.npy", np.random.default_rng(0).random((200, 2)))
+    words = ["--sample", 50, "--clusters", 60, "-o", tmp_path / "r.html"]
+    facts = facts_of("perceive", tmp_path / "X.npy", *words)
+    assert facts["parameters"]["n_clusters"] == 60
+    assert facts["clusters"] == sum(size["cluster"] >= 0 for size in facts["sizes"])
+    assert facts["stability"] is None
+
+
+def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, facts_of):
+    frame = pd.read_csv(flowers)
+    frame.loc[::10, "species"] = np.nan
+    frame.to_csv(flowers, index=False)
+    words = [flowers, "--label", "species", "--id", "name"]
+    facts = facts_of("perceive", *words, "-o", tmp_path / "r.html", *QUICK)
+    assert "10 of 100 rows have no label; scores against labels leave them out" in facts["notes"]
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Clusters against the 2 classes" in page
+    assert "on all 90 rows that have a label" in page
+    facts = facts_of("cluster", *words)
+    assert facts["rows_without_label"] == 10
+    assert facts["accuracy"] > 0.9
+
+
 # Pictures
 
 

@@ -9,6 +9,7 @@ Image = pytest.importorskip("PIL.Image")
 import vicinal  # noqa: E402
 from vicinal.cli import main  # noqa: E402
 from vicinal.cli import segment as command  # noqa: E402
+from vicinal.cli.output import format_facts  # noqa: E402
 
 
 @pytest.fixture
@@ -46,6 +47,14 @@ def test_every_label_format_holds_the_labels_of_the_function(
         found = np.asarray(Image.open(target))
     np.testing.assert_array_equal(found, expected)
     assert f"{np.mean(expected == 0):.1%}" in capsys.readouterr().out
+
+
+def test_shares_are_numbers_for_machines_and_percent_for_people(photo, tmp_path, facts_of):
+    words = ["segment", photo, "-n", 3, "--labels", tmp_path / "labels.npy"]
+    for segment in facts_of(*words)["segments"]:
+        assert segment["share"] == segment["pixels"] / (24 * 30)
+    shown = format_facts({"sizes": [{"cluster": -1, "rows": 1, "share": 0.25}]})
+    assert shown.split() == ["cluster", "rows", "share", "noise", "1", "25.0%"]
 
 
 def test_options_reach_the_function(photo, image, tmp_path):

@@ -5,6 +5,7 @@ from scipy.spatial.distance import pdist
 
 pd = pytest.importorskip("pandas")
 
+from vicinal.cli.columns import distinct  # noqa: E402
 from vicinal.cli.tables import read_table  # noqa: E402
 
 
@@ -26,10 +27,42 @@ def write(tmp_path, text, name="data.csv"):
         (",x,y\n0,1.5,2.5\n1,3.5,4.5\n", (2, 2)),
         ("\ufeffx,y\n1,2\n", (1, 2)),
         ('"a, b",y\n1,2\n', (1, 2)),
+        ("\n\n  \nx,y\n1,2\n3,4\n", (2, 2)),
+        ("\n1,2\n3,4\n", (2, 2)),
+        # Numbers over the columns: counted by pandas, or years over names of rows.
+        ("0,1,2\n5,6,7\n", (1, 3)),
+        ("0,1\n0.5,1.5\n2.5,3.5\n", (2, 2)),
+        (",0,1,2\n0,5,,7\n", (1, 3)),
+        (",1990,1991\na,3,4\nb,5,6\n", (2, 2)),
+        # Two columns of whole numbers, and a first row with a gap, are data.
+        ("0,1\n1,0\n", (2, 2)),
+        ("1,,3\n4,5,6\n", (2, 3)),
     ],
 )
 def test_header_separator_and_words_are_recognised(text, shape, tmp_path):
-    assert read_table(write(tmp_path, text)).points.shape == shape
+    assert read_table(write(tmp_path, text), accept_gaps=True).points.shape == shape
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_what_pandas_writes_by_default_comes_back(index, width, tmp_path):
+    given = np.random.default_rng(0).normal(size=(7, width))
+    pd.DataFrame(given).to_csv(tmp_path / "d.csv", index=index)
+    found = read_table(tmp_path / "d.csv")
+    np.testing.assert_array_equal(found.points, given)
+    assert found.names == [str(number) for number in range(width)]
+
+
+def test_no_column_hides_another_of_the_same_name():
+    assert distinct(["a", "a", "b", "a (2)", "a", 1, "1"]) == [
+        "a",
+        "a (2)",
+        "b",
+        "a (2) (2)",
+        "a (3)",
+        "1",
+        "1 (2)",
+    ]
 
 
 def test_columns_set_aside_are_named(tmp_path, capsys, run):
@@ -67,6 +100,7 @@ def test_a_stack_of_pictures_is_a_table_of_pixels(tmp_path):
     np.save(tmp_path / "stack.npy", pictures)
     found = read_table(tmp_path / "stack.npy")
     np.testing.assert_array_equal(found.points, pictures.reshape(4, 6))
+    np.testing.assert_array_equal(found.images, pictures)
     assert found.notes == ["each entry of shape (3, 2) is a row of its values"]
 
 

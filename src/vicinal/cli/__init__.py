@@ -8,6 +8,7 @@ people or with ``--json`` for machines, and the other becomes one line on stderr
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -51,6 +52,9 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that lacks a character shows another, and loses no result.
+        sys.stdout.reconfigure(errors="replace")
     arguments = build_parser().parse_args(argv)
     try:
         with _warnings_in_one_line(), _unwinding_when_terminated():
@@ -68,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if arguments.debug:
             raise
-        words = " ".join(str(error).split())
+        words = " ".join(_in_words(error).split())
         if isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError)):
             print(f"vicinal: error: {words}", file=sys.stderr)
             return 2
@@ -79,6 +83,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return 0
+
+
+def _in_words(error: Exception) -> str:
+    # One that the system raised names a file, but not what to do.
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return (
+            f"{error.filename}: {error.strerror}; change its rights (chmod), or name a file in a "
+            "folder of your own."
+        )
+    return str(error)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal.cli.columns import is_missing
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -142,23 +143,28 @@ def clusters_found(model: Any, labels: np.ndarray) -> dict[str, Any]:
         facts["eigengaps"] = model.eigengaps_
     facts["sizes"] = [
         {
-            "cluster": int(name) if name >= 0 else "noise",
+            "cluster": int(name),
             "rows": int(count),
-            "share": f"{count / len(labels):.1%}",
+            "share": count / len(labels),
         }
         for name, count in zip(names, counts, strict=True)
     ]
     return facts
 
 
-def agreement(labels: np.ndarray, table: Table) -> dict[str, float]:
-    """How well the clusters fit the known classes, if there are any."""
+def agreement(labels: np.ndarray, table: Table) -> dict[str, Any]:
+    """How well the clusters fit the known classes, where there are any."""
     if table.labels is None:
         return {}
     from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 
-    classes = np.unique(table.labels.astype(str), return_inverse=True)[1]
-    return {
+    missing = np.array([is_missing(value) for value in table.labels])
+    without = {"rows_without_label": int(missing.sum())} if missing.any() else {}
+    if missing.all():
+        return without
+    classes = np.unique(table.labels[~missing].astype(str), return_inverse=True)[1]
+    labels = labels[~missing]
+    return without | {
         "accuracy": float(clustering_accuracy(classes, labels)),
         "normalized_mutual_info": float(normalized_mutual_info(classes, labels)),
     }

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     facts = figures_of(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}
     written = {}
     if arguments.output is not None:
-        write_edges(graph, arguments.output)
+        write_edges(graph, arguments.output, table.ids)
         written["edges"] = arguments.output
     if arguments.plot is not None:
         facts["picture_shows"] = draw(graph, table.points, arguments.plot)
@@ -101,8 +101,8 @@ def figures_of(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:
     return facts
 
 
-def write_edges(graph: Graph, path: Path) -> None:
-    """Table of source, target, length and strength; an undirected edge stands once."""
+def write_edges(graph: Graph, path: Path, ids: np.ndarray | None = None) -> None:
+    """Table of source, target, their names, length and strength; an undirected edge stands once."""
     from vicinal._validation import require_memory
     from vicinal.plot.network import listed_entries
 
@@ -113,12 +113,10 @@ def write_edges(graph: Graph, path: Path) -> None:
     )
     listed = listed_entries(graph)
     source, target = graph.edges().T
-    columns = {
-        "source": source,
-        "target": target,
-        "length": graph.lengths[listed],
-        "strength": graph.strengths[listed],
-    }
+    columns = {"source": source, "target": target}
+    if ids is not None:
+        columns |= {"source_id": ids[source], "target_id": ids[target]}
+    columns |= {"length": graph.lengths[listed], "strength": graph.strengths[listed]}
     write_table(columns, path)
 
 

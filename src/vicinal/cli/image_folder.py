@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from vicinal.cli.columns import Table
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
+# Modes and formats of 16 bits that Pillow reads into 32.
+SHORT = {("I", "PNG"), ("I", "PPM")}
 # Larger images are made smaller: what is alike does not show in single pixels.
 SIDE = 64
 
@@ -58,10 +61,20 @@ def image_files(folder: Path) -> list[Path]:
     """Images in a folder and its folders, in the order of their names."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is no folder; name one that holds images.")
-    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in FORMATS)
+    walk = os.walk(folder, onerror=_refuse_closed)
+    found = (Path(home, name) for home, _, names in walk for name in names)
+    paths = sorted(path for path in found if path.suffix.lower() in FORMATS)
     if not paths:
-        raise ValueError(f"{folder} holds no image ({' '.join(FORMATS)}).")
+        raise ValueError(f"{folder} holds no image ({' '.join(FORMATS)}); name a folder that does.")
     return paths
+
+
+def _refuse_closed(error: OSError) -> None:
+    if not isinstance(error, PermissionError):
+        raise error
+    raise PermissionError(
+        f"the folder {error.filename} may not be read; change its rights (chmod u+rx), or move it away."
+    ) from error
 
 
 def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
@@ -73,7 +86,10 @@ def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
 
     def grey(path: Path) -> Any:
         try:
-            return Image.open(path).convert("L")
+            with Image.open(path) as opened:
+                return _grey_levels(opened)
+        except PermissionError:
+            raise
         except OSError as error:
             raise ValueError(f"{path} could not be read as an image: {error}") from error
 
@@ -81,13 +97,36 @@ def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
     shrink = min(1.0, SIDE / max(first))
     size = tuple(max(1, round(side * shrink)) for side in first)
     pixels = np.empty((len(paths), size[1], size[0]), dtype=np.uint8)
-    resized = 0
+    resized, deep = 0, {}
     for i, path in enumerate(paths):
         image = grey(path)
         if image.size != size:
             image, resized = image.resize(size, Image.Resampling.BOX), resized + 1
-        pixels[i] = np.asarray(image)
+        if image.mode == "F":
+            deep[i] = np.nan_to_num(np.asarray(image), posinf=0.0, neginf=0.0)
+        else:
+            pixels[i] = np.asarray(image)
     notes = [f"{len(paths):,} images as grey levels, {size[1]} x {size[0]} pixels"]
     if resized:
         notes.append(f"{resized:,} of them had another size and were brought to this one")
+    if deep:
+        # One scale for all, so that what is brighter stays brighter.
+        low = min(0.0, *(float(levels.min()) for levels in deep.values()))
+        high = max(float(levels.max()) for levels in deep.values())
+        for i, levels in deep.items():
+            pixels[i] = np.round((levels - low) * (255.0 / ((high - low) or 1.0)))
+        notes.append(
+            f"levels of {len(deep):,} of them, from {low:g} to {high:g}, were scaled to 0 to 255"
+        )
     return pixels, notes
+
+
+def _grey_levels(opened: Any) -> Any:
+    """An image of 8 bits (mode L), or of numbers whose largest is not known yet (mode F)."""
+    from PIL import Image
+
+    if opened.mode.startswith("I;16") or (opened.mode, opened.format) in SHORT:
+        return Image.fromarray(np.round(np.asarray(opened) / 257.0).astype(np.uint8))
+    if opened.mode in ("I", "F"):
+        return Image.fromarray(np.asarray(opened, dtype=np.float32))
+    return opened.convert("L")

@@ -45,6 +45,19 @@ def check_target(path: Path | None, formats: Sequence[str], option: str, force: 
     refuse_existing([path], force)
 
 
+def check_folder(folder: Path, option: str) -> None:
+    """Refuse a folder that could not be made or written into, before the work it is to hold."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(
+            f"{option} {folder}: {there} is a file, but a folder is needed; choose another name."
+        )
+    if not os.access(there, os.W_OK):
+        raise PermissionError(
+            f"{option} {folder}: the folder {there} cannot be written to; choose another."
+        )
+
+
 def need_modules(what: str, *modules: str) -> None:
     """Say before the work which library would be missing after it."""
     for module in modules:
@@ -105,7 +118,9 @@ def _write_arrays(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> Non
     }
     # Names of rows would otherwise be Python objects, which numpy does not load by default.
     plain = {name: c.astype(str) if c.dtype == object else c for name, c in columns.items()}
-    np.savez_compressed(path, **plain)
+    # By an open file: numpy would add its suffix to a name that ends in .NPZ.
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **plain)
 
 
 def _write_parquet(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
@@ -175,9 +190,15 @@ def _format_records(records: list[dict[str, Any]]) -> str:
     if not records:
         return ""
     head = [name.replace("_", " ") for name in records[0]]
-    body = [[_cell(value) for value in record.values()] for record in records[:SHOWN_ROWS]]
+    body = [[_entry(*item) for item in record.items()] for record in records[:SHOWN_ROWS]]
     left = len(records) - SHOWN_ROWS
     return format_rows([head, *body]) + (f"\n... and {left:,} more rows" if left > 0 else "")
+
+
+def _entry(name: str, value: Any) -> str:
+    if name == "share":
+        return f"{value:.1%}"
+    return "noise" if name == "cluster" and value == -1 else _cell(value)
 
 
 def _shown(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from vicinal.cli.options import (
     read_source,
     verbosity,
 )
-from vicinal.cli.output import check_target
+from vicinal.cli.output import check_folder, check_target
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
@@ -76,12 +75,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, perceive, write the report, and say what was found."""
     from vicinal.perception.result import Origin
     from vicinal.perception.road import perceive_source
+    from vicinal.perception.steps import forget_steps
 
     if arguments.standardize and arguments.as_is:
         raise ValueError("--standardize and --as-is exclude each other; leave one of them out.")
     check_target(arguments.output, (".html",), "--output", arguments.force)
-    table = read_source(arguments, accept_gaps=True)
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
+    if folder is not None:
+        check_folder(folder, "--resume keeps steps in")
+    table = read_source(arguments, accept_gaps=True)
     try:
         found = perceive_source(
             _source(table, arguments),
@@ -100,12 +102,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         raise
     facts = write_report(found, arguments.output, arguments.json)
     if folder is not None:
-        shutil.rmtree(folder)
+        forget_steps(folder)
     return facts
 
 
 def write_report(found: Perception, path: Path, for_machines: bool) -> dict[str, Any]:
     """Write the page; people get the summary at once, machines all figures."""
+    from vicinal.perception.words import why_so_many
+
     written = {"written": {"report": found.to_html(path)}}
     if not for_machines:
         print(found.summary() + "\n")
@@ -115,8 +119,8 @@ def write_report(found: Perception, path: Path, for_machines: bool) -> dict[str,
         "columns": len(found.data.names),
         "notes": [*found.data.notes, found.data.why_scaling],
         "clusters": found.n_clusters,
-        "why": found.count.why,
-        "stability": found.count.stability_of(found.n_clusters),
+        "why": why_so_many(found),
+        "stability": found.count.stability_of(found.count.n_clusters),
         "noise": int(np.count_nonzero(found.labels < 0)),
         "agreement": found.clusters.adjusted_rand,
         "dimension": found.neighborhoods.dimension,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vicinal.cli.options import add_force, add_progress, new_command, verbosity
-from vicinal.cli.output import format_rows, refuse_existing, whole_file
+from vicinal.cli.output import check_folder, format_rows, refuse_existing, whole_file
 
 # What an experiment leaves in the folder.
 SUFFIXES = (".csv", ".md", ".png")
@@ -64,6 +64,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Do all experiments of a study, write what they gave and print each summary when it is there."""
     from vicinal.studies.experiments import markdown, write_rows
 
+    check_folder(arguments.output, "--output")
     study = import_module(f"vicinal.studies.{STUDIES[arguments.study].module}")
     setting, experiments = study.plan(arguments.quick, arguments.data)
     folder = arguments.output

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal.cli.columns import UNREADABLE
 from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
 from vicinal.cli.output import FIGURE_FORMATS, check_target, whole_file
 
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "height": labels.shape[0],
         "width": labels.shape[1],
         "segments": [
-            {"segment": number, "pixels": int(count), "share": f"{count / labels.size:.1%}"}
+            {"segment": number, "pixels": int(count), "share": count / labels.size}
             for number, count in enumerate(counts)
         ],
         "seconds": seconds,
@@ -116,16 +117,28 @@ def read_image(path: Path) -> np.ndarray:
             f"name a file (looked in {path.parent.resolve()})."
         )
     if path.suffix.lower() == ".npy":
-        try:
-            return np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise ValueError(f"{path} could not be read: {error}") from error
+        return _load_values(path)
     pillow = _need_pillow()
     try:
         with pillow.open(path) as opened:
             return _pixels(opened)
+    except PermissionError:
+        raise
     except (OSError, SyntaxError, pillow.DecompressionBombError) as error:
         raise ValueError(f"{path} could not be read as a picture: {error}") from error
+
+
+def _load_values(path: Path) -> np.ndarray:
+    try:
+        values = np.load(path, allow_pickle=False)
+    except PermissionError:
+        raise
+    except UNREADABLE as error:
+        raise ValueError(f"{path} could not be read: {error}; save it by numpy.save.") from error
+    if not isinstance(values, np.ndarray):
+        values.close()
+        raise ValueError(f"{path} holds several arrays, as an .npz file does; save one as .npy.")
+    return values
 
 
 def _pixels(opened: Any) -> np.ndarray:
@@ -150,7 +163,9 @@ def write_labels(labels: np.ndarray, path: Path) -> None:
         )
     with whole_file(path) as unfinished:
         if suffix == ".npy":
-            np.save(unfinished, labels)
+            # By an open file: numpy would add its suffix to a name that ends in .NPY.
+            with open(unfinished, "wb") as file:
+                np.save(file, labels)
         elif suffix == ".csv":
             np.savetxt(unfinished, labels, fmt="%d", delimiter=",")
         else:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal.cli.columns import (
+    UNREADABLE,
     Roles,
     Table,
     beside,
@@ -48,6 +49,8 @@ def read_table(
             f"{path} {'is a folder' if path.is_dir() else 'does not exist'}; "
             f"name a file (looked in {path.parent.resolve()})."
         )
+    with open(path, "rb"):
+        pass  # a file that may not be read says so here, in whatever way its reader would
     if key is not None and suffix not in {".npz", ".h5ad"}:
         raise ValueError(f"--key {key} names an array of an .npz or .h5ad file, not of {path}.")
     table = _as_rows(READERS[suffix](path, Roles(key, id_column, label_column, accept_pairs)), path)
@@ -63,9 +66,11 @@ def read_table(
 
 def _read_text(path: Path, roles: Roles) -> Table:
     pandas = need("pandas", path)
-    with open(path, newline="", encoding="utf-8-sig") as lines:
-        first, second = lines.readline(), lines.readline()
-    if not first.strip():
+    try:
+        first, second, n_blank = _first_lines(path)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, error) from error
+    if not first:
         raise ValueError(f"{path} is empty; a table with a row for each point is needed.")
     separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
     header = is_header(cells(first, separator), cells(second, separator))
@@ -74,16 +79,34 @@ def _read_text(path: Path, roles: Roles) -> Table:
             path,
             sep=separator,
             header=0 if header else None,
+            skiprows=n_blank,
             encoding="utf-8-sig",
             float_precision="round_trip",  # the default may miss the nearest number by one bit
         )
-    except (pandas.errors.ParserError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, error) from error
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
         raise ValueError(f"{path} could not be read as a table: {error}") from error
     if not header:
         frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
     table = numeric_columns(frame, path, roles)
     note = "first line is the header" if header else "no header line"
     return table._replace(notes=[note, *table.notes])
+
+
+def _first_lines(path: Path) -> tuple[str, str, int]:
+    """The first two lines, and how many empty ones are above them."""
+    n_blank = 0
+    with open(path, newline="", encoding="utf-8-sig") as lines:
+        for line in lines:
+            if line.strip():
+                return line, lines.readline(), n_blank
+            n_blank += 1
+    return "", "", n_blank
+
+
+def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:
+    return ValueError(f"{path} is no UTF-8 text ({error}); save it again with the encoding UTF-8.")
 
 
 def _read_parquet(path: Path, roles: Roles) -> Table:
@@ -103,11 +126,18 @@ def _read_npy(path: Path, roles: Roles) -> Table:
                 f"{option} {name} names a column, but those of {path} have no names; save an .npz "
                 f"with the arrays X and {name} (numpy.savez)."
             )
-    return Table(*_all_pairs(_load_numpy(path), roles))
+    values = _load_numpy(path)
+    if not isinstance(values, np.ndarray):
+        values.close()
+        raise ValueError(f"{path} holds several arrays, as an .npz file does; rename it to .npz.")
+    return Table(*_all_pairs(values, roles))
 
 
 def _read_npz(path: Path, roles: Roles) -> Table:
-    with _load_numpy(path) as arrays:
+    loaded = _load_numpy(path)
+    if isinstance(loaded, np.ndarray):
+        raise ValueError(f"{path} holds one array, as an .npy file does; rename it to .npy.")
+    with loaded as arrays:
         names = arrays.files
         if {"format", "shape", "data"} <= set(names):
             return Table(_load_sparse(path), ["took the sparse matrix"])
@@ -119,7 +149,7 @@ def _read_npz(path: Path, roles: Roles) -> Table:
                 + (f" but no {roles.key}" if roles.key else "")
                 + "; name one of them by --key."
             )
-        points, notes = _all_pairs(arrays[chosen], roles)
+        points, notes = _all_pairs(_array_of(arrays, str(chosen), path), roles)
         ids = beside(arrays, roles.id, "--id", len(points), path)
         labels = beside(arrays, roles.label, "--label", len(points), path)
     notes += [] if len(names) == 1 else [f"took the array {chosen}"]
@@ -177,17 +207,29 @@ def _as_rows(table: Table, path: Path) -> Table:
         return table
     note = f"each entry of shape {points.shape[1:]} is a row of its values"
     rows = points.reshape(len(points), -1)
-    return table._replace(points=rows, notes=[*table.notes, note])
+    images = points if points.ndim == 3 else None
+    return table._replace(points=rows, notes=[*table.notes, note], images=images)
 
 
 def _load_numpy(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(
-            f"{path} could not be read: {error} (arrays of Python objects are not loaded; "
-            "save numbers by numpy.save)."
-        ) from error
+    except UNREADABLE as error:
+        raise _no_arrays(path, error) from error
+
+
+def _array_of(arrays: Any, name: str, path: Path) -> np.ndarray:
+    try:
+        return arrays[name]
+    except UNREADABLE as error:
+        raise _no_arrays(path, error) from error
+
+
+def _no_arrays(path: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{path} could not be read: {error} (a file that was cut short has to be made again; arrays "
+        "of Python objects are not loaded, save numbers by numpy.save)."
+    )
 
 
 def _all_pairs(values: np.ndarray, roles: Roles) -> tuple[np.ndarray, list[str]]:
@@ -205,7 +247,7 @@ def _load_sparse(path: Path) -> Any:
 
     try:
         return sparse.csr_array(sparse.load_npz(path))
-    except (ValueError, KeyError) as error:
+    except (KeyError, *UNREADABLE) as error:
         raise ValueError(f"{path} could not be read as a sparse matrix: {error}") from error
 
 
