@@ -144,8 +144,8 @@ def compare(
     >>> compare({"sso": SelfSmoothing(10).fit(X)}, y, ts=[2, 10, 100])
     bull's eye, %
            t  before  after   gain
-    sso    2   90.59  92.79  +2.20
-    sso   10   90.59  94.48  +3.89
+    sso    2   90.59  92.69  +2.09
+    sso   10   90.59  94.47  +3.88
     sso  100   90.59  96.93  +6.33  best
     """
     labels = np.asarray(labels)
