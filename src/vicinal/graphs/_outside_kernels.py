@@ -48,7 +48,7 @@ def search_leaves(tree, kind, offsets, pure, forest, forbidden, limit, first, la
 def _search_leaf(tree, kind, offsets, pure, forest, forbidden, limit, leaf, room):
     asking, bound, beyond, low, high, stack = room
     n_nodes = len(tree.bounds)
-    count, reach, least = 0, -np.inf, np.inf
+    count, reach, least = np.int64(0), -np.inf, np.inf
     for c in range(len(kind[0]) or low.shape[1]):
         low[0, c], high[0, c] = np.inf, -np.inf
     for i in range(tree.bounds[leaf, 0], tree.bounds[leaf, 1]):

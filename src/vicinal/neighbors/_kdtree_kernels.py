@@ -87,7 +87,7 @@ def _split_node(tree, dims, node):
     left = 2 * node + 1
     if left >= len(tree.bounds):
         return False
-    widest, width = 0, upper[node, 0] - lower[node, 0]
+    widest, width = np.int64(0), upper[node, 0] - lower[node, 0]
     for c in range(1, d):
         if upper[node, c] - lower[node, c] > width:
             widest, width = c, upper[node, c] - lower[node, c]
