@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from vicinal import graphs
 from vicinal.graphs import disjoint_mst, mst, perturbed_mst
+from vicinal.graphs import trees as trees_module
 
 DIMENSIONS = [1, 2, 3, 5, 20]
 LAYOUTS = ["random", "grid", "duplicates", "collinear", "clustered"]
@@ -130,9 +131,11 @@ def test_both_searches_find_the_same_disjoint_trees(d, n_trees):
     )
 
 
+@pytest.mark.parametrize("few", [0, trees_module.FEW])  # with lists of neighbours, and without
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [2, 3, 20])
-def test_offsets_minimise_the_weighted_cost(layout, d):
+def test_offsets_minimise_the_weighted_cost(layout, d, few, monkeypatch):
+    monkeypatch.setattr(trees_module, "FEW", few)
     X = make_points(layout, 120, d, 7)
     b = np.random.default_rng(8).normal(scale=3.0, size=120)
     costs = 0.5 * squares_between(X) + (b[:, None] + b)

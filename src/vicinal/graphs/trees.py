@@ -26,6 +26,8 @@ from vicinal.graphs.pairs import graph_of, pair_lengths
 
 # Neighbours a point knows before it has to search; more settle more, but cost more than they save.
 LIST_LENGTH = 6
+# With offsets, lists have kernels of their own, and so few points are found in less time than these compile.
+FEW = 2000
 
 
 def mst(
@@ -82,6 +84,7 @@ def mst(
     else:
         weights = _check_offsets(offsets, metric, n)
         scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
+        k = k if n > FEW else 0
         search, to_lengths = offset_search(points, metric, scale, weights, k, n_jobs), None
         found = spanning_edges(search, n_jobs=n_jobs, progress=title)
         lengths = pair_lengths(points, metric, found.edges)
