@@ -45,10 +45,11 @@ def test_surfaces_are_found_when_the_noise_is_counted(n_noise, least):
     assert np.mean(found) >= least
 
 
-def test_surfaces_and_noise_are_found_by_themselves():
+@pytest.mark.parametrize("n_noise", [800, 1600])
+def test_surfaces_and_noise_are_found_by_themselves(n_noise):
     found = []
     for seed in range(5):
-        X, truth = make_half_cylinders(800, 800, random_state=seed)
+        X, truth = make_half_cylinders(800, n_noise, random_state=seed)
         model = PerceptualClustering(2, random_state=0).fit(X)
         assert model.noise_gain_ > 0.1
         found.append(accuracy(truth, model.labels_))

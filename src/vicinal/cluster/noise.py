@@ -9,8 +9,8 @@ import numpy as np
 SAMPLE = 50_000
 # Gain in log-likelihood a point, penalised, from which two groups of norms are believed in: 0.2 and more with
 # noise, but skewed norms of clean data show that too. Only with noise is there a valley between the groups,
-# lower than this share of the lower peak.
-CLEAR, VALLEY = 0.1, 0.8
+# deeper, as a share of the lower peak, than chance makes it: by this over the root of the number of points.
+CLEAR, VALLEY = 0.1, 4.0
 
 
 class NoiseSplit(NamedTuple):
@@ -41,7 +41,8 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
     low, high = np.sort(two.means_.ravel())
     between = np.linspace(low, high, 1001)[:, None]
     density = np.exp(two.score_samples(between))
-    if gain < CLEAR or density.min() > VALLEY * min(density[0], density[-1]):
+    depth = 1 - density.min() / min(density[0], density[-1])
+    if gain < CLEAR or depth * np.sqrt(len(logs)) < VALLEY:
         return NoiseSplit(0.0, gain)
     far = int(np.argmax(two.means_.ravel()))
     # Where a point belongs to the far group as likely as not.
