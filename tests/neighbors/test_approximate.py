@@ -76,7 +76,7 @@ def test_many_equal_points_do_not_hide_what_is_missed(kind):
     search = NeighborSearch(X, method="approximate", random_state=0)
     distances = search.nearest(4)[1]
     reach = NeighborSearch(X).nearest(4)[1][:, -1:]
-    assert (distances[:, 1:] <= reach).mean() >= min(0.99, search.recall_) - 0.005
+    assert (distances[:, 1:] <= reach).mean() >= 0.985
 
 
 def test_one_neighbour_is_enough(X):

@@ -13,7 +13,7 @@ from vicinal.neighbors import NeighborSearch
 # Neighbours in a context, and in graphs of neighbours.
 NEIGHBORS = 10
 # Longer contexts, for data in so many dimensions that many rows stand on nobody's list: a walk along lists
-# cannot tell these from noise. Sets of few dimensions have 2 % of such rows at most.
+# cannot tell these from noise. In few dimensions such rows are rare.
 CONTEXTS, ORPHANS = (NEIGHBORS, 20, 30), 0.03
 N_TREES = 4
 
