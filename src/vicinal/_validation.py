@@ -193,7 +193,7 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
 
 def require_memory(n_bytes: float, what: str, remedy: str) -> None:
     """Refuse work that would not fit into the memory that is free now."""
-    free = _free_memory()
+    free = free_memory()
     if free is not None and n_bytes > free:
         raise MemoryError(
             f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB of memory are free. "
@@ -201,7 +201,8 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
         )
 
 
-def _free_memory() -> int | None:
+def free_memory() -> int | None:
+    """Bytes that are free now, None where the system does not say."""
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:

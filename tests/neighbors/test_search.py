@@ -380,7 +380,7 @@ def test_undefined_distances_name_the_row():
 def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
     from vicinal import _validation
 
-    monkeypatch.setattr(_validation, "_free_memory", lambda: 1000)
+    monkeypatch.setattr(_validation, "free_memory", lambda: 1000)
     for d in (2, 30):
         with pytest.raises(MemoryError, match="smaller radius"):
             NeighborSearch(RNG.normal(size=(200, d))).within(100.0)

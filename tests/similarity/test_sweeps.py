@@ -88,6 +88,14 @@ def test_walks_neither_local_nor_mixed_are_followed_by_full_powers(monkeypatch):
     assert (indices == expected[1]).mean() > 0.99
 
 
+def test_a_full_power_is_not_formed_without_room_for_it(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(600, 20))
+    walk = SelfSmoothing(60, method="sparse").fit(X).similarity_
+    assert walk._cost_of_full_power() < np.inf
+    monkeypatch.setattr(smoothed, "free_memory", lambda: 600 * 600)
+    assert walk._cost_of_full_power() == np.inf
+
+
 def test_pruned_powers_that_miss_neighbours_are_not_the_answer():
     X = np.random.default_rng(0).random((2000, 1))
     model = SelfSmoothing(300, method="sparse", n_neighbors=6).fit(X)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_count, require_memory
+from vicinal._validation import check_count, free_memory, require_memory
 from vicinal.operators.laplacians import normalized_affinity, transition
 from vicinal.similarity.smoothing import check_self
 from vicinal.similarity.sparse_powers import nearest_in_power
@@ -203,7 +203,9 @@ class SmoothedSimilarity:
     def _cost_of_full_power(self) -> float:
         """Of squaring, in the same unit; infinite where it has no room or the walk is not symmetric."""
         n, exponent = self.shape[0], self.t + 1
-        if not self._walk.symmetric or 12.0 * n * n > FULL_BYTES:
+        free = free_memory()
+        room = FULL_BYTES if free is None else min(FULL_BYTES, free)
+        if not self._walk.symmetric or 12.0 * n * n > room:
             return np.inf
         products = exponent.bit_length() + exponent.bit_count() - 2
         return 0.6 * products * float(n) ** 3 / (FULL_SPEED * self._walk.weights.nnz)
