@@ -310,6 +310,31 @@ def test_without_points_to_move_the_distances_are_jittered(metric):
     assert edge_set(perturbed_mst(X, 2, 0.0, metric=metric)) == edge_set(mst(X, metric=metric))
 
 
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "chebyshev", "minkowski", "jaccard", "correlation", "braycurtis", "seuclidean", "mahalanobis",
+        "haversine", "nan_euclidean", lambda a, b: np.abs(a - b).max(),
+    ],
+)  # fmt: skip
+def test_jittered_distances_of_any_metric_give_lengths_of_that_metric(metric):
+    X = make_points("random", 40, 2 if metric == "haversine" else 4, 0)
+    graph = perturbed_mst(X, n_trees=3, metric=metric, random_state=0)
+    assert graph.strengths.sum() / 2 == pytest.approx(39)
+    lengths = graphs.complete(X, metric=metric).to_scipy()
+    i, j = graph.edges().T
+    np.testing.assert_array_equal(graph.to_scipy()[i, j], lengths[i, j])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_jittered_cosines_do_not_depend_on_the_scale(scale):
+    X = make_points("random", 60, 4, 0)
+    plain = perturbed_mst(X, metric="cosine", random_state=0)
+    scaled = perturbed_mst(X * scale, metric="cosine", random_state=0)
+    assert edge_set(scaled) == edge_set(plain)
+    np.testing.assert_allclose(scaled.lengths, plain.lengths, rtol=1e-9)
+
+
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_noise_is_uniform_in_a_ball_with_the_stated_deviation(d):
     from vicinal.graphs.jitter import jittered_copies
@@ -355,6 +380,7 @@ def test_seeds_decide_the_noise():
         (lambda X: mst(np.triu(squares_between(X)), metric="precomputed"), "not symmetric"),
         (lambda X: mst(X, n_jobs=0), "n_jobs=0"),
         (lambda X: mst(X, metric="no such metric"), "no such metric"),
+        (lambda X: mst(X, metric=lambda a, b: float(a[0] - b[0])), "gives the distance -"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -377,6 +377,33 @@ def test_undefined_distances_name_the_row():
         NeighborSearch(X, metric="correlation")
 
 
+def test_distances_below_zero_are_refused_unless_rounding_made_them():
+    X = RNG.normal(size=(20, 4))
+    with pytest.raises(ValueError, match=r"gives the distance -.* to row"):
+        NeighborSearch(X, metric=lambda a, b: a[0] - b[0]).within(1.0)
+    lengths = NeighborSearch(X, metric=lambda a, b: np.abs(a - b).sum() - 1e-12).within(100.0)[2]
+    assert lengths.min() > 0
+    twice = np.repeat(X, 2, axis=0)
+    _, lengths = NeighborSearch(twice, metric=lambda a, b: np.abs(a - b).sum() - 1e-12).nearest(1)
+    assert not lengths.any()
+
+
+@pytest.mark.parametrize("shape", [(20, 3), (4, 6), (1, 2)])
+def test_columns_without_an_inverse_covariance_are_named(shape):
+    X = RNG.normal(size=shape)
+    X[:, -1] = 3 * X[:, 0]
+    with pytest.raises(ValueError, match=r"mahalanobis.*linearly independent"):
+        NeighborSearch(X, metric="mahalanobis")
+
+
+def test_units_of_columns_do_not_matter_to_mahalanobis():
+    X = RNG.normal(size=(50, 3))
+    plain = NeighborSearch(X, metric="mahalanobis").nearest(4)
+    scaled = NeighborSearch(X * [1e-9, 1.0, 1e9], metric="mahalanobis").nearest(4)
+    np.testing.assert_array_equal(scaled[0], plain[0])
+    np.testing.assert_allclose(scaled[1], plain[1], rtol=1e-9)
+
+
 def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
     from vicinal import _validation
 

@@ -143,8 +143,10 @@ def _graph(X: Any, beta: float, metric: str, n_jobs: int | None, progress: str |
         points = check_points(X)
         edges, lengths = point_edges(points, beta, n_jobs, progress)
     else:
+        from vicinal.graphs.neighborhoods import all_distances
+
         points = _check_dense(X) if metric == "precomputed" else check_points(X)
-        matrix = points if metric == "precomputed" else _all_distances(points, metric, n_jobs)
+        matrix = points if metric == "precomputed" else all_distances(points, metric, n_jobs)
         edges, lengths = matrix_edges(matrix, beta, n_jobs, progress)
     from vicinal.graphs.pairs import graph_of
 
@@ -210,18 +212,6 @@ def _check_dense(X: Any) -> np.ndarray:
             "pairs; pass a dense matrix, or the points themselves."
         )
     return matrix
-
-
-def _all_distances(points: np.ndarray, metric: str, n_jobs: int | None) -> np.ndarray:
-    from vicinal.graphs.neighborhoods import distances_between
-
-    n = len(points)
-    require_memory(
-        40.0 * n * n,
-        f"The matrix of all distances of {n:,} points for metric={metric!r}",
-        "Use metric='euclidean', which needs no matrix, or fewer points.",
-    )
-    return np.ascontiguousarray(distances_between(points, metric, n_jobs)(0, n))
 
 
 def _neighbors(

@@ -10,13 +10,15 @@ from sklearn.utils import check_random_state
 
 from vicinal._parallel import n_threads
 from vicinal._validation import require_memory
+from vicinal.graphs.neighborhoods import all_distances
 from vicinal.neighbors.search import NeighborSearch
 
 
 class Copies(NamedTuple):
-    """``make(i)`` is copy number i, measured by ``metric``."""
+    """``make(i)`` is copy number i of ``original``; both are measured by ``metric``."""
 
     make: Callable[[int], np.ndarray]
+    original: np.ndarray
     metric: str
 
 
@@ -34,20 +36,19 @@ def jittered_copies(
     d_i is the mean distance of point i to its k nearest neighbours. Each copy has a generator of its
     own, so that the copies are the same whoever makes them and in whatever order.
     """
+    moved: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _moved_points
+    if metric not in ("euclidean", "manhattan"):
+        require_memory(
+            24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_copies),
+            f"jittering the distances of {len(X):,} points",
+            "Use metric='euclidean', which jitters the points, or a smaller n_jobs.",
+        )
+        X = X if metric == "precomputed" else all_distances(X, metric, n_jobs)
+        moved, metric = _moved_distances, "precomputed"
     _, distances = NeighborSearch(X, metric=metric, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
     seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_copies)
-    if metric in ("euclidean", "manhattan"):
-        return Copies(lambda i: _moved_points(X, spread, np.random.default_rng(seeds[i])), metric)
-    require_memory(
-        24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_copies),
-        f"jittering the distances of {len(X):,} points",
-        "Use metric='euclidean', which jitters the points, or a smaller n_jobs.",
-    )
-    table = X if metric == "precomputed" else _all_distances(X, metric)
-    return Copies(
-        lambda i: _moved_distances(table, spread, np.random.default_rng(seeds[i])), "precomputed"
-    )
+    return Copies(lambda i: moved(X, spread, np.random.default_rng(seeds[i])), X, metric)
 
 
 def _entropy(random_state: Any) -> int:
@@ -80,11 +81,3 @@ def _moved_distances(D: np.ndarray, spread: np.ndarray, rng: np.random.Generator
     moved += D
     np.fill_diagonal(moved, 0.0)
     return np.maximum(moved, 0.0, out=moved)
-
-
-def _all_distances(X: np.ndarray, metric: Any) -> np.ndarray:
-    from sklearn.metrics import pairwise_distances
-
-    table = pairwise_distances(X, metric=metric)
-    np.fill_diagonal(table, 0.0)
-    return np.maximum(table, table.T)

@@ -251,8 +251,19 @@ def _check_all_pairs(X: Any, metric: str, bytes_a_pair: int) -> np.ndarray:
     return points
 
 
+def all_distances(points: np.ndarray, metric: Any, n_jobs: int | None) -> np.ndarray:
+    """The matrix of all distances, for a metric that coordinates do not tell."""
+    n = len(points)
+    require_memory(
+        40.0 * n * n,
+        f"The matrix of all distances of {n:,} points for metric={metric!r}",
+        "Use metric='euclidean', which needs no matrix, or fewer points.",
+    )
+    return np.ascontiguousarray(distances_between(points, metric, n_jobs)(0, n))
+
+
 def distances_between(
-    points: np.ndarray, metric: str, n_jobs: int | None
+    points: np.ndarray, metric: Any, n_jobs: int | None
 ) -> Callable[[int, int], np.ndarray]:
     """Function that gives rows of the matrix of all distances."""
     if metric == "precomputed":

@@ -237,7 +237,7 @@ def perturbed_mst(
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(first, append=len(keys))
     edges = np.stack(np.divmod(keys[first], n), axis=1)
-    lengths = pair_lengths(points, metric, edges)
+    lengths = pair_lengths(copies.original, copies.metric, edges)
     return graph_of(n, edges, lengths, points, metric, strengths=counts / n_trees)
 
 

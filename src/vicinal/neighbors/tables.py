@@ -14,6 +14,8 @@ from vicinal.neighbors.radius import Rows, in_blocks, rows_of
 
 # Distances that a task holds at once.
 BLOCK_ENTRIES = 2_000_000
+# What a distance may fall below 0 by rounding, as a share of the largest.
+ROUNDING = 1e-9
 
 
 class Table:
@@ -93,7 +95,7 @@ class OtherMetric:
         if metric == "seuclidean":
             self.params["V"] = np.var(X, axis=0, ddof=1)
         elif metric == "mahalanobis":
-            self.params["VI"] = np.linalg.inv(np.atleast_2d(np.cov(X.T))).T
+            self.params["VI"] = _inverse_covariance(X)
         try:
             self.distances(self.X[:1])
         except (ValueError, KeyError, TypeError) as error:
@@ -144,7 +146,34 @@ class OtherMetric:
                 f"metric={self.metric!r} gives a distance that is not a finite number, for instance to "
                 f"row {j} of X; drop such rows or choose a metric that is defined for them."
             )
-        return np.ascontiguousarray(block, dtype=np.float64)
+        least = block.min()
+        # Named metrics fall below 0 by rounding only, if at all.
+        if callable(self.metric) and least < -ROUNDING * block.max(initial=-least):
+            j = int(np.unravel_index(np.argmin(block), block.shape)[1])
+            raise ValueError(
+                f"metric={self.metric!r} gives the distance {least:g} to row {j} of X, but distances "
+                "must be >= 0; take the absolute value, or another metric."
+            )
+        return np.maximum(block, 0.0, dtype=np.float64)
+
+
+def _inverse_covariance(X: np.ndarray) -> np.ndarray:
+    """Inverse covariance of the columns, each brought to variance 1 first: their units do not matter."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of one point, which has no variance
+        covariance = np.atleast_2d(np.cov(X.T))
+        spread = np.sqrt(np.diagonal(covariance))
+        units = np.outer(spread, spread)
+        correlation = covariance / units
+    known = np.isfinite(correlation).all()
+    if not known or np.linalg.cond(correlation) > 1 / np.finfo(np.float64).eps:
+        raise ValueError(
+            "metric='mahalanobis' needs columns that are linearly independent, but those of X "
+            f"(shape {X.shape}) are constant, collinear or too many for so few points; drop some, "
+            "or reduce X first, for instance by sklearn.decomposition.PCA(whiten=True), and take "
+            "'euclidean'."
+        )
+    return np.linalg.inv(correlation).T / units
 
 
 def _diagonal(a: int, b: int, own: bool) -> np.ndarray:
