@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal import graphs
-from vicinal._validation import check_affinity
+from vicinal._validation import check_affinity, check_distances
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.laplacians import shares_over
@@ -52,11 +52,11 @@ class GraphEstimator(BaseEstimator):
             graph = X
             forget_features(self)
         elif self._is_precomputed():
-            lengths = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            given = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
             graph = (
-                Graph.from_scipy(lengths)
-                if sparse.issparse(lengths)
-                else graphs.complete(lengths, metric="precomputed")
+                Graph.from_scipy(check_distances(given))
+                if sparse.issparse(given)
+                else graphs.complete(given, metric="precomputed")
             )
         else:
             points = validate_data(self, X, dtype=(np.float64, np.float32))

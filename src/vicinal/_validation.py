@@ -13,6 +13,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._symmetry import (
+    average_mirrored,
+    first_asymmetric_row,
+    rounding_of,
+    with_averaged_pairs,
+)
+
 
 def check_points(
     X: Any, *, name: str = "X", min_points: int = 1, dtype: Any = np.float64
@@ -50,7 +57,10 @@ def check_points(
 def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.csr_array:
     """A distance matrix: square, finite, nonnegative, symmetric, zero on the diagonal.
 
-    A sparse one keeps its explicit zeros (distances 0) and may leave pairs out (not neighbours).
+    What rounding leaves of that, as in ``1 - numpy.corrcoef(X)``, is mended on a copy: values below 0 and
+    on the diagonal become 0, and a distance that differs from its mirror image the mean of both.
+    A sparse one keeps its explicit zeros (distances 0) and may leave pairs out (not neighbours); its
+    diagonal is never read.
     """
     if sparse.issparse(distances):
         return _check_sparse_distances(distances, name)
@@ -62,28 +72,33 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
             f"{name} has shape {array.shape}, but metric='precomputed' needs a square distance matrix; "
             "scipy.spatial.distance.squareform turns a condensed one into it."
         )
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    given, array = array, np.ascontiguousarray(array, dtype=np.float64)
     _check_finite(array, name)
-    if array.min() < 0:
+    slack = rounding_of(given.dtype) * float(array.max())
+    lowest, own = float(array.min()), np.diagonal(array)
+    if lowest < -slack:
         i, j = np.unravel_index(np.argmin(array), array.shape)
         raise ValueError(
             f"{name}[{i}, {j}] = {array[i, j]:g} is negative, but distances must be >= 0; "
             "turn similarities into distances first, for instance by max - similarity."
         )
-    if np.diagonal(array).any():
-        own = int(np.flatnonzero(np.diagonal(array))[0])
+    if (np.abs(own) > slack).any():
+        row = int(np.argmax(np.abs(own) > slack))
         raise ValueError(
-            f"{name}[{own}, {own}] = {array[own, own]:g}, but the distance of a point to itself must be 0; "
+            f"{name}[{row}, {row}] = {own[row]:g}, but the distance of a point to itself must be 0; "
             f"set the diagonal by numpy.fill_diagonal({name}, 0)."
         )
-    row = first_asymmetric_row(array)
-    if row is not None:
-        column = int(np.argmax(np.abs(array[row] - array[:, row])))
-        raise ValueError(
-            f"{name} is not symmetric: {name}[{row}, {column}] = {array[row, column]:g} but "
-            f"{name}[{column}, {row}] = {array[column, row]:g}; average it as ({name} + {name}.T) / 2 "
-            "if it is meant to be."
-        )
+    symmetric = first_asymmetric_row(array) is None
+    different = None if symmetric else first_asymmetric_row(array, slack)
+    if different is not None:
+        row, column = different, int(np.argmax(np.abs(array[different] - array[:, different])))
+        raise _not_symmetric(name, row, column, array[row, column], array[column, row])
+    if lowest < 0 or own.any() or not symmetric:
+        if np.may_share_memory(array, given):
+            array = array.copy()
+        np.maximum(array, 0.0, out=array)
+        np.fill_diagonal(array, 0.0)
+        average_mirrored(array)
     return array
 
 
@@ -119,28 +134,14 @@ def check_affinity(
     if symmetric and matrix.nnz:
         difference = abs(matrix - matrix.T)
         worst = difference.max()
-        if worst > 1e-10 * matrix.data.max():
+        if worst > rounding_of(affinity.dtype) * matrix.data.max():
             at = int(np.argmax(difference.data))
             row = int(np.searchsorted(difference.indptr, at, side="right")) - 1
             column = int(difference.indices[at])
-            raise ValueError(
-                f"{name} is not symmetric: {name}[{row}, {column}] = {matrix[row, column]:g} but "
-                f"{name}[{column}, {row}] = {matrix[column, row]:g}; average it as "
-                f"({name} + {name}.T) / 2 if it is meant to be."
-            )
+            raise _not_symmetric(name, row, column, matrix[row, column], matrix[column, row])
         if worst > 0:
             matrix = (matrix + matrix.T) / 2
     return matrix
-
-
-def first_asymmetric_row(array: np.ndarray, block: int = 1024) -> int | None:
-    """First row in which a square array differs from its transpose, None when it is symmetric."""
-    for start in range(0, len(array), block):
-        stop = start + block
-        differs = (array[start:stop] != array[:, start:stop].T).any(axis=1)
-        if differs.any():
-            return start + int(np.argmax(differs))
-    return None
 
 
 def check_count(
@@ -254,11 +255,27 @@ def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
         matrix = matrix.copy()  # csr_array shares the caller's buffers
         matrix.sum_duplicates()
     _check_finite(matrix.data[:, None], f"{name}.data")
-    if matrix.nnz and matrix.data.min() < 0:
-        raise ValueError(
-            f"{name} holds the negative value {matrix.data.min():g}, but distances must be >= 0."
-        )
-    return matrix
+    slack = rounding_of(distances.dtype) * float(matrix.data.max(initial=0.0))
+    lowest = float(matrix.data.min(initial=0.0))
+    if lowest < -slack:
+        raise ValueError(f"{name} holds the negative value {lowest:g}, but distances must be >= 0.")
+    if lowest < 0:
+        arrays = np.maximum(matrix.data, 0.0), matrix.indices, matrix.indptr
+        matrix = sparse.csr_array(arrays, shape=matrix.shape)
+    return with_averaged_pairs(matrix, slack)
+
+
+def _not_symmetric(name: str, row: int, column: int, here: float, there: float) -> ValueError:
+    texts = next(
+        texts
+        for digits in (6, 10, 17)
+        if (texts := (f"{here:.{digits}g}", f"{there:.{digits}g}"))[0] != texts[1]
+    )
+    return ValueError(
+        f"{name} is not symmetric: {name}[{row}, {column}] = {texts[0]} but "
+        f"{name}[{column}, {row}] = {texts[1]}; average it as ({name} + {name}.T) / 2 "
+        "if it is meant to be."
+    )
 
 
 def _error(right_type: bool, message: str, remedy: str) -> Exception:

@@ -294,6 +294,16 @@ def test_any_number_of_threads_gives_the_same_bits(descriptor):
     np.testing.assert_array_equal(one[1], two[1])
 
 
+def test_inner_products_may_be_rounded():
+    products = POINTS @ POINTS.T
+    expected = contextual_distance(products, 5, "centroid", metric="gram")[1]
+    products[3, 7] += 1e-15 * products.max()
+    assert products[3, 7] != products[7, 3]
+    found = contextual_distance(products, 5, "centroid", metric="gram")[1]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert products[3, 7] != products[7, 3]
+
+
 @both
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed", "gram"])
 def test_input_is_not_changed(descriptor, metric):

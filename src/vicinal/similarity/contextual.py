@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
+from vicinal._symmetry import average_mirrored, first_asymmetric_row, rounding_of
 from vicinal._validation import (
     check_choice,
     check_count,
     check_distances,
     check_points,
     check_real,
-    first_asymmetric_row,
 )
 from vicinal.neighbors import NeighborSearch
 
@@ -163,12 +163,18 @@ def _check_data(X: Any, metric: str, descriptor: Any) -> np.ndarray:
     if metric == "precomputed":
         return check_distances(X)
     products = check_points(X)
-    if products.shape[0] != products.shape[1] or first_asymmetric_row(products) is not None:
-        raise ValueError(
-            f"X of shape {products.shape} is not a symmetric matrix of inner products, which "
-            "metric='gram' needs."
-        )
-    return products
+    if products.shape[0] == products.shape[1]:
+        if first_asymmetric_row(products) is None:
+            return products
+        slack = rounding_of(np.asarray(X).dtype) * float(np.abs(products).max())
+        if first_asymmetric_row(products, slack) is None:
+            products = products.copy()
+            average_mirrored(products)
+            return products
+    raise ValueError(
+        f"X of shape {products.shape} is not a symmetric matrix of inner products, which "
+        "metric='gram' needs."
+    )
 
 
 def _contexts(

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from vicinal._symmetry import rounding_of
 from vicinal._validation import (
     check_affinity,
     check_count,
@@ -185,7 +186,8 @@ def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
                 "them, or turn distances into similarities by smoothing_kernel."
             )
         worst, largest = _asymmetry(matrix), matrix.max()
-    if worst > 1e-10 * largest:
+    dtype = W.dtype if sparse.issparse(W) else np.asarray(W).dtype
+    if worst > rounding_of(dtype) * largest:
         return matrix, False
     return ((matrix + matrix.T) / 2 if worst > 0 else matrix), True
 
