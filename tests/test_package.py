@@ -1,3 +1,4 @@
+import ast
 import importlib
 import json
 import subprocess
@@ -55,6 +56,17 @@ def test_functions_are_not_hidden_by_modules_of_the_same_name():
             getattr(module, name)
         if package != "vicinal":
             assert all(callable(getattr(module, name)) for name in module.__all__)
+
+
+def test_only_the_command_knows_the_command():
+    root = files("vicinal")
+    for path in root.rglob("*.py"):
+        if path.relative_to(root).parts[0] == "cli":
+            continue
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        imported = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        imported += [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
+        assert not any(name.startswith("vicinal.cli") for name in imported), path
 
 
 def test_the_version_is_the_one_installed():

@@ -5,7 +5,7 @@ from scipy.spatial.distance import pdist
 
 pd = pytest.importorskip("pandas")
 
-from vicinal.cli.columns import distinct  # noqa: E402
+from vicinal._tables import distinct  # noqa: E402
 from vicinal.cli.tables import read_table  # noqa: E402
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.cli.columns import is_missing
+from vicinal._tables import missing_cells
+from vicinal.cli.columns import without_label
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -158,8 +159,7 @@ def agreement(labels: np.ndarray, table: Table) -> dict[str, Any]:
         return {}
     from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 
-    missing = np.array([is_missing(value) for value in table.labels])
-    without = {"rows_without_label": int(missing.sum())} if missing.any() else {}
+    without, missing = without_label(table.labels), missing_cells(table.labels)
     if missing.all():
         return without
     classes = np.unique(table.labels[~missing].astype(str), return_inverse=True)[1]

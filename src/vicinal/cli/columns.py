@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
+
+from vicinal._tables import distinct, missing_cells
 
 # What numpy raises for a file that is cut short, damaged, or holds Python objects.
 UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
@@ -102,26 +103,18 @@ def beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> n
     return column
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a cell is empty, None, NaN, or NA of pandas."""
-    try:
-        return value is None or bool(value != value) or (isinstance(value, str) and not value)
-    except TypeError:  # NA does not say whether it equals itself
-        return True
+def without_label(labels: np.ndarray) -> dict[str, int]:
+    """How many rows have no label, if any."""
+    missing = int(missing_cells(labels).sum())
+    return {"rows_without_label": missing} if missing else {}
 
 
-def distinct(names: Iterable[Any]) -> list[str]:
-    """Names as words, a number behind those that were there before: no column may hide another."""
-    seen: Counter[str] = Counter()
-    found: list[str] = []
-    for name in map(str, names):
-        new = name
-        while new in seen:
-            seen[name] += 1
-            new = f"{name} ({seen[name]})"
-        seen[new] += 1
-        found.append(new)
-    return found
+def same_class(labels: np.ndarray, rows: np.ndarray, found: np.ndarray) -> float | None:
+    """Share of found rows (m, k) that are of the class of the row (m,) that asked, if both have one."""
+    there = ~missing_cells(labels)
+    counted = there[rows][:, None] & there[found]
+    asked = np.broadcast_to(labels[rows][:, None], found.shape)
+    return float((labels[found][counted] == asked[counted]).mean()) if counted.any() else None
 
 
 def cells(line: str, separator: str) -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal import graphs
-from vicinal.cli.output import refuse_existing, whole_file
+from vicinal._files import whole_file
+from vicinal.cli.output import refuse_existing
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from vicinal._files import whole_file
+from vicinal._tables import format_rows, is_missing
 
 # Formats of tables, and what is needed to write them.
 MODULES = {
@@ -71,18 +73,6 @@ def refuse_existing(paths: Sequence[Path], force: bool) -> None:
     if there:
         more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
         raise FileExistsError(f"{there[0]}{more} exists; give --force to write over it.")
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary neighbour of ``path`` that takes its place only when the block ends well."""
-    # Not from tempfile: its files are private to the user, and would stay so under the final name.
-    unfinished = path.with_name(f".{path.stem}-{os.getpid()}{path.suffix}")
-    try:
-        yield unfinished
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def write_table(columns: Mapping[str, np.ndarray], path: Path) -> None:
@@ -149,18 +139,6 @@ def _write_text(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
         )
 
 
-def format_rows(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells in aligned columns: the first to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0])]
-            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        )
-        for row in rows
-    )
-
-
 def format_facts(facts: Mapping[str, Any]) -> str:
     """What a command found, for people: figures, tables, then files; arrays are for machines."""
     figures, tables, lines = [], [], []
@@ -206,9 +184,9 @@ def _shown(value: Any) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.6g}"
-    return "-" if value is None else str(value)
+    if is_missing(value):
+        return "-"
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def _jsonable(value: Any) -> Any:
@@ -222,4 +200,6 @@ def _jsonable(value: Any) -> Any:
         return _jsonable(value.item())
     if isinstance(value, float):
         return value if np.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
+    if isinstance(value, (bool, int, str)):
+        return value
+    return None if is_missing(value) else str(value)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal.cli.output import whole_file
+from vicinal._files import whole_file
 
 
 class Plane(NamedTuple):

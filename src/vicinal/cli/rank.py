@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.cli.columns import Table
+from vicinal.cli.columns import Table, same_class, without_label
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -114,8 +114,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "seconds": seconds,
     }
     if table.labels is not None:
-        same = table.labels[found] == table.labels[queries][:, None]
-        facts["same_class"] = float(same.mean())
+        facts |= without_label(table.labels)
+        facts["same_class"] = same_class(table.labels, queries, found)
     written = {}
     if arguments.output is not None:
         write_table(columns, arguments.output)

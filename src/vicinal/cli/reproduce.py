@@ -8,8 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from vicinal._files import whole_file
+from vicinal._tables import format_rows
 from vicinal.cli.options import add_force, add_progress, new_command, verbosity
-from vicinal.cli.output import check_folder, format_rows, refuse_existing, whole_file
+from vicinal.cli.output import check_folder, refuse_existing
 
 # What an experiment leaves in the folder.
 SUFFIXES = (".csv", ".md", ".png")

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._files import whole_file
 from vicinal.cli.columns import UNREADABLE
 from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
-from vicinal.cli.output import FIGURE_FORMATS, check_target, whole_file
+from vicinal.cli.output import FIGURE_FORMATS, check_target
 
 LABEL_FORMATS = (".npy", ".csv", ".png")
 # Shorter images are drawn enlarged, so that boundaries do not hide the pixels.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.cli.columns import Table
+from vicinal.cli.columns import Table, same_class, without_label
 from vicinal.cli.options import (
     add_data,
     add_manner,
@@ -140,13 +140,16 @@ def neighbor_columns(
         yield columns
 
 
-def gain(model: Any, neighbors: np.ndarray, labels: np.ndarray | None) -> dict[str, float]:
+def gain(model: Any, neighbors: np.ndarray, labels: np.ndarray | None) -> dict[str, Any]:
     """Share of the nearest rows that are of the same class, before and after smoothing."""
     if labels is None:
         return {}
     ((_, (_, before)),) = model.sweep_neighbors([0], neighbors.shape[1])
-    shares = [float((labels[near] == labels[:, None]).mean()) for near in (before, neighbors)]
-    return {"same_class_before": shares[0], "same_class_after": shares[1]}
+    rows = np.arange(len(labels))
+    return without_label(labels) | {
+        "same_class_before": same_class(labels, rows, before),
+        "same_class_after": same_class(labels, rows, neighbors),
+    }
 
 
 def draw(model: Any, labels: np.ndarray | None, path: Path) -> None:

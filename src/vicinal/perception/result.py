@@ -119,7 +119,7 @@ class Perception:
         -------
         Path
         """
-        from vicinal.cli.output import whole_file
+        from vicinal._files import whole_file
         from vicinal.perception.page import render
 
         path = Path(path)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._tables import distinct, missing_cells
 from vicinal._validation import check_choice
-from vicinal.cli.columns import distinct, is_missing
 
 MIN_ROWS = 10
 # Columns whose ranges differ by more than this factor are not in one unit.
@@ -260,10 +260,9 @@ def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray |
     if labels is None:
         return None
     words = _column(labels, n, "labels")
-    found = np.array(
-        ["" if is_missing(value) else word for value, word in zip(labels, words, strict=True)]
-    )
-    n_missing = int(np.count_nonzero(found == ""))
+    missing = missing_cells(labels)
+    found = np.where(missing, "", words)
+    n_missing = int(missing.sum())
     if n_missing == n:
         raise ValueError(f"none of the {n} rows has a label; leave labels out.")
     if n_missing:

@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal.cli.output import whole_file
+from vicinal._files import whole_file
 
 Result = TypeVar("Result", bound=tuple)
 ARRAY = "$array"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.cli.output import format_rows
+from vicinal._tables import format_rows
 from vicinal.perception.scene import NEIGHBORS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vicinal.cli.output import whole_file
+from vicinal._files import whole_file
 
 Rows = list[dict[str, Any]]
 
