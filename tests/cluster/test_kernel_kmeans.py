@@ -82,6 +82,48 @@ def test_linear_kernel_is_k_means():
     assert adjusted_rand_score(ours.predict(new), theirs.predict(new)) == 1
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}])
+@pytest.mark.parametrize(
+    ("factor", "shift"), [(1.0, 1e9), (1e-300, 0.0), (1e-160, 0.0), (1e160, 0.0), (1e307, 0.0)]
+)
+def test_neither_shift_nor_unit_of_the_data_matters(factor, shift, options):
+    X, truth = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    usual = KernelKMeans(3, random_state=0, **options).fit(X[::2])
+    moved = (X + shift) * factor
+    model = KernelKMeans(3, random_state=0, **options).fit(moved[::2])
+    assert adjusted_rand_score(truth[::2], model.labels_) == 1.0
+    np.testing.assert_array_equal(model.labels_, usual.labels_)
+    np.testing.assert_array_equal(model.predict(moved), usual.predict(X))
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1.0, 1e9), (1e-100, 0.0), (1e100, 0.0)])
+def test_a_given_gamma_is_in_the_unit_of_the_data(factor, shift):
+    X, _ = make_blobs(80, centers=3, random_state=0)
+    expected = KernelKMeans(3, kernel=lambda A, B: rbf_kernel(A, B, 0.1), random_state=0).fit(X)
+    moved, gamma = (X + shift) * factor, 0.1 / factor**2
+    model = KernelKMeans(3, gamma=gamma, random_state=0).fit(moved)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert model.inertia_ == pytest.approx(expected.inertia_, rel=1e-6)
+    np.testing.assert_array_equal(model.predict(moved), model.labels_)
+
+
+def test_inertia_is_in_the_unit_of_the_data():
+    X, _ = make_blobs(60, centers=3, random_state=0)
+    model = KernelKMeans(3, kernel="linear", random_state=0).fit(100.0 + 7.0 * X)
+    means = np.array([X[model.labels_ == c].mean(axis=0) for c in range(3)])
+    expected = 49.0 * np.sum((X - means[model.labels_]) ** 2)
+    assert model.inertia_ == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_gaussian_too_narrow_for_floats_sees_every_point_alone():
+    X = np.random.default_rng(0).normal(size=(6, 2)) * 1e200
+    model = KernelKMeans(6, gamma=1.0, random_state=0).fit(X)
+    assert model.labels_.tolist() == list(range(6))
+    assert model.predict([[1e308, -1e308]]).shape == (1,)
+
+
 def test_a_kernel_sees_what_lines_cannot():
     X, y = make_circles(200, factor=0.2, noise=0.05, random_state=0)
     squares = KernelKMeans(2, kernel=lambda A, B: (A @ B.T) ** 2 + A @ B.T, random_state=0)

@@ -23,12 +23,15 @@ from vicinal.cluster.feature_space import (
     SparseKernel,
     kernel_kmeans,
 )
+from vicinal.cluster.frame import frame_of
 from vicinal.cluster.partition import numbered
 from vicinal.similarity.smoothing import positive_part
 
 KERNELS = ("rbf", "linear", "precomputed")
 # Eigenvalues down to this share of the largest diagonal entry below 0 pass for rounding.
 ROUNDING = 1e-8
+# A Gaussian this narrow is 1 at its centre and 0 elsewhere; a narrower one would overflow.
+NARROWEST = 1e300
 
 
 class KernelKMeans(ClusterMixin, BaseEstimator):
@@ -110,8 +113,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.sparse = given
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._is("precomputed")
         return tags
 
     def fit(self, X: Any, y: Any = None) -> KernelKMeans:
@@ -141,6 +143,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             )
         best = min(starts, key=lambda found: found.inertia)
         self.inertia_, self.n_iter_ = best.inertia, best.n_rounds
+        if self._is("linear"):
+            self.inertia_ = float(best.inertia) * self._frame.unit * self._frame.unit
         means = np.eye(self.n_clusters)[best.labels] / np.bincount(best.labels)
         if basis is not None:
             # New rows are projected as the rows of the kernel were.
@@ -169,9 +173,11 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             Of fitted items their own clusters, if ``max_iter`` did not cut rounds short.
         """
         check_is_fitted(self)
-        sparse_too = self.kernel == "precomputed" if isinstance(self.kernel, str) else False
-        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse_too)
-        rows = X if sparse_too else self._inner(X, self._points)
+        given = self._is("precomputed")
+        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=given)
+        if not (given or callable(self.kernel)):
+            X = self._frame.place(X)
+        rows = X if given else self._inner(X, self._points)
         return np.argmin(self._squared_lengths - 2.0 * (rows @ self._weights), axis=1)
 
     def _check_parameters(self) -> tuple[int, int]:
@@ -187,7 +193,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
 
     def _kernel_of(self, X: Any) -> tuple[Kernel, np.ndarray | None]:
         """The kernel of the items, and the basis of its feature space if it was projected."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self._is("precomputed"):
             matrix = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
             if matrix.shape[0] != matrix.shape[1]:
                 raise ValueError(
@@ -196,18 +202,30 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
                 )
             return positive_kernel(matrix, self.psd)
         points = self._points = validate_data(self, X, dtype=np.float64)
-        if isinstance(self.kernel, str) and self.kernel == "linear":
+        if not callable(self.kernel):
+            # Neither a shift nor a unit changes what is near to what.
+            self._frame = frame_of(points)
+            points = self._points = self._frame.place(points)
+        if self._is("linear"):
             return FactoredKernel(points), None
         n = len(points)
         remedy = "Cluster a sample and predict the rest, or give a sparse kernel as 'precomputed'."
         require_memory(24.0 * n * n, f"The kernel of {n:,} points", remedy)
+        if callable(self.kernel):
+            return positive_kernel(self._inner(points, points), self.psd)
+        self._gamma = self._gamma_of(points)
+        # A Gaussian is positive semi-definite.
+        return FullKernel(self._inner(points, points)), None
+
+    def _is(self, kernel: str) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == kernel
+
+    def _gamma_of(self, points: np.ndarray) -> float:
+        """The width of a Gaussian in the frame of the points."""
+        if not isinstance(self.gamma, str):
+            return min(float(self.gamma) * self._frame.unit * self._frame.unit, NARROWEST)
         variance = points.var()
-        self._gamma = self.gamma
-        if isinstance(self.gamma, str):
-            self._gamma = 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
-        if isinstance(self.kernel, str):  # a Gaussian is positive semi-definite
-            return FullKernel(self._inner(points, points)), None
-        return positive_kernel(self._inner(points, points), self.psd)
+        return 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
 
     def _inner(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         if callable(self.kernel):
@@ -220,7 +238,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             return found
         if self.kernel == "linear":
             return linear_kernel(X, Y)
-        return rbf_kernel(X, Y, self._gamma)
+        with np.errstate(over="ignore"):  # exp(-inf) is the 0 that it should be
+            return rbf_kernel(X, Y, self._gamma)
 
 
 def positive_kernel(matrix: Any, psd: str) -> tuple[Kernel, np.ndarray | None]:
