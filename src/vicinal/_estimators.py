@@ -17,7 +17,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.laplacians import shares_over
 from vicinal.operators.spectrum import nystrom
-from vicinal.similarity.affinities import check_scale, edge_scale
+from vicinal.similarity.affinities import FAR_OUT, check_scale, edge_scale
 
 NEIGHBORS = 10
 BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid", "contextual"))
@@ -71,19 +71,19 @@ class GraphEstimator(BaseEstimator):
 
     def _build_affinity(self, X: Any) -> sparse.csr_array:
         """Affinity of the graph, or the matrix that was given; stored as ``affinity_``."""
-        scale = check_scale(self.scale)
+        check_scale(self.scale)
         if self._is_precomputed() and not isinstance(X, Graph):
             matrix = validate_data(self, X, accept_sparse=True, dtype=None)
             self.graph_, self.scale_ = None, None
             self.affinity_ = check_affinity(matrix, name="X")
         else:
             graph = self._build_graph(X)
-            self.scale_ = edge_scale(graph, scale)
             self.affinity_ = self._affinity_of(graph)
         return self.affinity_
 
     def _affinity_of(self, graph: Graph) -> sparse.csr_array:
-        return graph.affinity(self.scale_ if isinstance(self.scale_, float) else self.scale)
+        self.scale_ = edge_scale(graph, self.scale)
+        return graph.affinity(self.scale)
 
     def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Nearest training points of new points: as many as a training point has."""
@@ -134,7 +134,7 @@ class GraphEstimator(BaseEstimator):
 
     def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            squares = np.square(distances / self._scales_of(indices))
+            squares = np.square(distances / self._scales_of(indices, distances))
             # Relative to the nearest: a point far from everything still has neighbours.
             squares = np.nan_to_num(squares - squares.min(axis=1, keepdims=True), nan=0.0)
             weights = np.exp(-0.5 * squares)
@@ -147,9 +147,11 @@ class GraphEstimator(BaseEstimator):
             shape=(len(indices), self.affinity_.shape[0]),
         )
 
-    def _scales_of(self, indices: np.ndarray) -> Any:
-        if np.ndim(self.scale_) == 0:
-            return self.scale_
+    def _scales_of(self, indices: np.ndarray, distances: np.ndarray) -> Any:
+        if isinstance(self.scale_, float):
+            # As in `Graph.affinity`: points far out are compared at a scale of their own.
+            far_out = distances.mean(axis=1, keepdims=True) / FAR_OUT
+            return np.maximum(far_out, self.scale_) if self.scale == "auto" else self.scale_
         # The local scale of a new point is that of its nearest training point.
         scales = np.sqrt(self.scale_)
         return scales[indices] * scales[indices[:, :1]]

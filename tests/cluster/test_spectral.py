@@ -295,3 +295,29 @@ def test_bad_affinities_are_named(W, message):
 def test_a_graph_of_one_node_or_without_edges_is_its_components():
     lonely = Graph.from_edges(3, np.empty((0, 2), int), [])
     np.testing.assert_array_equal(SpectralClustering(3).fit_predict(lonely), [0, 1, 2])
+
+
+@pytest.mark.parametrize("height", [8.0, 20.0, 1000.0])
+def test_one_outlier_does_not_become_a_cluster(height):
+    rng = np.random.default_rng(0)
+    X = np.concatenate(
+        [rng.normal(size=(100, 2)), rng.normal((6, 0), size=(100, 2)), [[3, height]]]
+    )
+    labels = SpectralClustering(2, random_state=0).fit(X).labels_
+    assert np.bincount(labels).min() > 90
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_tails_of_a_gaussian_are_no_clusters(seed):
+    X = np.random.default_rng(seed).normal(size=(1000, 2))
+    assert SpectralClustering("auto", random_state=0).fit(X).n_clusters_ == 1
+    both = np.concatenate([X, X + np.array([9, 0])])
+    assert SpectralClustering("auto", random_state=0).fit(both).n_clusters_ == 2
+
+
+def test_a_fifth_of_uniform_noise_leaves_clusters_whole():
+    rng = np.random.default_rng(0)
+    clusters = [rng.normal(size=(300, 2)) + centre for centre in ([0, 0], [7, 0], [3.5, 7])]
+    X = np.concatenate([*clusters, rng.uniform(-6, 13, size=(200, 2))])
+    labels = SpectralClustering(3, random_state=0).fit(X).labels_[:900]
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 300), labels) > 0.97

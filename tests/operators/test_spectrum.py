@@ -85,6 +85,55 @@ def test_an_edge_whose_affinity_vanished_does_not_connect():
     np.testing.assert_allclose(leading_eigenpairs(W, 3).values, [1, 1, -1], atol=1e-12)
 
 
+def test_an_outlier_that_nobody_feels_but_that_feels_the_others_is_no_component():
+    # Two triangles on a weak bridge, and a node whose whole weight is below the rounding of theirs.
+    W = np.zeros((7, 7))
+    W[:3, :3] = W[3:6, 3:6] = 1.0
+    W[2, 3] = W[3, 2] = 0.1
+    W[6, 5] = W[5, 6] = 1e-33
+    np.fill_diagonal(W, 0.0)
+    pairs = leading_eigenpairs(W, 7)
+    np.testing.assert_allclose(
+        pairs.values, np.linalg.eigvalsh(dense_normalized(W))[::-1], atol=1e-12
+    )
+    assert pairs.residuals.max() < 1e-12
+
+
+def test_two_outliers_that_feel_each_other_only_are_a_component():
+    W = np.zeros((5, 5))
+    W[:3, :3] = 1.0
+    W[3, 4] = W[4, 3] = 1e-20
+    W[2, 3] = W[3, 2] = 1e-60
+    np.fill_diagonal(W, 0.0)
+    pairs = leading_eigenpairs(W, 2)
+    np.testing.assert_allclose(pairs.values, [1, 1])
+    assert np.flatnonzero(pairs.vectors[:, 1]).tolist() == [3, 4]
+    assert pairs.residuals.max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("operator", "match"),
+    [
+        ([[0.0, 1.0], [5.0, 0.0]], "transpose"),
+        (sparse.csr_array([[0.0, 1.0], [5.0, 0.0]]), "transpose"),
+        (np.ones((2, 3)), "square"),
+        ([[np.nan, 0.0], [0.0, 1.0]], "NaN"),
+    ],
+)
+def test_what_is_no_symmetric_operator_is_refused(operator, match):
+    with pytest.raises(ValueError, match=match):
+        leading_eigenpairs(operator, 1, normalized=False)
+    with pytest.raises(TypeError, match="real"):
+        leading_eigenpairs(np.eye(2) * 1j, 1, normalized=False)
+
+
+def test_the_affinity_of_a_graph_is_an_operator_too():
+    graph = in_pieces(60)
+    pairs = leading_eigenpairs(graph, 3, normalized=False)
+    expected = np.linalg.eigvalsh(graph.affinity().toarray())[::-1][:3]
+    np.testing.assert_allclose(pairs.values, expected)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, aslinearoperator])
 def test_any_symmetric_operator_is_taken_as_it_is(form):
     A = np.random.default_rng(2).standard_normal((700, 700))

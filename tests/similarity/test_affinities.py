@@ -56,6 +56,18 @@ def test_affinity_is_strength_times_the_kernel(kernel, scale):
 
 
 @settings(deadline=None)
+@given(weighted_graphs(st.sampled_from([0.0, 0.5, 1.0, 3.0, 40.0, 1e4])))
+def test_auto_affinity_compares_with_a_third_of_the_scale_of_the_sparser_end(graph):
+    typical, found = edge_scale(graph), affinity(graph)
+    for i in range(graph.n_nodes):
+        for at in range(graph.indptr[i], graph.indptr[i + 1]):
+            j = graph.indices[at]
+            own = [node_scale_oracle(graph, node) or 0.0 for node in (i, j)]
+            expected = FORMULAS["gaussian"](graph.lengths[at], max(typical, max(own) / 3))
+            assert found.data[at] == pytest.approx(graph.strengths[at] * expected)
+
+
+@settings(deadline=None)
 @given(weighted_graphs())
 def test_auto_is_the_median_of_the_nodes_scales(graph):
     scales = [node_scale_oracle(graph, i) for i in range(graph.n_nodes)]

@@ -22,12 +22,8 @@ from vicinal.cluster.partition import (
 )
 from vicinal.graphs.graph import Graph
 from vicinal.operators.laplacians import degrees
-from vicinal.operators.spectrum import (
-    Eigenpairs,
-    affinity_components,
-    leading_eigenpairs,
-    walk_vectors,
-)
+from vicinal.operators.pieces import affinity_components
+from vicinal.operators.spectrum import Eigenpairs, leading_eigenpairs, walk_vectors
 from vicinal.operators.ultrametric import normalized_ultrametric_pairs
 from vicinal.similarity.path_links import best_links, extend_walk_vectors
 from vicinal.similarity.path_matrix import PathSimilarity

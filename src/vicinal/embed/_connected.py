@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from vicinal._estimators import GraphEstimator
 from vicinal._validation import check_choice, check_count
-from vicinal.operators.spectrum import affinity_components
+from vicinal.operators.pieces import affinity_components
 
 # A link between components weighs at least this much, or it would not connect: its length is far
 # above the scale of the edges.

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._validation import check_count, check_real
 from vicinal.operators.eigensolvers import connected_pairs, largest
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
+from vicinal.operators.pieces import affinity_components
 from vicinal.operators.products import SparseProduct
 
 FADED = 0.1
-# A share of the degrees of both ends that rounding hides.
-NEGLIGIBLE = 1e-15
+# Share of the largest entry by which a symmetric matrix may differ from its transpose.
+ASYMMETRY = 1e-10
 
 
 class Eigenpairs(NamedTuple):
@@ -108,20 +108,6 @@ def walk_eigenpairs(
     return with_residuals(walk, *found)
 
 
-def affinity_components(weights: sparse.csr_array) -> np.ndarray:
-    """Component of each node; an edge too weak to be felt by either end does not connect."""
-    roots = np.sqrt(degrees(weights))
-    felt = (
-        weights.data
-        > NEGLIGIBLE * np.repeat(roots, np.diff(weights.indptr)) * roots[weights.indices]
-    )
-    if not felt.all():
-        weights = weights.copy()
-        weights.data = felt.astype(np.float64)
-        weights.eliminate_zeros()
-    return connected_components(weights, directed=False)[1]
-
-
 def nystrom(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Eigenvectors of the random walk at new points: one step of the walk over the eigenvalue.
 
@@ -154,11 +140,32 @@ def _check_pairs(n_pairs: Any, n: int) -> int:
 
 
 def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
+    from vicinal.graphs.graph import Graph
+
+    if isinstance(operator, Graph):
+        return SparseProduct(as_affinity(operator), n_jobs)
+    if not isinstance(operator, LinearOperator) and not sparse.issparse(operator):
+        operator = np.asarray(operator)
+    if operator.ndim != 2 or operator.shape[0] != operator.shape[1]:
+        raise ValueError(f"operator has shape {operator.shape}, but a square one is needed.")
     if isinstance(operator, LinearOperator):
         return operator
+    if operator.dtype.kind not in "buif":
+        raise TypeError(f"operator has dtype {operator.dtype}, but real numbers are needed.")
     if sparse.issparse(operator):
-        return SparseProduct(sparse.csr_array(operator, dtype=np.float64), n_jobs)
-    return np.asarray(operator, dtype=np.float64)
+        operator = sparse.csr_array(operator, dtype=np.float64)
+    else:
+        operator = operator.astype(np.float64)
+    values = operator.data if sparse.issparse(operator) else operator
+    if not np.isfinite(values).all():
+        raise ValueError("operator holds NaN or infinite values; eigenpairs need finite numbers.")
+    difference = float(abs(operator - operator.T).max()) if values.size else 0.0
+    if difference > ASYMMETRY * float(np.abs(values).max(initial=0.0)):
+        raise ValueError(
+            f"operator differs from its transpose by up to {difference:g}, but a symmetric one is needed; "
+            "for a digraph see digraph_laplacian."
+        )
+    return SparseProduct(operator, n_jobs) if sparse.issparse(operator) else operator
 
 
 class _Pair(NamedTuple):

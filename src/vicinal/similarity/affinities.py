@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 ROWS_A_TASK = 1 << 15
 # As many as `knn` connects by default, so that a dense graph of the same points scales alike.
 EDGES_A_NODE = 10
+# Around a node whose own scale is so many times larger than the typical one, lengths are compared with its
+# scale over this: its nearest edges weigh exp(-4.5), so that points far out stay tied to the others
+# instead of being clusters of their own.
+FAR_OUT = 3.0
 
 
 def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> sparse.csr_array:
@@ -47,8 +51,11 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
            [0.   , 0.607, 0.   ]])
     """
     check_choice(kernel, "kernel", ("gaussian", "binary", "inverse"))
-    scales = edge_scale(graph, scale) if kernel != "binary" else np.inf
-    values = _kernel(graph, scales, kernel)
+    values = np.ones(len(graph.lengths))
+    if kernel != "binary":
+        # A length far above its scale may overflow to infinity, where every kernel is 0.
+        with np.errstate(over="ignore", under="ignore"):
+            values = of_relative_length(graph.lengths / _scales_of_edges(graph, scale), kernel)
     values *= graph.strengths
     return sparse.csr_array(
         (values, graph.indices.copy(), graph.indptr.copy()), shape=(graph.n_nodes,) * 2
@@ -68,6 +75,9 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     scale : float, "auto" or "local", default="auto"
         "auto" is the median of the nodes' scales: it follows the units of the data, a minority of
         outliers does not move it, and neither long edges nor the density of the graph matter much.
+        Affinities take a third of a node's own scale for its edges where that is larger: in Gaussian
+        tails, or for an outlier, all lengths are far above the typical one, and a few points
+        that are near each other out there would else look like a cluster.
         It is 1 if no edge has a length above 0, and infinite if strengths are the coefficients of
         sparse codes (`vicinal.graphs.l1`), which are affinities as they are.
         "local" compares the edge (i, j) with the geometric mean of its two nodes' scales, so that
@@ -117,23 +127,29 @@ def check_scale(scale: Any) -> float | str:
     raise error(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
 
 
-def _kernel(graph: Graph, scales: float | np.ndarray, kernel: str) -> np.ndarray:
-    if kernel == "binary":
-        return np.ones(len(graph.lengths))
-    # A length far above its scale may overflow to infinity, where every kernel is 0.
-    with np.errstate(over="ignore", under="ignore"):
-        if isinstance(scales, float):
-            values = graph.lengths / scales
-        else:
-            # Roots first: the product of two scales may overflow or vanish.
-            roots = np.sqrt(scales)
-            values = graph.lengths / (np.repeat(roots, graph.degrees) * roots[graph.indices])
-        if kernel == "inverse":
-            values += 1.0
-            return np.reciprocal(values, out=values)
-        np.square(values, out=values)
-        values *= -0.5
-        return np.exp(values, out=values)
+def of_relative_length(values: np.ndarray, kernel: str) -> np.ndarray:
+    """Kernel of lengths over their scales, which are overwritten."""
+    if kernel == "inverse":
+        values += 1.0
+        return np.reciprocal(values, out=values)
+    np.square(values, out=values)
+    values *= -0.5
+    return np.exp(values, out=values)
+
+
+def _scales_of_edges(graph: Graph, scale: Any) -> float | np.ndarray:
+    """What the length of each edge is divided by."""
+    base = edge_scale(graph, scale)
+    if isinstance(base, np.ndarray):
+        # Roots first: the product of two scales may overflow or vanish.
+        roots = np.sqrt(base)
+        return np.repeat(roots, graph.degrees) * roots[graph.indices]
+    if scale != "auto" or base == np.inf:
+        return base
+    wide = np.maximum(_node_scales(graph) / FAR_OUT, base)
+    if wide.max(initial=base) == base:
+        return base
+    return np.maximum(np.repeat(wide, graph.degrees), wide[graph.indices])
 
 
 def _node_scales(graph: Graph) -> np.ndarray:
