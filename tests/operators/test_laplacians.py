@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from vicinal import Graph, graphs
 from vicinal.operators import laplacian, transition
+from vicinal.operators.laplacians import shares_over
 
 KINDS = ["combinatorial", "symmetric", "random_walk"]
 
@@ -73,6 +74,54 @@ def test_laplacian_of_an_operator_is_the_same_operator(kind, W):
     expected = literal_laplacian(W, kind)
     np.testing.assert_allclose(L @ X, expected @ X, atol=1e-10)
     np.testing.assert_allclose(L @ X[:, 0], expected @ X[:, 0], atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-321, 1e-310, 1e308])
+@pytest.mark.parametrize("kind", ["symmetric", "random_walk"])
+def test_only_ratios_of_affinities_matter(kind, scale):
+    W = scale * np.array([[1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
+    pattern = W / scale
+    sums = np.maximum(pattern.sum(axis=1), 1)
+    moving = np.diag([1.0, 1, 1, 0])
+    np.testing.assert_allclose(
+        transition(W).toarray(), pattern / sums[:, None] + np.eye(4) - moving, rtol=1e-12
+    )
+    expected = literal_laplacian(pattern, kind)
+    np.testing.assert_allclose(laplacian(W, kind).toarray(), expected, atol=1e-12)
+    if scale < 1:
+        operator = laplacian(aslinearoperator(W), kind)
+        np.testing.assert_allclose(operator @ np.eye(4), expected, atol=1e-12)
+
+
+def test_the_walk_among_far_outliers_is_a_walk():
+    X = np.random.default_rng(2).standard_cauchy(size=(2000, 2))
+    affinity = graphs.knn(X).affinity()
+    sums = affinity.sum(axis=1)
+    assert sums[sums > 0].min() < 2.0**-1024  # whose inverse overflows
+    P = transition(affinity)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+    assert np.isfinite(laplacian(affinity, "random_walk").data).all()
+
+
+def test_sums_that_overflow_are_refused_where_they_are_the_result():
+    with pytest.raises(ValueError, match="affinities of node 1 have a sum beyond"):
+        laplacian(np.array([[0, 1e308, 0], [1e308, 0, 1e308], [0, 1e308, 0]]))
+
+
+def test_stored_zeros_are_no_transitions():
+    W = sparse.csr_array(([1.0, 0.0, 0.0, 1.0], ([0, 0, 1, 1], [1, 0, 1, 0])), shape=(2, 2))
+    before = W.indices.copy()
+    assert transition(W).nnz == 2
+    np.testing.assert_array_equal(W.indices, before)
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1.0, 1e300])
+def test_shares_over_masses_are_those_of_their_ratios(unit):
+    weights = sparse.csr_array([[1.0, 3.0, 0, 0], [0, 0, 0, 0], [0, 0, 2.0, 2.0]])
+    found = shares_over(weights, unit * np.array([1.0, 1.0, 4.0, 0.0]))
+    expected = [[0.25, 0.75, 0, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(found.toarray()[:2], expected, rtol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), [1, 0, 1], rtol=1e-12)
 
 
 def test_random_walk_of_a_directed_affinity_keeps_its_direction():

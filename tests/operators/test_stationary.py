@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from vicinal import Graph, graphs
-from vicinal.operators import stationary_distribution
+from vicinal.operators import digraph_laplacian, stationary_distribution
 
 
 def dense_walk(W, beta):
@@ -215,6 +215,25 @@ def test_a_graph_walks_by_its_strengths():
     edges = [[0, 1], [0, 2], [1, 0], [2, 0]]
     graph = Graph.from_edges(3, edges, [9.0, 1.0, 1.0, 1.0], [0.25, 0.75, 1.0, 1.0], directed=True)
     np.testing.assert_allclose(stationary_distribution(graph, 1.0), [0.5, 0.125, 0.375], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [3, 800])
+def test_stored_zeros_are_no_edges(n):
+    # A cycle from node 1 on, which nothing but a stored zero leaves for node 0.
+    cycle = [[i, i + 1] for i in range(n - 1)] + [[n - 1, 1]]
+    graph = Graph.from_edges(
+        n, [*cycle, [n - 1, 0]], [1.0] * (n + 1), [1.0] * n + [0.0], directed=True
+    )
+    expected = np.append(0, np.full(n - 1, 1 / (n - 1)))
+    for digraph in (graph, graph.to_scipy("strengths"), graph.to_scipy("strengths").toarray()):
+        np.testing.assert_allclose(stationary_distribution(digraph, 1.0), expected, atol=1e-10)
+    with pytest.raises(ValueError, match="1 node"):
+        digraph_laplacian(graph, 1.0)
+
+
+def test_an_edge_too_weak_to_be_followed_is_none():
+    W = np.array([[0, 1.0, 0], [0, 0, 1.0], [1e-320, 1e10, 0]])
+    np.testing.assert_allclose(stationary_distribution(W, 1.0), [0, 0.5, 0.5], atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200])

@@ -13,13 +13,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._validation import check_real, require_memory
+from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.products import SparseProduct
-from vicinal.operators.stationary import (
-    TELEPORT,
-    edge_weights,
-    stationary_distribution,
-    walk_matrix,
-)
+from vicinal.operators.stationary import TELEPORT, edge_weights, stationary_distribution
 
 
 class SymmetricWalk(LinearOperator):

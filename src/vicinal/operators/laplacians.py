@@ -17,6 +17,10 @@ from vicinal._validation import check_affinity, check_choice
 KINDS = ("combinatorial", "symmetric", "random_walk")
 # Numbers up to this have products.
 LARGE = 1e150
+# For weights whose sum overflows: rows are shorter than its inverse, and a power of 2 changes no digit.
+SCALE_DOWN = 2.0**-64
+# Below the exponent of any ratio of doubles.
+LOWEST = -5000
 
 
 def transition(affinity: Any) -> sparse.csr_array:
@@ -40,11 +44,24 @@ def transition(affinity: Any) -> sparse.csr_array:
            [1.  , 0.  , 0.  ],
            [1.  , 0.  , 0.  ]])
     """
-    weights = as_affinity(affinity, symmetric=False)
-    sums = degrees(weights)
-    walk = _scaled_rows(weights, _inverse(sums))
-    stuck = (sums == 0).astype(np.float64)
-    return walk + sparse.diags_array(stuck, format="csr") if stuck.any() else walk
+    walk, stuck = walk_matrix(as_affinity(affinity, symmetric=False))
+    if not stuck.any():
+        return walk
+    return walk + sparse.diags_array(stuck.astype(np.float64), format="csr")
+
+
+def walk_matrix(weights: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
+    """Transition probabilities, with empty rows where there is no edge to follow, and these rows."""
+    counts, values, sums = np.diff(weights.indptr), weights.data, _row_sums(weights)
+    if not np.isfinite(sums).all():
+        values = values * np.repeat(np.where(np.isfinite(sums), 1.0, SCALE_DOWN), counts)
+        sums = _row_sums(_with_values(weights, values))
+    stuck = sums == 0
+    # Not times an inverse: that of a very small sum overflows.
+    values = values / np.repeat(np.where(stuck, 1.0, sums), counts)
+    walk = sparse.csr_array((values, weights.indices.copy(), weights.indptr.copy()), weights.shape)
+    walk.eliminate_zeros()
+    return walk, stuck
 
 
 def laplacian(affinity: Any, kind: str = "combinatorial") -> sparse.csr_array | LinearOperator:
@@ -74,18 +91,21 @@ def laplacian(affinity: Any, kind: str = "combinatorial") -> sparse.csr_array | 
     if isinstance(affinity, LinearOperator):
         return _laplacian_operator(affinity, kind)
     weights = as_affinity(affinity)
-    sums = degrees(weights)
     if kind == "combinatorial":
-        return sparse.csr_array(sparse.diags_array(sums) - weights)
-    diagonal = sparse.diags_array((sums > 0).astype(np.float64))
+        return sparse.csr_array(sparse.diags_array(degrees(weights)) - weights)
     if kind == "random_walk":
-        return sparse.csr_array(diagonal - _scaled_rows(weights, _inverse(sums)))
+        walk, stuck = walk_matrix(weights)
+        return sparse.csr_array(sparse.diags_array((~stuck).astype(np.float64)) - walk)
+    if not np.isfinite(_row_sums(weights)).all():
+        weights = _with_values(weights, weights.data * SCALE_DOWN)
+    sums = degrees(weights)
+    diagonal = sparse.diags_array((sums > 0).astype(np.float64))
     return sparse.csr_array(diagonal - normalized_affinity(weights, sums))
 
 
 def normalized_affinity(weights: sparse.csr_array, sums: np.ndarray) -> sparse.csr_array:
     """D^-1/2 W D^-1/2, symmetric bit for bit; 0 in the rows of nodes without affinity."""
-    roots = _inverse(np.sqrt(sums))
+    roots = np.divide(1.0, np.sqrt(sums), out=np.zeros_like(sums), where=sums > 0)
     counts = np.diff(weights.indptr)
     if roots.max(initial=0.0) < LARGE:
         # The product of the roots first, in one order for (i, j) and (j, i).
@@ -96,20 +116,31 @@ def normalized_affinity(weights: sparse.csr_array, sums: np.ndarray) -> sparse.c
         digits, exponents = np.frexp(roots)
         values = np.repeat(digits, counts) * digits[weights.indices]
         values *= np.ldexp(weights.data, np.repeat(exponents, counts) + exponents[weights.indices])
-    return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
+    return _with_values(weights, values)
 
 
 def shares_over(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
     """Weights over the masses of their columns, a mass of 0 left out of this; rows sum to 1."""
-    values = weights.data / np.where(masses > 0, masses, 1.0)[weights.indices]
-    shares = sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
-    shares.data /= np.repeat(degrees(shares), np.diff(shares.indptr))
-    return shares
+    digits, exponents = np.frexp(weights.data)
+    mass_digits, mass_exponents = np.frexp(np.where(masses > 0, masses, 1.0)[weights.indices])
+    # The largest of a row is near 1, so that none overflows and not all of them vanish.
+    exponents = np.where(digits > 0, exponents - mass_exponents, LOWEST)
+    counts = np.diff(weights.indptr)
+    filled = counts > 0
+    top = np.maximum.reduceat(exponents, weights.indptr[:-1][filled])
+    exponents -= np.repeat(top, counts[filled])
+    return walk_matrix(_with_values(weights, np.ldexp(digits / mass_digits, exponents)))[0]
 
 
 def degrees(weights: sparse.csr_array) -> np.ndarray:
-    """Sum of each row."""
-    return np.asarray(weights.sum(axis=1)).ravel()
+    """Sum of each row; an error if one is too large for a double."""
+    sums = _row_sums(weights)
+    if not np.isfinite(sums).all():
+        raise ValueError(
+            f"the affinities of node {int(np.argmin(np.isfinite(sums)))} have a sum beyond "
+            f"{np.finfo(np.float64).max:.1e}; scale all of them down, for instance by the largest."
+        )
+    return sums
 
 
 def as_affinity(affinity: Any, *, symmetric: bool = True) -> sparse.csr_array:
@@ -126,11 +157,13 @@ def as_affinity(affinity: Any, *, symmetric: bool = True) -> sparse.csr_array:
     return affinity.affinity()
 
 
-def _scaled_rows(weights: sparse.csr_array, factors: np.ndarray) -> sparse.csr_array:
-    values = weights.data * np.repeat(factors, np.diff(weights.indptr))
-    return sparse.csr_array(
-        (values, weights.indices.copy(), weights.indptr.copy()), shape=weights.shape
-    )
+def _row_sums(weights: sparse.csr_array) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.asarray(weights.sum(axis=1)).ravel()
+
+
+def _with_values(weights: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
 
 
 def _laplacian_operator(weights: LinearOperator, kind: str) -> LinearOperator:
@@ -147,13 +180,15 @@ def _laplacian_operator(weights: LinearOperator, kind: str) -> LinearOperator:
     diagonal = sums
     if kind != "combinatorial":
         diagonal = (sums > 0).astype(np.float64)
-        left = _inverse(sums)
+        # Divisors, not factors: the inverse of a very small sum overflows.
+        left = np.where(sums > 0, sums, np.inf)
         if kind == "symmetric":
             left = right = np.sqrt(left)
 
     def apply(x: np.ndarray) -> np.ndarray:
-        flow = weights @ (x if right is None else _times(right, x))
-        return _times(diagonal, x) - (flow if left is None else _times(left, flow))
+        flow = weights @ (x if right is None else _over(x, right))
+        own = diagonal * x if x.ndim == 1 else diagonal[:, None] * x
+        return own - (flow if left is None else _over(flow, left))
 
     symmetric = kind != "random_walk"
     return LinearOperator(
@@ -165,9 +200,5 @@ def _laplacian_operator(weights: LinearOperator, kind: str) -> LinearOperator:
     )
 
 
-def _times(factors: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return factors * x if x.ndim == 1 else factors[:, None] * x
-
-
-def _inverse(values: np.ndarray) -> np.ndarray:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+def _over(x: np.ndarray, divisors: np.ndarray) -> np.ndarray:
+    return x / (divisors if x.ndim == 1 else divisors[:, None])

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from vicinal._validation import check_affinity, check_real
-from vicinal.operators.laplacians import degrees
+from vicinal.operators.laplacians import walk_matrix
 
 TELEPORT = 0.99999
 DIRECT = 2000
@@ -84,20 +84,11 @@ def edge_weights(digraph: Any) -> sparse.csr_array:
     return check_affinity(digraph, name="digraph", symmetric=False)
 
 
-def walk_matrix(weights: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
-    """Transition probabilities, with empty rows where there is no edge to follow, and these rows."""
-    sums = degrees(weights)
-    dangling = sums == 0
-    # Not times an inverse: that of a very small sum overflows.
-    values = weights.data / np.repeat(np.where(dangling, 1.0, sums), np.diff(weights.indptr))
-    return sparse.csr_array((values, weights.indices, weights.indptr), weights.shape), dangling
-
-
 def closed_class(walk: sparse.csr_array) -> np.ndarray:
     """Nodes that the walk, once there, never leaves; an error if there are several such classes."""
     n_classes, labels = connected_components(walk, connection="strong")
     rows = np.repeat(np.arange(walk.shape[0]), np.diff(walk.indptr))
-    leaving = (labels[rows] != labels[walk.indices]) & (walk.data > 0)
+    leaving = labels[rows] != labels[walk.indices]
     is_open = np.zeros(n_classes, dtype=bool)
     is_open[labels[rows[leaving]]] = True
     closed = np.flatnonzero(~is_open)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from vicinal._validation import check_real
-from vicinal.operators.stationary import edge_weights, solve_teleport, walk_matrix
+from vicinal.operators.laplacians import walk_matrix
+from vicinal.operators.stationary import edge_weights, solve_teleport
 
 
 def pagerank(

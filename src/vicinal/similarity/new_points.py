@@ -203,8 +203,9 @@ def extended_rows(
         own = walk.complete().returns(first, t - 1)
         remedy = "A similarity that is not positive semi-definite needs t = 1 or more."
     else:
-        inverse = np.divide(1.0, walk.sums, out=np.zeros_like(walk.sums), where=walk.sums > 0)
-        own = (walk.spread(first, t - 1) * inverse * first).sum(axis=1)
+        # Not times an inverse: that of a very small sum overflows.
+        sums = np.where(walk.sums > 0, walk.sums, np.inf)
+        own = (walk.spread(first, t - 1) * first / sums).sum(axis=1)
     check_self(own, items, remedy)
     rows = first if t == 0 else walk.spread(first, t)
     return rows / (degrees * own)[:, None]
