@@ -6,6 +6,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,13 +14,15 @@ from vicinal._perception import PerceptualEstimator
 from vicinal._validation import check_choice, check_count, check_real
 from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster.noise import split_norms
-from vicinal.cluster.partition import assign_rows, nearest_place, numbered
+from vicinal.cluster.partition import assign_rows, nearest_place, numbered, unit_rows
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.operators.spectrum import nystrom, walk_eigenpairs
 
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
 NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
+# Share of a walk between clusters below which they are as good as separate.
+SEPARATE = 1e-4
 
 
 class PerceptualClustering(ClusterMixin, PerceptualEstimator):
@@ -37,7 +40,8 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         share (float in [0, 1)) says; "auto" splits the distribution of norms in two if it clearly has
         two parts, else there is no noise.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
-        How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`.
+        How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`, which
+        group the directions of the rows.
     max_clusters : int, default=20
         Most clusters that "auto" considers.
     n_neighbors, descriptor, epsilon, beta, laplacian, random_state, n_jobs, verbose :
@@ -59,9 +63,10 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         Distances from the origin that the threshold was read from.
     embedding_ : ndarray (n, n_clusters)
         Rows that were assigned, in which each cluster is near a line: the first ``n_clusters_``
-        eigenvectors, or as many after the first one, whichever the lines hold more of. The first, the
-        roots of the stationary distribution, helps where each cluster is one direction; where a
-        cluster spreads over several it does not.
+        eigenvectors. Clusters that a walk hardly leaves are told by these alone. Where they are joined,
+        a cluster may spread over several directions, and the first eigenvector, the roots of the
+        stationary distribution, does not help: then as many after it are taken if lines hold more of
+        them ("subspaces" only).
     eigenvalues_ : ndarray
         Eigenvalues after the first, which is 1.
     eigengaps_ : ndarray
@@ -152,7 +157,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         is_noise = self._split_noise(n)
         mean_square = self._directions.shape[1] / n
         self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
-        self._assign(np.column_stack([walk.known, pairs.vectors]), is_noise)
+        self._assign(walk, np.column_stack([walk.known, pairs.vectors]), is_noise)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -177,7 +182,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         if self.assign == "subspaces":
             labels = nearest_subspace(rows, self._places)
         else:
-            labels = nearest_place(rows, self._places, self.assign)
+            labels = nearest_place(unit_rows(rows), self._places, self.assign)
         labels = np.where(norms < self.noise_threshold_, -1, labels)
         own = weights.indices[weights.indptr[:-1]]
         return np.where(known, self.labels_[own], labels)
@@ -208,22 +213,34 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         self.noise_threshold_ = float(self.norms_[order[count]]) if count else 0.0
         return is_noise
 
-    def _assign(self, vectors: np.ndarray, is_noise: np.ndarray) -> None:
+    def _assign(self, walk: Any, vectors: np.ndarray, is_noise: np.ndarray) -> None:
         """Labels of the points that are no noise, by rows of eigenvectors, the known one first."""
         c, seed = self.n_clusters_, self._seed()
+        kept = np.flatnonzero(~is_noise)
         self._first, rows = 0, vectors[:, :c]
         if self.assign == "subspaces":
-            labels, places, share = k_subspaces(rows[~is_noise], c, seed=seed)
-            after = vectors[:, 1 : c + 1]
-            other = k_subspaces(after[~is_noise], c, seed=seed)
-            if other[2] > share:
-                self._first, rows, (labels, places, _) = 1, after, other
+            labels, places, share = k_subspaces(rows[kept], c, seed=seed)
+            if _walk_between(walk, kept, labels) > SEPARATE:
+                after = vectors[:, 1 : c + 1]
+                other = k_subspaces(after[kept], c, seed=seed)
+                if other[2] > share:
+                    self._first, rows, (labels, places, _) = 1, after, other
             found = numbered(labels, places)
         else:
-            found = assign_rows(rows[~is_noise], c, self.assign, seed)
+            found = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
         self.embedding_ = rows
         self.labels_ = np.full(len(vectors), -1)
-        self.labels_[~is_noise], self._places = found
+        self.labels_[kept], self._places = found
+
+
+def _walk_between(walk: Any, kept: np.ndarray, labels: np.ndarray) -> float:
+    """Share of the steps of a walk, among the nodes that are kept, from one cluster to another."""
+    # pi_i P_ij, symmetrised, is root_i Theta_ij root_j: summed here by the clusters of i and j.
+    shape = (len(walk.known), int(labels.max()) + 1)
+    roots = sparse.csr_array((walk.known[kept], (kept, labels)), shape=shape)
+    flow = (roots.T @ (walk.sparse_part @ roots)).toarray()
+    total = float(flow.sum())
+    return 1.0 - float(np.trace(flow)) / total if total > 0 else 0.0
 
 
 def _check_noise(noise: Any) -> None:
