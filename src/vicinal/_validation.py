@@ -6,13 +6,13 @@ An error names the argument, says what was given, what is needed and what to do.
 from __future__ import annotations
 
 import numbers
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from vicinal._memory import free_memory
 from vicinal._symmetry import (
     average_mirrored,
     first_asymmetric_row,
@@ -200,21 +200,6 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
             f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB of memory are free. "
             f"{remedy}"
         )
-
-
-def free_memory() -> int | None:
-    """Bytes that are free now, None where the system does not say."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def _as_numbers(array: np.ndarray, name: str) -> np.ndarray:

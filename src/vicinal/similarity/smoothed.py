@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_count, free_memory, require_memory
+from vicinal._memory import free_memory
+from vicinal._validation import check_count, require_memory
 from vicinal.operators.laplacians import normalized_affinity, transition
 from vicinal.similarity.smoothing import check_self
 from vicinal.similarity.sparse_powers import nearest_in_power

@@ -1,0 +1,86 @@
+"""How much memory is free: of the machine, and of the group of processes that a container is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+
+class _Interface(NamedTuple):
+    """Where a version of Linux control groups tells its limit, its use, and the cache of files in it."""
+
+    mount: str
+    limit: str
+    used: str
+    cache: tuple[str, str]
+
+
+VERSION_1 = _Interface(
+    "sys/fs/cgroup/memory",
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    ("total_inactive_file", "total_active_file"),
+)
+VERSION_2 = _Interface(
+    "sys/fs/cgroup", "memory.max", "memory.current", ("inactive_file", "active_file")
+)
+
+
+def free_memory(root: Path = Path("/")) -> int | None:
+    """Bytes that are free now, None where the system does not say.
+
+    ``root`` is where /proc and /sys are looked for.
+    """
+    known = [*_free_in_system(root), *_free_in_groups(root)]
+    return min(known) if known else None
+
+
+def _free_in_system(root: Path) -> Iterator[int]:
+    free = _values(root / "proc/meminfo").get("MemAvailable:")
+    if free is not None:
+        yield free * 1024
+        return
+    with suppress(AttributeError, OSError, ValueError):
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free_in_groups(root: Path) -> Iterator[int]:
+    """Free bytes of each limited group that this process is in, its own and those above."""
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        interface = VERSION_1 if controllers else VERSION_2
+        mount = root / interface.mount
+        # A container may see its own group as the root and be told a path that only the host has.
+        group = mount / path.lstrip("/")
+        for folder in (group, *group.parents):
+            limit, used = _number(folder / interface.limit), _number(folder / interface.used)
+            if limit is not None and used is not None:
+                values = _values(folder / "memory.stat")
+                cache = sum(values.get(key, 0) for key in interface.cache)
+                yield max(0, limit - used + cache)
+            if folder == mount:
+                break
+
+
+def _values(path: Path) -> dict[str, int]:
+    """Numbers after the first word of each line."""
+    words = (line.split() for line in _lines(path))
+    return {row[0]: int(row[1]) for row in words if len(row) > 1 and row[1].isdecimal()}
+
+
+def _number(path: Path) -> int | None:
+    words = [line.strip() for line in _lines(path)]
+    # Without a limit it is "max".
+    return int(words[0]) if words and words[0].isdecimal() else None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except (OSError, ValueError):
+        return []
