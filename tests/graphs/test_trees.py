@@ -4,63 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tree_oracles import DIMENSIONS, LAYOUTS, edge_set, kruskal, make_points, squares_between
 
 from vicinal import graphs
 from vicinal.graphs import disjoint_mst, mst, perturbed_mst
 from vicinal.graphs import trees as trees_module
-
-DIMENSIONS = [1, 2, 3, 5, 20]
-LAYOUTS = ["random", "grid", "duplicates", "collinear", "clustered"]
-
-
-def make_points(layout, n, d, seed):
-    rng = np.random.default_rng(seed)
-    if layout == "grid":
-        return rng.integers(0, 4, (n, d)).astype(float)
-    if layout == "duplicates":
-        return rng.standard_normal((max(1, n // 3), d))[rng.integers(0, max(1, n // 3), n)]
-    if layout == "collinear":
-        return np.outer(rng.integers(-50, 50, n), np.arange(1, d + 1)).astype(float)
-    if layout == "clustered":
-        centres = 100 * rng.standard_normal((3, d))
-        return centres[rng.integers(0, 3, n)] + rng.standard_normal((n, d))
-    return rng.standard_normal((n, d))
-
-
-def squares_between(X):
-    """Squared distances as plain sums in the order of the features."""
-    total = np.zeros((len(X), len(X)))
-    for column in X.T:
-        total += (column[:, None] - column) ** 2
-    return total
-
-
-def kruskal(costs, n_trees=1):
-    """Disjoint trees: sort all edges by (cost, i, j), run Kruskal's method without replacement."""
-    n = len(costs)
-    i, j = np.triu_indices(n, 1)
-    edges = [(int(i[e]), int(j[e])) for e in np.lexsort((j, i, costs[i, j]))]
-    trees = []
-    for _ in range(n_trees):
-        parent = list(range(n))
-
-        def root(a, parent=parent):
-            while parent[a] != a:
-                a = parent[a]
-            return a
-
-        tree = []
-        for a, b in edges:
-            if root(a) != root(b):
-                parent[root(a)] = root(b)
-                tree.append((a, b))
-        edges = [edge for edge in edges if edge not in set(tree)]
-        trees.append(tree)
-    return trees
-
-
-def edge_set(graph):
-    return {tuple(edge) for edge in graph.edges().tolist()}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -102,7 +50,7 @@ def test_disjoint_trees_are_kruskal_without_replacement(n, n_trees, d, layout, s
         assert edge_set(disjoint_mst(X, n_trees)) == {edge for tree in trees for edge in tree}
     else:
         found = next(t for t, tree in enumerate(trees) if len(tree) < n - 1)
-        with pytest.raises(ValueError, match=f"only {found} trees|at most"):
+        with pytest.raises(ValueError, match=rf"only {found} tree\(s\)|at most"):
             disjoint_mst(X, n_trees)
 
 
@@ -264,104 +212,6 @@ def test_one_and_two_points_have_their_trees():
     assert perturbed_mst([[0.0], [2.0]], random_state=0).strengths.tolist() == [1.0, 1.0]
 
 
-def test_perturbed_trees_count_how_often_an_edge_is_in_a_tree():
-    X = make_points("random", 100, 2, 0)
-    graph = perturbed_mst(X, n_trees=8, noise=0.3, random_state=1)
-    counts = graph.strengths * 8
-    np.testing.assert_array_equal(counts, np.rint(counts))
-    assert counts.sum() / 2 == pytest.approx(8 * 99)
-    i, j = graph.edges().T
-    np.testing.assert_array_equal(
-        np.asarray(graph.to_scipy("lengths")[i, j]).ravel(), np.sqrt(squares_between(X)[i, j])
-    )
-
-
-def test_perturbed_trees_are_the_trees_of_the_jittered_copies():
-    from vicinal.graphs.jitter import jittered_copies
-
-    X = make_points("clustered", 60, 3, 2)
-    copies = jittered_copies(X, "euclidean", 5, 0.4, 5, 3)
-    counted = {}
-    for copy in range(5):
-        for edge in kruskal(squares_between(copies.make(copy)))[0]:
-            counted[edge] = counted.get(edge, 0) + 1
-    graph = perturbed_mst(X, n_trees=5, noise=0.4, k=5, random_state=3)
-    assert edge_set(graph) == set(counted)
-    i, j = graph.edges().T
-    strengths = np.asarray(graph.to_scipy("strengths")[i, j]).ravel()
-    assert np.allclose(strengths, [counted[a, b] / 5 for a, b in zip(i, j, strict=True)])
-
-
-def test_no_noise_gives_the_tree_itself_at_full_strength():
-    X = make_points("random", 50, 3, 0)
-    graph = perturbed_mst(X, n_trees=3, noise=0.0)
-    assert edge_set(graph) == edge_set(mst(X))
-    assert (graph.strengths == 1).all()
-
-
-@pytest.mark.parametrize("metric", ["precomputed", "cosine"])
-def test_without_points_to_move_the_distances_are_jittered(metric):
-    X = make_points("random", 60, 4, 0)
-    X = np.sqrt(squares_between(X)) if metric == "precomputed" else X
-    graph = perturbed_mst(X, n_trees=6, metric=metric, random_state=0)
-    again = perturbed_mst(X, n_trees=6, metric=metric, random_state=0, n_jobs=1)
-    assert graph.strengths.sum() / 2 == pytest.approx(59)
-    assert graph == again
-    assert edge_set(perturbed_mst(X, 2, 0.0, metric=metric)) == edge_set(mst(X, metric=metric))
-
-
-@pytest.mark.parametrize(
-    "metric",
-    [
-        "chebyshev", "minkowski", "jaccard", "correlation", "braycurtis", "seuclidean", "mahalanobis",
-        "haversine", "nan_euclidean", lambda a, b: np.abs(a - b).max(),
-    ],
-)  # fmt: skip
-def test_jittered_distances_of_any_metric_give_lengths_of_that_metric(metric):
-    X = make_points("random", 40, 2 if metric == "haversine" else 4, 0)
-    graph = perturbed_mst(X, n_trees=3, metric=metric, random_state=0)
-    assert graph.strengths.sum() / 2 == pytest.approx(39)
-    lengths = graphs.complete(X, metric=metric).to_scipy()
-    i, j = graph.edges().T
-    np.testing.assert_array_equal(graph.to_scipy()[i, j], lengths[i, j])
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_jittered_cosines_do_not_depend_on_the_scale(scale):
-    X = make_points("random", 60, 4, 0)
-    plain = perturbed_mst(X, metric="cosine", random_state=0)
-    scaled = perturbed_mst(X * scale, metric="cosine", random_state=0)
-    assert edge_set(scaled) == edge_set(plain)
-    np.testing.assert_allclose(scaled.lengths, plain.lengths, rtol=1e-9)
-
-
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_noise_is_uniform_in_a_ball_with_the_stated_deviation(d):
-    from vicinal.graphs.jitter import jittered_copies
-
-    X = np.arange(20_000.0)[:, None] * np.ones(d)
-    spacing = np.sqrt(d) * 1.5  # mean distance to 2 neighbours on either side, in the middle
-    copies = jittered_copies(X, "euclidean", 1, 0.5, 4, 0)
-    steps = (copies.make(0) - X)[2:-2] / (0.5 * spacing)
-    np.testing.assert_allclose(steps.std(axis=0), 1.0, rtol=0.03)
-    np.testing.assert_allclose(steps.mean(axis=0), 0.0, atol=0.03)
-    radius = np.linalg.norm(steps, axis=1)
-    assert radius.max() <= np.sqrt(d + 2) * (1 + 1e-9)
-    # Uniform density: the share within half the radius is 2^-D.
-    assert np.mean(radius < np.sqrt(d + 2) / 2) == pytest.approx(2.0**-d, abs=0.02)
-
-
-def test_seeds_decide_the_noise():
-    X = make_points("random", 80, 2, 0)
-    first = perturbed_mst(X, 5, random_state=1)
-    assert first == perturbed_mst(X, 5, random_state=1)
-    assert first != perturbed_mst(X, 5, random_state=2)
-    rng = np.random.default_rng(0)
-    assert perturbed_mst(X, 5, random_state=rng) != perturbed_mst(X, 5, random_state=rng)
-    legacy = np.random.RandomState(4)
-    assert perturbed_mst(X, 5, random_state=legacy) != perturbed_mst(X, 5, random_state=legacy)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -396,7 +246,46 @@ def test_sparse_distances_are_refused_with_a_remedy():
         mst(sparse.csr_array(np.ones((4, 4)) - np.eye(4)), metric="precomputed")
 
 
+@pytest.mark.parametrize("X", [np.eye(20), np.zeros((20, 2)), np.ones((20, 1))])
+def test_ties_that_make_the_first_tree_a_star_are_said_to_do_so(X):
+    with pytest.raises(ValueError, match=r"n_trees=4, but only 1 .*tie.*star .*row 0.*[Jj]itter"):
+        disjoint_mst(X)
+
+
 def test_disjoint_trees_that_do_not_exist_are_counted():
-    # A star of duplicates: the first tree takes every edge of the first point.
-    with pytest.raises(ValueError, match="only 1 trees"):
-        disjoint_mst(np.zeros((6, 2)), 2)
+    hub = np.vstack([np.zeros((1, 6)), np.diag([1.0, 1.1, 1.2, 1.3, 1.4, 1.5])])
+    with pytest.raises(ValueError, match=r"only 1 tree\(s\) .*no longer connect the 7 points"):
+        disjoint_mst(hub, 2)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("d", [2, 30])
+def test_offsets_follow_extreme_scales(d, scale):
+    X = make_points("random", 50, d, 0)
+    D = np.sqrt(squares_between(X))
+    plain = mst(X)
+    for points, metric in ((X, "euclidean"), (D, "precomputed")):
+        scaled = mst(points * scale, metric=metric, offsets=np.zeros(50))
+        assert edge_set(scaled) == edge_set(plain)
+        np.testing.assert_allclose(scaled.lengths / scale, plain.lengths, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("power", [-250, -75, 75, 250])
+def test_offsets_scale_with_squares(power, metric):
+    X = make_points("random", 60, 3, 1)
+    X = X if metric == "euclidean" else np.sqrt(squares_between(X))
+    b = np.random.default_rng(2).exponential(0.2, 60)
+    plain = edge_set(mst(X, metric=metric, offsets=b))
+    assert edge_set(mst(X, metric=metric, offsets=b * 2.0**power, offset_scale=2.0**power)) == plain
+    assert edge_set(mst(X * 2.0**power, metric=metric, offsets=b * 2.0 ** (2 * power))) == plain
+    far = mst(X * 2.0**power, metric=metric, offsets=b, offset_scale=2.0**-power * 2.0**-power)
+    assert edge_set(far) == plain
+
+
+def test_offsets_that_outweigh_all_distances_make_a_star_of_the_least():
+    X = make_points("random", 30, 2, 0)
+    b = np.random.default_rng(0).permutation(np.arange(30.0))
+    for X_scale, b_scale in ((1e-200, 1.0), (1.0, 1e300), (1e-300, 1e300)):
+        graph = mst(X * X_scale, offsets=b * b_scale)
+        assert graph.degrees[np.argmin(b)] == 29

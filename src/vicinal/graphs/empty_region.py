@@ -19,6 +19,7 @@ from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import check_distances, check_points, check_real, require_memory
+from vicinal.graphs.equal_rows import distinct
 from vicinal.graphs.graph import Graph
 
 # Above this dimension boxes rule out little; leaves are large, neighbours come by matrix products.
@@ -234,16 +235,6 @@ def _neighbors(
             # The first is the point itself, or one that equals it.
             near[a:b], nearest[a:b] = position[found[0][:, 1:]], found[1][:, 1]
     return near, nearest
-
-
-def distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First row of every distinct point, and the number of the distinct point of every row."""
-    order = np.lexsort(X.T)
-    new = np.ones(len(X), dtype=bool)
-    new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
-    group = np.empty(len(X), np.int64)
-    group[order] = np.cumsum(new) - 1
-    return order[new], group
 
 
 def _copy_to_duplicates(edges: np.ndarray, lengths: np.ndarray, group: np.ndarray) -> Edges:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.graphs.boruvka import spanning_edges
-from vicinal.graphs.outside import outside_search
+from vicinal.graphs.spanning import spanning_links
 from vicinal.neighbors.search import NeighborSearch
 
 
@@ -38,16 +37,14 @@ def shortest_links(
     links : ndarray (m, 2)
     lengths : ndarray (m,)
     """
-    search, to_lengths = outside_search(points, metric, 0, n_jobs)
-    found = spanning_edges(search, labels=components, n_jobs=n_jobs)
+    links, lengths = spanning_links(points, metric, components, n_jobs)
     if n_links == 1:
-        return found.edges, to_lengths(found.costs)
+        return links, lengths
     parts = [
         _links_between(points, metric, components, pair, n_links, n_jobs)
-        for pair in np.unique(np.sort(components[found.edges], axis=1), axis=0)
+        for pair in np.unique(np.sort(components[links], axis=1), axis=0)
     ]
-    links, lengths = zip(*parts, strict=True)
-    return np.concatenate(links), np.concatenate(lengths)
+    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
 def _links_between(

@@ -25,7 +25,7 @@ from vicinal.neighbors import brute
 from vicinal.neighbors._brute_kernels import measure_lists, smallest
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.neighbors.kdtree import kernel_kind, nearest_in_tree_order, tree_offsets
-from vicinal.neighbors.points import Points
+from vicinal.neighbors.points import Points, safe_unit, size_of
 from vicinal.neighbors.tables import OtherMetric
 
 # Rows that a task works on at once, and costs that it may hold.
@@ -35,6 +35,8 @@ BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
 PRODUCT_ROWS, PRODUCT_NUMBERS = 128, 2**16
 # Up to here, neighbour lists would save products fractions of a second, and take more memory than the rest.
 FEW = 30_000
+# Costs are kept below this power of two, and so are their inverses.
+LARGEST_POWER = 900
 
 
 class OutsideInTree:
@@ -195,18 +197,35 @@ def outside_search(
     return Measured(rows, np.copy)
 
 
+def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[float, np.ndarray]:
+    """Scale of squared distances in their safe unit, and offsets, so that their sums are numbers."""
+    unit = safe_unit(X)
+    mantissa, exponent = np.frexp(scale)
+    exponent = int(exponent) - 2 * int(np.frexp(unit)[1] - 1)
+    # Powers of two that bound squares and offsets; of a zero there is none.
+    sizes = [size_of(X) * unit, size_of(offsets)]
+    powers = [int(np.frexp(size)[1]) if size else -LARGEST_POWER for size in sizes]
+    largest = max(2 * powers[0] + exponent, powers[1])
+    if max(abs(exponent), abs(largest)) < LARGEST_POWER:
+        return float(np.ldexp(mantissa, exponent)), offsets
+    return (
+        float(np.ldexp(mantissa, max(exponent - largest, -LARGEST_POWER))),
+        np.ldexp(offsets, -largest),
+    )
+
+
 def offset_search(
     X: np.ndarray, metric: str, scale: float, offsets: np.ndarray, k: int, n_jobs: int | None = None
 ) -> OutsideInTree | OutsideInRows:
-    """The same for costs ``scale * d^2 + b_i + b_j``, Euclidean or precomputed."""
+    """The same for costs ``scale * d^2 + b_i + b_j``, Euclidean or precomputed, d in a safe unit."""
     if metric == "precomputed":
+        unit = safe_unit(X)
 
         def rows(chosen: np.ndarray) -> np.ndarray:
-            return scale * X[chosen] ** 2 + (offsets[chosen, None] + offsets)
+            return scale * (X[chosen] * unit) ** 2 + (offsets[chosen, None] + offsets)
 
         return OutsideInRows(rows, len(X), k, n_jobs)
     points = Points(X, metric, n_jobs)
-    scale = scale / points.unit**2
     if points.tree_pays(k=max(k, 1)):
         in_tree = tree_offsets(points.tree, scale, offsets)
         return OutsideInTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)

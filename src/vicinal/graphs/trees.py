@@ -18,11 +18,9 @@ from vicinal._validation import (
     check_points,
     check_real,
 )
-from vicinal.graphs._boruvka_kernels import Forbidden
-from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
 from vicinal.graphs.graph import Graph
-from vicinal.graphs.outside import offset_search, outside_search
 from vicinal.graphs.pairs import graph_of, pair_lengths
+from vicinal.graphs.spanning import disjoint_trees, offset_tree, spanning_tree
 
 # Neighbours a point knows before it has to search; more settle more, but cost more than they save.
 LIST_LENGTH = 6
@@ -78,18 +76,14 @@ def mst(
     n, k = len(points), _list_length(points, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
     if offsets is None:
-        search, to_lengths = outside_search(points, metric, k, n_jobs, title)
-        found = spanning_edges(search, n_jobs=n_jobs, progress=title)
-        lengths = to_lengths(found.costs)
+        edges, lengths = spanning_tree(points, metric, k, n_jobs, title)
     else:
         weights = _check_offsets(offsets, metric, n)
         scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
         k = k if n > FEW else 0
-        search, to_lengths = offset_search(points, metric, scale, weights, k, n_jobs), None
-        found = spanning_edges(search, n_jobs=n_jobs, progress=title)
-        lengths = pair_lengths(points, metric, found.edges)
-    del search, to_lengths  # lists and tree are larger than the graph, which needs neither
-    return graph_of(n, found.edges, lengths, points, metric)
+        edges = offset_tree(points, metric, scale, weights, k, n_jobs, title)
+        lengths = pair_lengths(points, metric, edges)
+    return graph_of(n, edges, lengths, points, metric)
 
 
 def disjoint_mst(
@@ -138,19 +132,12 @@ def disjoint_mst(
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
-    title = "neighbours" if verbose > 0 else None
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
-    search, to_lengths = outside_search(points, metric, k, n_jobs, title, several=True)
-    edges, costs = np.empty((0, 2), np.int64), np.empty(0)
-    forbidden, position = NOTHING_FORBIDDEN, np.argsort(search.order)
-    for tree in range(n_trees):
-        title = f"tree {tree + 1} of {n_trees}" if verbose > 0 else None
-        found = spanning_edges(search, forbidden=forbidden, n_jobs=n_jobs, progress=title)
-        if len(found.edges) < n - 1:
-            raise _too_many_trees(n_trees, tree, n)
-        edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
-        forbidden = _forbid(position[edges], n)
-    return graph_of(n, edges, to_lengths(costs), points, metric)
+    edges, lengths = disjoint_trees(points, metric, n_trees, k, n_jobs, verbose)
+    graph = graph_of(n, edges, lengths, points, metric)
+    if len(edges) < n_trees * (n - 1):
+        raise _too_many_trees(n_trees, graph)
+    return graph
 
 
 def perturbed_mst(
@@ -225,8 +212,7 @@ def perturbed_mst(
     length = _list_length(points, LIST_LENGTH)
 
     def tree(copy: int) -> np.ndarray:
-        search, _ = outside_search(copies.make(copy), copies.metric, length, n_jobs=1)
-        edges = spanning_edges(search, n_jobs=1).edges
+        edges, _ = spanning_tree(copies.make(copy), copies.metric, length, n_jobs=1)
         return np.sort(edges[:, 0] * n + edges[:, 1])
 
     trees = map_threads(
@@ -280,14 +266,16 @@ def _check_enough_edges(n: int, n_trees: int) -> None:
         )
 
 
-def _too_many_trees(n_trees: int, found: int, n: int) -> ValueError:
+def _too_many_trees(n_trees: int, found: Graph) -> ValueError:
+    n, trees = found.n_nodes, found.n_edges // (found.n_nodes - 1)
+    message = f"n_trees={n_trees}, but only {trees} tree(s) were found, one after the other"
+    if trees == 1 and found.degrees.max() == n - 1 and found.lengths.min() == found.lengths.max():
+        return ValueError(
+            f"{message}: the distances tie, and edges of the same length are taken in the order of "
+            "their row numbers, so the first tree is a star that uses every edge of row "
+            f"{int(found.degrees.argmax())}. Jitter the points, drop duplicates, or use n_trees=1."
+        )
     return ValueError(
-        f"n_trees={n_trees}, but there are only {found} trees here: the edges that these leave no "
-        f"longer connect the {n} points; use n_trees={found} or fewer."
+        f"{message}: the edges that they leave no longer connect the {n} points. Use "
+        f"n_trees={trees}, or, where many distances tie, jitter the points or drop duplicates."
     )
-
-
-def _forbid(edges: np.ndarray, n: int) -> Forbidden:
-    sources, targets = edges.ravel(), edges[:, ::-1].ravel()
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
-    return Forbidden(indptr, targets[np.argsort(sources, kind="stable")])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._validation import check_choice, check_points, require_memory
-from vicinal.graphs.empty_region import distinct
+from vicinal.graphs.equal_rows import distinct
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.points import safe_unit as safe_unit
 

@@ -95,9 +95,9 @@ class Points:
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         if self.metric == "cosine":
             return _unit_vectors(X, name)
-        if _size(X) * self.unit > SAFE[1]:
+        if size_of(X) * self.unit > SAFE[1]:
             raise ValueError(
-                f"{name} holds values up to {_size(X):g}, so far from X that squared "
+                f"{name} holds values up to {size_of(X):g}, so far from X that squared "
                 "distances are no longer numbers; bring both to a common scale."
             )
         return X if self.unit == 1.0 else np.multiply(X, self.unit, dtype=np.float64)
@@ -175,13 +175,14 @@ class Points:
         return float(points_to_visit(self.tree, kind, sample, reach) / len(rows))
 
 
-def _size(X: np.ndarray) -> float:
+def size_of(X: np.ndarray) -> float:
+    """Largest absolute value."""
     return max(float(X.max()), -float(X.min()))
 
 
 def safe_unit(X: np.ndarray) -> float:
     """A power of two that brings extreme coordinates to where their squares are numbers."""
-    size = _size(X)
+    size = size_of(X)
     if size == 0.0 or SAFE[0] < size < SAFE[1]:
         return 1.0
     return float(2.0 ** -float(np.clip(np.frexp(size)[1], -1000, 1000)))

@@ -1,0 +1,127 @@
+"""Spanning trees of checked points or distances, whatever the search and however many rows are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal.graphs._boruvka_kernels import Forbidden
+from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
+from vicinal.graphs.equal_rows import Edges, EqualRows, equal_rows, join_components, join_copies
+from vicinal.graphs.outside import in_common_unit, offset_search, outside_search
+from vicinal.neighbors.points import Points
+
+
+def spanning_tree(
+    X: np.ndarray, metric: Any, k: int, n_jobs: int | None = None, progress: str | None = None
+) -> Edges:
+    """Edges (n - 1, 2) of the minimum spanning tree, and their lengths; lists of k neighbours start it."""
+    rows = _copies(X, metric)
+    if rows is not None:
+        X, k = X[rows.first], min(k, len(rows.first) - 1)
+    search, to_lengths = outside_search(X, metric, k, n_jobs, progress)
+    edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
+    if rows is not None:
+        edges, costs = join_copies(edges, costs, rows, np.zeros(len(rows.first)))
+    return edges, to_lengths(costs)
+
+
+def offset_tree(
+    X: np.ndarray,
+    metric: str,
+    scale: float,
+    offsets: np.ndarray,
+    k: int,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> np.ndarray:
+    """Edges of the tree with the least sum of ``scale * d^2 + b_i + b_j``."""
+    scale, offsets = in_common_unit(X, scale, offsets)
+    rows = _copies(X, metric, offsets)
+    if rows is not None:
+        X, offsets, k = X[rows.first], offsets[rows.first], min(k, len(rows.first) - 1)
+    search = offset_search(X, metric, scale, offsets, k, n_jobs)
+    edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
+    return edges if rows is None else join_copies(edges, costs, rows, 2 * offsets)[0]
+
+
+def spanning_links(
+    X: np.ndarray, metric: Any, components: np.ndarray, n_jobs: int | None = None
+) -> Edges:
+    """The shortest edges that join all components, and their lengths."""
+    rows = _copies(X, metric)
+    if rows is None or _some_vanish(X[rows.first], metric, n_jobs):
+        search, to_lengths = outside_search(X, metric, 0, n_jobs)
+        found = spanning_edges(search, labels=components, n_jobs=n_jobs)
+        return found.edges, to_lengths(found.costs)
+    joined, components = join_components(rows, components)
+    first = rows.first
+    search, to_lengths = outside_search(X[first], metric, 0, n_jobs)
+    edges, costs = spanning_edges(search, labels=components[first], n_jobs=n_jobs)
+    lengths = np.concatenate([np.zeros(len(joined)), to_lengths(costs)])
+    return np.concatenate([joined, first[edges]]), lengths
+
+
+def disjoint_trees(
+    X: np.ndarray,
+    metric: Any,
+    n_trees: int,
+    k: int,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Edges:
+    """Edges and lengths of disjoint trees, one after the other; fewer trees when there are no more."""
+    rows = _copies(X, metric)
+    if rows is None or _some_vanish(X[rows.first], metric, n_jobs):
+        return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose)
+    # Each tree joins the copies to the first of them that is no centre of an earlier tree. Between two sets
+    # the trees before number t use at most (t - 1)^2 pairs, and the next to be used is the first one free:
+    # so many copies are enough to find all edges between sets.
+    place = rows.place()
+    enough = place <= n_trees * (n_trees - 1)
+    kept, left = np.flatnonzero(enough), np.flatnonzero(~enough)
+    edges, lengths = _trees_of_distinct(X[kept], metric, n_trees, k, n_jobs, verbose)
+    n_found = n_trees if len(kept) == 1 else len(edges) // (len(kept) - 1)
+    members = np.argsort(rows.group, kind="stable")
+    start = np.searchsorted(rows.group[members], rows.group[left])
+    centres = members[start + np.arange(n_found)[:, None]]
+    joined = np.stack([centres.ravel(), np.tile(left, n_found)], axis=1)
+    lengths = np.concatenate([lengths, np.zeros(len(joined))])
+    return np.concatenate([kept[edges], joined]), lengths
+
+
+def _trees_of_distinct(
+    X: np.ndarray, metric: Any, n_trees: int, k: int, n_jobs: int | None, verbose: int
+) -> Edges:
+    n, title = len(X), "neighbours" if verbose > 0 else None
+    search, to_lengths = outside_search(X, metric, min(k, n - 1), n_jobs, title, several=True)
+    edges, costs = np.empty((0, 2), np.int64), np.empty(0)
+    forbidden, position = NOTHING_FORBIDDEN, np.argsort(search.order)
+    for tree in range(n_trees):
+        title = f"tree {tree + 1} of {n_trees}" if verbose > 0 else None
+        found = spanning_edges(search, forbidden=forbidden, n_jobs=n_jobs, progress=title)
+        if len(found.edges) < n - 1:
+            break
+        edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
+        forbidden = _forbid(position[edges], n)
+    return edges, to_lengths(costs)
+
+
+def _forbid(edges: np.ndarray, n: int) -> Forbidden:
+    sources, targets = edges.ravel(), edges[:, ::-1].ravel()
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
+    return Forbidden(indptr, targets[np.argsort(sources, kind="stable")])
+
+
+def _copies(X: np.ndarray, metric: Any, *more: np.ndarray) -> EqualRows | None:
+    """Sets of equal points where most have copies; None where the search looks at every pair anyway."""
+    if metric not in ("euclidean", "manhattan", "cosine"):
+        return None
+    return equal_rows(Points(X, metric, None).X if metric == "cosine" else X, *more)
+
+
+def _some_vanish(X: np.ndarray, metric: Any, n_jobs: int | None) -> bool:
+    """Whether rows that differ are so near each other that the square of their distance is 0."""
+    search, _ = outside_search(X, metric, 0, n_jobs)
+    return not spanning_edges(search, n_jobs=n_jobs).costs.all()
