@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_wine, make_blobs
 
 import vicinal
 from vicinal.metrics import clustering_accuracy
@@ -46,6 +46,18 @@ def test_the_snippet_gets_the_same_clusters(name, perception, iris_table):
     lines = [line for line in found.snippet().splitlines() if not line.startswith("X = ...")]
     names = {"X": X}
     exec("\n".join(lines), names)
+    np.testing.assert_array_equal(names["labels"], found.labels)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("factors", [[1e300, 1.0], [1e300, 1e300]])
+def test_extreme_values_are_perceived_and_so_is_what_the_snippet_says(factors, tmp_path):
+    X = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)[0] * factors
+    found = vicinal.perceive(X, random_state=0)
+    assert found.n_clusters == 2
+    found.to_html(tmp_path / "page.html")
+    names = {"X": X}
+    exec(found.snippet().replace("X = ...", ""), names)
     np.testing.assert_array_equal(names["labels"], found.labels)
     np.testing.assert_array_equal(names["noise_score"], found.noise_score)
 

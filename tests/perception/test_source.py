@@ -131,3 +131,34 @@ def test_columns_of_one_name_are_all_there(values):
         "kind (2)": "u",
     }
     assert "set aside 'kind (2)': it does not hold numbers" in found.notes
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e300, 1.7e308, 1e-300])
+def test_a_column_of_extreme_values_is_standardised_like_any_other(size, values):
+    signs = np.where(values[:, 1] > 0, 1.0, -1.0)
+    usual = prepare(Source(np.column_stack([values, 50.0 * signs])), "standard")
+    found = prepare(Source(np.column_stack([values, size * signs])), "standard")
+    np.testing.assert_allclose(found.points, usual.points, atol=1e-14)
+    summary = found.columns[3]
+    assert summary["highest"] == size == -summary["lowest"]
+    assert summary["deviation"] == pytest.approx(size * signs.std())
+
+
+def test_a_huge_range_is_told_in_few_words(values):
+    found = prepare(Source(values * [1e300, 1.0, 1.0]))
+    assert found.scaling == "standard"
+    assert "differ by a factor of" in found.why_scaling
+    assert len(found.why_scaling) < 200
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_a_table_of_extreme_values_keeps_its_shape(size, values):
+    gap = np.array(values)
+    gap[4, 1] = np.nan
+    found, usual = prepare(Source(gap * size)), prepare(Source(gap))
+    assert found.scaling == usual.scaling == "none"
+    np.testing.assert_allclose(found.points, usual.points / np.abs(usual.points).max(), rtol=1e-14)
+    np.testing.assert_allclose(found.values, usual.values * size, rtol=1e-14)
+    assert any(note.startswith("all values were divided by the largest") for note in found.notes)

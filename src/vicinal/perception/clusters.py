@@ -114,7 +114,7 @@ def _sizes(
                 "share": float(members.mean()),
                 "noise_score": float(score[members].mean()),
                 "agreement": float(np.mean(trees[members] == label)) if label >= 0 else None,
-                "telling": telling_columns(prepared.values, prepared.names, members),
+                "telling": telling_columns(prepared.points, prepared.names, members),
             }
         )
     return sizes

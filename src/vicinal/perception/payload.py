@@ -41,7 +41,7 @@ def payload(found: Perception) -> dict[str, Any]:
 
 def columns_by_contrast(found: Perception) -> np.ndarray:
     """Columns in the order of how much of their variance lies between clusters, the most first."""
-    values, labels = found.data.values, found.labels
+    values, labels = found.data.points, found.labels
     known = labels >= 0
     counts = np.bincount(labels[known])
     means = np.stack([np.bincount(labels[known], column) for column in values[known].T]) / counts
@@ -125,7 +125,7 @@ def _categories(
 
 def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
     """The values as they are, and the range that colours span: a few extreme ones must not take it all."""
-    low, high = np.quantile(values, [0.01, 0.99])
+    low, high = 2.0 * np.quantile(values / 2.0, [0.01, 0.99])  # differences of halves are finite
     if high <= low:
         low, high = values.min(), values.max()
     with np.errstate(over="ignore"):

@@ -6,6 +6,8 @@ import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from vicinal.perception.scaling import is_extreme
+
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
 
@@ -31,6 +33,8 @@ def snippet(found: Perception) -> str:
         body.append('X = SimpleImputer(strategy="median").fit_transform(X)')
     if any(not column["used"] for column in data.columns):
         body.append("X = X[:, X.max(axis=0) > X.min(axis=0)]")
+    if is_extreme(data.values):
+        body.append(f"X = X / abs(X).max({'axis=0' if data.scaling == 'standard' else ''})")
     if data.scaling == "standard":
         imports.add("from sklearn.preprocessing import StandardScaler")
         body.append("X = StandardScaler().fit_transform(X)")

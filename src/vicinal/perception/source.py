@@ -9,11 +9,9 @@ import numpy as np
 
 from vicinal._tables import distinct, missing_cells
 from vicinal._validation import check_choice
+from vicinal.perception.scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
 
 MIN_ROWS = 10
-# Columns whose ranges differ by more than this factor are not in one unit.
-ONE_UNIT = 10.0
-SCALINGS = ("auto", "none", "standard")
 
 
 class Source(NamedTuple):
@@ -96,9 +94,12 @@ def prepare(source: Source, scaling: str = "auto") -> Prepared:
             "give a table whose rows differ."
         )
     values = np.ascontiguousarray(values[:, kept])
-    chosen, why = _choose_scaling(values, scaling, images is not None)
+    chosen, why = choose_scaling(values, scaling, images is not None)
+    if chosen == "none" and is_extreme(values):
+        size = largest(values)
+        notes.append(f"all values were divided by the largest, {size:.3g}, to compute with them")
     return Prepared(
-        points=_standardized(values) if chosen == "standard" else values,
+        points=scaled(values, chosen),
         values=values,
         names=[name for name, used in zip(names, kept, strict=True) if used],
         ids=_ids(source.ids, n),
@@ -186,7 +187,8 @@ def _filled(
     missing = gaps.sum(axis=0)
     for j in np.flatnonzero(missing):
         there = values[~gaps[:, j], j]
-        values[gaps[:, j], j] = np.median(there) if len(there) else 0.0
+        # Halves, as a sum of two values may overflow.
+        values[gaps[:, j], j] = 2.0 * np.median(there / 2.0) if len(there) else 0.0
     if missing.any():
         worst = int(np.argmax(missing))
         notes.append(
@@ -197,8 +199,10 @@ def _filled(
 
 
 def _summary(values: np.ndarray, names: list[str], missing: np.ndarray) -> list[dict[str, Any]]:
-    low, median, high = np.quantile(values, [0.0, 0.5, 1.0], axis=0)
-    mean, deviation = values.mean(axis=0), values.std(axis=0)
+    units = largest(values, axis=0) if is_extreme(values) else np.ones(len(names))
+    values = values / units
+    low, median, high = np.quantile(values, [0.0, 0.5, 1.0], axis=0) * units
+    mean, deviation = values.mean(axis=0) * units, values.std(axis=0) * units
     return [
         {
             "column": name,
@@ -220,34 +224,6 @@ def _note_dropped(columns: list[dict[str, Any]], notes: list[str]) -> None:
         shown = ", ".join(map(repr, dropped[:8])) + (", ..." if len(dropped) > 8 else "")
         plural = "s" if len(dropped) > 1 else ""
         notes.append(f"dropped {len(dropped)} constant column{plural}: {shown}")
-
-
-def _choose_scaling(values: np.ndarray, scaling: str, images: bool) -> tuple[str, str]:
-    if scaling != "auto":
-        return scaling, "as asked for"
-    if images:
-        return "none", "grey levels are in one unit, so columns stay as they are"
-    if values.shape[1] == 1:
-        return "none", "there is one column, so there is nothing to weigh against it"
-    ranges = np.ptp(values, axis=0)
-    # A few odd columns among many do not decide.
-    low, high = np.quantile(ranges, [0.05, 0.95])
-    ratio = high / max(low, np.finfo(float).tiny)
-    if ratio > ONE_UNIT:
-        return "standard", (
-            f"ranges of columns differ by a factor of {ratio:,.0f}, so each was given mean 0 and "
-            "deviation 1: otherwise the widest would decide alone"
-        )
-    return "none", (
-        f"ranges of columns differ by a factor of {ratio:.1f} only, as in one unit, so they stay as "
-        "they are"
-    )
-
-
-def _standardized(values: np.ndarray) -> np.ndarray:
-    from sklearn.preprocessing import StandardScaler
-
-    return np.ascontiguousarray(StandardScaler().fit_transform(values))
 
 
 def _ids(ids: np.ndarray | None, n: int) -> list[str]:
