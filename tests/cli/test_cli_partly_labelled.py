@@ -45,6 +45,16 @@ def test_a_query_without_a_class_has_no_share(blobs, tmp_path, facts_of):
     assert facts["same_class"] is None
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("command", [("smooth", "--t", 3), ("embed", "--method", "cpe-lap")])
+def test_pictures_of_partly_labelled_rows_are_drawn(command, kind, blobs, tmp_path, run):
+    pytest.importorskip("matplotlib")
+    name, *words = command
+    path, picture = saved(blobs, tmp_path, kind), tmp_path / "picture.png"
+    assert run(name, path, *words, "--label", "class", "--plot", picture) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_wrong_classes_still_count_as_wrong(blobs, tmp_path, facts_of):
     known = np.flatnonzero(blobs["class"].notna())
     blobs.loc[known, "class"] = [f"class {i}" for i in range(len(known))]

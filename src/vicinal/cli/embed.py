@@ -135,9 +135,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         write_table(columns, arguments.output)
         written["coordinates"] = arguments.output
     if arguments.plot is not None:
-        plane, classes = drawn_axes(places), table.labels
-        labels = classes.astype(str) if classes is not None and classes.dtype == object else classes
-        facts["picture_shows"] = draw_points(plane, arguments.plot, labels)
+        facts["picture_shows"] = draw_points(drawn_axes(places), arguments.plot, table.labels)
         written["picture"] = arguments.plot
     return facts | {"written": written}
 

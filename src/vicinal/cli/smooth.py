@@ -157,8 +157,7 @@ def draw(model: Any, labels: np.ndarray | None, path: Path) -> None:
     from vicinal import plot
 
     figure = new_figure((12, 6))
-    classes = None if labels is None else labels.astype(str)
-    plot.similarity(model.affinity_, model.similarity_, classes, axes=figure.subplots(1, 2))
+    plot.similarity(model.affinity_, model.similarity_, labels, axes=figure.subplots(1, 2))
     save_picture(figure, path)
 
 

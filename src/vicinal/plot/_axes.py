@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._tables import missing_cells
 from vicinal._validation import check_points
 
 # Points that belong to no class, as scikit-learn marks them.
 NOISE = -1
 NOISE_COLOR = "0.72"
+# Points whose class nobody knows.
+UNKNOWN = "no label"
+UNKNOWN_COLOR = "0.86"
 
 
 def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Any:
@@ -55,13 +59,40 @@ def equal_scales(ax: Any, positions: np.ndarray) -> None:
 
 
 def check_labels(labels: Any, n: int) -> np.ndarray:
-    """One label an item."""
+    """One label an item; numbers some of which are missing become floats, with NaN there."""
     array = np.asarray(labels)
+    if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
+        array = np.array(labels, dtype=object)  # or a NaN among words would become a word
     if array.shape != (n,):
         raise ValueError(
             f"labels has shape {array.shape}, but one label for each of the {n} items is needed."
         )
-    return array
+    if array.dtype.kind != "O":
+        return array
+    there = ~missing_cells(array)
+    known = np.array(array[there].tolist())
+    if known.dtype.kind not in "iuf" or there.all():
+        return known if there.all() else array
+    numbers = np.full(n, np.nan)
+    numbers[there] = known
+    return numbers
+
+
+def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Classes in their order, and the number of each item's; what has none comes behind them all."""
+    there = ~missing_cells(labels)
+    known = labels[there]
+    if known.dtype.kind == "O":  # of one type, so that they have an order
+        known = np.array(known.tolist())
+    names, numbers = np.unique(known, return_inverse=True)
+    codes = np.full(len(labels), len(names))
+    codes[there] = numbers
+    return names, codes
+
+
+def class_name(label: Any) -> str:
+    """A class as it is written: whole numbers that were read as floats as what they are."""
+    return f"{label:.15g}" if isinstance(label, np.floating) else str(label)
 
 
 def class_colors(n_classes: int) -> np.ndarray:
@@ -71,7 +102,7 @@ def class_colors(n_classes: int) -> np.ndarray:
 
     if n_classes <= 9:
         # Without its grey, which is the colour of noise.
-        return np.array([colormaps["tab10"](i + (i >= 7)) for i in range(n_classes)])
+        return np.array([colormaps["tab10"](i + (i >= 7)) for i in range(n_classes)]).reshape(-1, 4)
     # The golden angle keeps neighbours in the list apart; brightness tells close hues apart.
     i = np.arange(n_classes)
     hues = (0.58 + i * 0.61803398875) % 1.0

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._tables import missing_cells
 from vicinal._validation import check_count
 from vicinal.metrics.retrieval import first_found
-from vicinal.plot._axes import check_labels
+from vicinal.plot._axes import check_labels, class_name
 
 RIGHT, WRONG, QUERY, PLAIN = "tab:green", "tab:red", "tab:blue", "0.5"
 
@@ -34,7 +35,7 @@ def retrieval(
         What is found after smoothing, in a second row.
     labels : array of shape (n,), optional
         Class of each item: what is found has a green frame if it is of the query's class, a red one
-        if not.
+        if not; where one of the two has no label, the frame stays plain.
     images : array of shape (n, height, width) or (n, height, width, 3 or 4), optional
         A picture of each item, grey or in colours. Without them tiles show labels, or numbers.
     k : int, default=10
@@ -58,6 +59,7 @@ def retrieval(
     k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
     if labels is not None:
         labels = check_labels(labels, n)
+        known = ~missing_cells(labels)
     if images is not None:
         images = _check_images(images, n)
     rankings = [before] if after is None else [before, after]
@@ -68,8 +70,10 @@ def retrieval(
         query = int(asked[place])
         for column, ax in enumerate(cells):
             item = query if column == 0 else int(found[kind][place, column - 1])
-            _tile(ax, item, images, labels)
-            _frame(ax, column == 0, None if labels is None else labels[item] == labels[query])
+            comparable = labels is not None and known[item] and known[query]
+            text = item if labels is None else class_name(labels[item]) if known[item] else "-"
+            _tile(ax, item, images, str(text))
+            _frame(ax, column == 0, labels[item] == labels[query] if comparable else None)
         if after is not None:
             cells[0].set_ylabel(("before", "after")[kind], fontsize=8)
     return figure
@@ -88,14 +92,13 @@ def _grid(n_rows: int, k: int) -> tuple[Any, np.ndarray]:
     )
 
 
-def _tile(ax: Any, item: int, images: np.ndarray | None, labels: np.ndarray | None) -> None:
+def _tile(ax: Any, item: int, images: np.ndarray | None, text: str) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     if images is not None:
         ax.imshow(images[item], cmap="gray")
         return
     ax.set_box_aspect(1)
-    text = str(item if labels is None else labels[item])
     ax.text(0.5, 0.5, text, ha="center", va="center", fontsize=9, transform=ax.transAxes)
 
 

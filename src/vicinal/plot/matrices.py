@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._validation import check_count
-from vicinal.plot._axes import check_labels
+from vicinal.plot._axes import UNKNOWN, check_labels, class_name, classes_of
 
 # Names of more classes would run into each other.
 NAMED = 25
@@ -34,8 +34,8 @@ def similarity(
     after : the same, optional
         A second matrix, drawn beside the first.
     labels : array of shape (n,), optional
-        Class or cluster of each item, by which they are sorted; lines stand between them. By default
-        the order stays.
+        Class or cluster of each item, by which they are sorted, those without one last; lines stand
+        between them. By default the order stays.
     axes : sequence of matplotlib Axes, optional
         Where to draw, one for each matrix; by default a new figure.
     cmap : str or matplotlib Colormap
@@ -60,8 +60,8 @@ def similarity(
     max_items = check_count(max_items, "max_items", low=2)
     order = np.arange(n)
     if labels is not None:
-        labels = check_labels(labels, n)
-        order = np.argsort(labels, kind="stable")
+        names, codes = classes_of(check_labels(labels, n))
+        order = np.argsort(codes, kind="stable")
     if n > max_items:
         order = order[np.linspace(0, n - 1, max_items).astype(int)]
     axes = _axes(axes, len(given))
@@ -78,7 +78,8 @@ def similarity(
         ax.set_xticks([])
         ax.set_yticks([])
         if labels is not None:
-            _draw_classes(ax, labels[order], names=ax is axes[0])
+            words = [*map(class_name, names), UNKNOWN] if ax is axes[0] else []
+            _draw_classes(ax, codes[order], words)
     return axes
 
 
@@ -130,13 +131,13 @@ def _axes(axes: Any, count: int) -> np.ndarray:
     return axes
 
 
-def _draw_classes(ax: Any, labels: np.ndarray, *, names: bool) -> None:
-    starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
-    stops = np.r_[starts[1:], len(labels)]
+def _draw_classes(ax: Any, codes: np.ndarray, names: list[str]) -> None:
+    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+    stops = np.r_[starts[1:], len(codes)]
     width = float(np.clip(10 / len(starts), 0.15, 0.8))
     for at in starts[1:] - 0.5:
         ax.axhline(at, color="0.5", linewidth=width)
         ax.axvline(at, color="0.5", linewidth=width)
     if names and len(starts) <= NAMED:
-        ax.set_yticks((starts + stops - 1) / 2, [str(label) for label in labels[starts]])
+        ax.set_yticks((starts + stops - 1) / 2, [names[code] for code in codes[starts]])
         ax.tick_params(length=0)

@@ -10,10 +10,14 @@ from vicinal._validation import check_real
 from vicinal.plot._axes import (
     NOISE,
     NOISE_COLOR,
+    UNKNOWN,
+    UNKNOWN_COLOR,
     check_axes,
     check_labels,
     check_positions,
     class_colors,
+    class_name,
+    classes_of,
     equal_scales,
 )
 
@@ -42,7 +46,8 @@ def embedding(
         Where the points are: an embedding, or the data itself.
     labels : array of shape (n,), optional
         Names or whole numbers are classes, each with a colour of its own; -1 is noise, grey and
-        below all others. Other numbers, or more than 60 different ones, are values with a colour bar.
+        below all others; None, NaN, NA and "" are no label, in a lighter grey. Other numbers, or more
+        than 60 different ones, are values with a colour bar.
     ax : matplotlib Axes, optional
         Where to draw, of 3-D projection for three-dimensional positions; by default a new figure.
     cmap : str or matplotlib Colormap
@@ -86,8 +91,8 @@ def embedding(
 def _are_values(labels: np.ndarray) -> bool:
     if labels.dtype.kind not in "iuf":
         return False
-    whole = labels.dtype.kind != "f" or bool((labels == np.round(labels)).all())
-    return not whole or len(np.unique(labels)) > MOST_CLASSES
+    known = labels[~np.isnan(labels)]
+    return bool((known != np.round(known)).any()) or len(np.unique(known)) > MOST_CLASSES
 
 
 def _draw_values(
@@ -95,7 +100,7 @@ def _draw_values(
 ) -> None:
     known = np.isfinite(values)
     if not known.all():
-        ax.scatter(*points[~known].T, color=NOISE_COLOR, **style)
+        ax.scatter(*points[~known].T, color=UNKNOWN_COLOR, **style)
     drawn = ax.scatter(*points[known].T, c=values[known], cmap=cmap, **style)
     if legend:
         ax.figure.colorbar(drawn, ax=ax, shrink=0.8)
@@ -104,40 +109,37 @@ def _draw_values(
 def _draw_classes(
     ax: Any, points: np.ndarray, labels: np.ndarray, legend: bool, style: dict[str, Any]
 ) -> None:
-    names, codes = np.unique(labels, return_inverse=True)
+    names, codes = classes_of(labels)
     is_noise = names == NOISE if names.dtype.kind in "iuf" else np.zeros(len(names), dtype=bool)
-    noise = is_noise[codes]
-    if noise.any():
-        ax.scatter(*points[noise].T, color=NOISE_COLOR, zorder=1, **style)
+    unknown, noise = codes == len(names), np.append(is_noise, False)[codes]
+    for grey, color in ((unknown, UNKNOWN_COLOR), (noise, NOISE_COLOR)):
+        if grey.any():
+            ax.scatter(*points[grey].T, color=color, zorder=1, **style)
     colors = np.zeros((len(names), 4))
     colors[~is_noise] = class_colors(int((~is_noise).sum()))
     # In a random order no class lies on top of another.
-    order = np.random.default_rng(0).permutation(np.flatnonzero(~noise))
+    order = np.random.default_rng(0).permutation(np.flatnonzero(~(noise | unknown)))
     if len(order):
         ax.scatter(*points[order].T, c=colors[codes[order]], zorder=2, **style)
     if legend and len(names) <= LEGEND:
-        _draw_legend(ax, names, is_noise, colors)
+        entries: list[tuple[str, Any]] = [
+            (class_name(name), color)
+            for name, color in zip(names[~is_noise], colors[~is_noise], strict=True)
+        ]
+        entries += [("noise", NOISE_COLOR)] if noise.any() else []
+        entries += [(UNKNOWN, UNKNOWN_COLOR)] if unknown.any() else []
+        _draw_legend(ax, entries)
 
 
-def _draw_legend(ax: Any, names: np.ndarray, is_noise: np.ndarray, colors: np.ndarray) -> None:
+def _draw_legend(ax: Any, entries: list[tuple[str, Any]]) -> None:
     from matplotlib.lines import Line2D
 
     # Markers of their own: those of the points may be too small to show a colour.
     style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 6}
-    entries = [
-        Line2D([], [], color=color, label=_name(name), **style)
-        for name, color in zip(names[~is_noise], colors[~is_noise], strict=True)
-    ]
-    if is_noise.any():
-        entries.append(Line2D([], [], color=NOISE_COLOR, label="noise", **style))
     ax.legend(
-        handles=entries,
+        handles=[Line2D([], [], color=color, label=name, **style) for name, color in entries],
         loc="center left",
         bbox_to_anchor=(1.02, 0.5),
         frameon=False,
         handletextpad=0.2,
     )
-
-
-def _name(label: Any) -> str:
-    return f"{label:g}" if isinstance(label, np.floating) else str(label)
