@@ -54,6 +54,11 @@ def test_n_jobs_counts_from_both_ends():
     cores = n_threads(None)
     assert (n_threads(3), n_threads(-1)) == (3, cores)
     assert n_threads(-1000) == 1
-    for bad in (0, True, 1.5, "2"):
-        with pytest.raises((ValueError, TypeError)):
-            n_threads(bad)
+    assert n_threads(2.0) == 2
+
+
+@pytest.mark.parametrize("bad", [0, True, 1.5, float("inf"), float("nan"), "2", "abc", [1], 1j])
+def test_an_n_jobs_that_is_no_number_of_threads_is_named(bad):
+    with pytest.raises((ValueError, TypeError)) as error:
+        n_threads(bad)
+    assert str(error.value).startswith(f"n_jobs={bad!r}: give a number of threads")

@@ -5,9 +5,23 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
-from vicinal import Isomap, SpectralClustering, graphs
+from vicinal import (
+    ClusterPreservingEmbedding,
+    GraphClassifier,
+    GraphRegressor,
+    Isomap,
+    KernelKMeans,
+    PerceptualClustering,
+    SelfSmoothing,
+    SpectralClustering,
+    graphs,
+    segment,
+)
 from vicinal._symmetry import average_mirrored, first_asymmetric_row
-from vicinal._validation import check_affinity, check_distances
+from vicinal._validation import check_affinity, check_distances, check_points
+from vicinal.metrics import geodesic_error
+from vicinal.operators import transition
+from vicinal.operators.conjugate_gradients import solve_positive_definite
 from vicinal.similarity.smoothing import check_similarity
 
 POINTS = np.random.default_rng(0).normal(size=(200, 4))
@@ -120,3 +134,58 @@ def test_large_matrices_are_averaged_in_strips():
         assert first_asymmetric_row(array) is None
         if expected is not None:
             np.testing.assert_allclose(array, expected, rtol=1e-15)
+
+
+RAGGED = [[1.0, 2.0], [3.0]]
+COMPLEX = np.array([[0, 1j], [1j, 0]])
+MASKED = np.ma.masked_array([[0, 1.0], [1.0, 0]], [[0, 1], [1, 0]])
+TAKERS = [
+    check_points,
+    check_distances,
+    check_affinity,
+    check_similarity,
+    SpectralClustering(2).fit,
+    SpectralClustering(2, graph="precomputed").fit,
+    Isomap(graph="precomputed").fit,
+    SelfSmoothing().fit,
+    ClusterPreservingEmbedding().fit,
+    KernelKMeans(2).fit,
+    PerceptualClustering(2).fit,
+    transition,
+    lambda X: graphs.knn(X, 1),
+    lambda X: segment(X, 2),
+    lambda X: solve_positive_definite(np.eye(2), X),
+    lambda X: GraphRegressor().fit(POINTS[:2], X),
+    lambda X: geodesic_error(X, np.zeros((2, 2))),
+    lambda X: geodesic_error(np.zeros((2, 2)), X),
+]
+
+
+@pytest.mark.parametrize("take", TAKERS)
+def test_ragged_masked_and_complex_input_is_named(take):
+    with pytest.raises(ValueError, match="rows have different lengths"):
+        take(RAGGED)
+    with pytest.raises(ValueError, match=r"2 value\(s\) are masked.*filled"):
+        take(MASKED)
+    with pytest.raises((TypeError, ValueError), match=r"dtype complex128, but real|Complex data"):
+        take(COMPLEX)
+
+
+def test_masked_arrays_in_which_nothing_is_masked_are_arrays():
+    whole = np.ma.masked_array(POINTS, np.zeros(POINTS.shape))
+    np.testing.assert_array_equal(check_points(whole), POINTS)
+    expected = SpectralClustering(2, random_state=0).fit_predict(POINTS)
+    assert (SpectralClustering(2, random_state=0).fit_predict(whole) == expected).all()
+
+
+@pytest.mark.parametrize("matrix", [COMPLEX, sparse.csr_array(COMPLEX)])
+@pytest.mark.parametrize("check", [check_distances, check_affinity, check_similarity])
+def test_complex_matrices_are_refused_with_the_remedy(check, matrix):
+    with pytest.raises(TypeError, match=r"complex128, but real numbers are needed; take \w+\.real"):
+        check(matrix)
+
+
+def test_masked_labels_are_not_taken_for_labels():
+    y = np.ma.masked_array(np.arange(len(POINTS)) % 2, np.arange(len(POINTS)) > 5)
+    with pytest.raises(ValueError, match=r"y is a masked array.*filled"):
+        GraphClassifier().fit(POINTS, y)

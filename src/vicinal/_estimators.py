@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal import graphs
-from vicinal._validation import check_affinity, check_distances
+from vicinal._validation import check_affinity, check_distances, validate_input
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.laplacians import shares_over
@@ -52,14 +52,14 @@ class GraphEstimator(BaseEstimator):
             graph = X
             forget_features(self)
         elif self._is_precomputed():
-            given = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
+            given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
             graph = (
                 Graph.from_scipy(check_distances(given))
                 if sparse.issparse(given)
                 else graphs.complete(given, metric="precomputed")
             )
         else:
-            points = validate_data(self, X, dtype=(np.float64, np.float32))
+            points = validate_input(self, X, dtype=(np.float64, np.float32))
             graph = self._graph_of(points)
         if graph.directed:
             raise ValueError(
@@ -73,7 +73,7 @@ class GraphEstimator(BaseEstimator):
         """Affinity of the graph, or the matrix that was given; stored as ``affinity_``."""
         check_scale(self.scale)
         if self._is_precomputed() and not isinstance(X, Graph):
-            matrix = validate_data(self, X, accept_sparse=True, dtype=None)
+            matrix = validate_input(self, X, accept_sparse=True, dtype=None)
             self.graph_, self.scale_ = None, None
             self.affinity_ = check_affinity(matrix, name="X")
         else:
@@ -96,7 +96,7 @@ class GraphEstimator(BaseEstimator):
                 "its points."
             )
         if hasattr(self, "n_features_in_"):
-            X = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
+            X = validate_input(self, X, reset=False, dtype=(np.float64, np.float32))
         if self.graph == "knn":
             # The graph has more edges a node than neighbours were asked for; a new point has not.
             k = (self.graph_params or {}).get("k", NEIGHBORS)

@@ -6,6 +6,7 @@ result never depends on which thread ran it, so any ``n_jobs`` gives the same bi
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -25,8 +26,10 @@ def n_threads(n_jobs: int | None) -> int:
     )
     if n_jobs is None:
         return cores
-    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
-        raise ValueError(
+    number = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
+    if not number or not float(n_jobs).is_integer() or n_jobs == 0:
+        kind = ValueError if number else TypeError
+        raise kind(
             f"n_jobs={n_jobs!r}: give a number of threads, None for all cores, or -1, -2, ... to count "
             "back from all cores."
         )
@@ -62,11 +65,11 @@ def map_threads(
     errors: list[BaseException] = []
     # Taking the next number is atomic, so threads share one iterator instead of a queue of futures;
     # the caller works too. Rounds of a few milliseconds would otherwise wait for their threads.
-    numbers = iter(range(len(items)))
+    places = iter(range(len(items)))
     with progress_bar(len(items), progress) as bar:
 
         def work() -> None:
-            for i in numbers:
+            for i in places:
                 if errors:
                     return
                 try:

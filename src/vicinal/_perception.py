@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import draw_seed, forget_features
-from vicinal._validation import check_choice, check_count, check_real
+from vicinal._validation import check_choice, check_count, check_real, validate_input
 from vicinal.graphs.context import contextual
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
@@ -52,7 +52,7 @@ class PerceptualEstimator(BaseEstimator):
         return walk
 
     def _digraph_of(self, X: Any) -> Graph:
-        points = validate_data(self, X, dtype=np.float64)
+        points = validate_input(self, X, dtype=np.float64)
         n = len(points)
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
@@ -86,7 +86,7 @@ class PerceptualEstimator(BaseEstimator):
                 f"this {type(self).__name__} was fitted on a digraph, so new points have no context; "
                 "fit it on points."
             )
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_input(self, X, reset=False, dtype=np.float64)
         n, k = len(points), int(self.graph_.degrees[0])
         nearest, lengths = NeighborSearch(points, n_jobs=self.n_jobs).nearest(k, queries=X)
         contexts = np.column_stack([n + np.arange(len(X)), nearest])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,43 @@ from vicinal._symmetry import (
 )
 
 
+def real_array(values: Any, name: str) -> np.ndarray:
+    """`values` as an array of real numbers of any dtype and shape, the caller's own if it is one."""
+    array = read_array(values, name)
+    if array.dtype.kind == "O":
+        with suppress(TypeError, ValueError):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "buif":
+        raise not_real(name, array.dtype)
+    return array
+
+
+def read_array(values: Any, name: str) -> np.ndarray:
+    """`values` as an array of whatever they are; all of them must be there."""
+    n_masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if n_masked:
+        raise ValueError(
+            f"{name} is a masked array in which {n_masked} value(s) are masked, but all must be known; "
+            f"fill them in by {name}.filled(value), or drop their rows by numpy.ma.compress_rows({name})."
+        )
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a {type(values).__name__} whose rows have different lengths or kinds, but a table "
+            "needs the same number of values in each; fill in or cut rows."
+        ) from error
+
+
+def validate_input(model: Any, X: Any, **options: Any) -> Any:
+    """`validate_data` of scikit-learn, which would take what is masked for known."""
+    from sklearn.utils.validation import validate_data
+
+    if isinstance(X, (list, tuple, np.ma.MaskedArray)):
+        X = read_array(X, "X")
+    return validate_data(model, X, **options)
+
+
 def check_points(
     X: Any, *, name: str = "X", min_points: int = 1, dtype: Any = np.float64
 ) -> np.ndarray:
@@ -33,9 +71,7 @@ def check_points(
             f"{name} is a sparse matrix, but points must be dense: pass {name}.toarray(), reduce it first "
             "(for instance by TruncatedSVD), or give metric='precomputed' if it holds distances."
         )
-    array = np.asarray(X)
-    if array.dtype.kind not in "buif":
-        array = _as_numbers(array, name)
+    array = real_array(X, name)
     if array.ndim != 2:
         hint = f"{name}.reshape(-1, 1)" if array.ndim == 1 else f"{name}.reshape(len({name}), -1)"
         raise ValueError(
@@ -64,9 +100,7 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
     """
     if sparse.issparse(distances):
         return _check_sparse_distances(distances, name)
-    array = np.asarray(distances)
-    if array.dtype.kind not in "buif":
-        array = _as_numbers(array, name)
+    array = real_array(distances, name)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
         raise ValueError(
             f"{name} has shape {array.shape}, but metric='precomputed' needs a square distance matrix; "
@@ -109,18 +143,16 @@ def check_affinity(
 
     Entries that differ from their mirror image by rounding only are averaged.
     """
-    shape = np.shape(affinity)
+    if not sparse.issparse(affinity):
+        affinity = real_array(affinity, name)
+    elif affinity.dtype.kind not in "buif":
+        raise not_real(name, affinity.dtype)
+    shape = affinity.shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ValueError(
             f"{name} has shape {shape}, but a square matrix of affinities is needed; "
             "a table of points goes in with the name of a graph, such as graph='knn'."
         )
-    if not sparse.issparse(affinity):
-        affinity = np.asarray(affinity)
-        if affinity.dtype.kind not in "buif":
-            affinity = _as_numbers(affinity, name)
-    elif affinity.dtype.kind not in "buif":
-        raise TypeError(f"{name} has dtype {affinity.dtype}, but real numbers are needed.")
     matrix = sparse.csr_array(affinity, dtype=np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # csr_array shares the caller's buffers
@@ -202,16 +234,14 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
         )
 
 
-def _as_numbers(array: np.ndarray, name: str) -> np.ndarray:
-    if array.dtype.kind == "O":
-        try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError):
-            pass
-    raise TypeError(
-        f"{name} has dtype {array.dtype}, but real numbers are needed; encode or drop the columns "
-        "that are not numeric."
+def not_real(name: str, dtype: np.dtype) -> TypeError:
+    """The error about values of a dtype that are no real numbers."""
+    remedy = (
+        f"take {name}.real, or the modulus by abs({name}), if that is what counts."
+        if dtype.kind == "c"
+        else "encode or drop the columns that are not numeric."
     )
+    return TypeError(f"{name} has dtype {dtype}, but real numbers are needed; {remedy}")
 
 
 def _check_finite(array: np.ndarray, name: str) -> None:
@@ -234,7 +264,7 @@ def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
             f"{name} has shape {distances.shape}, but metric='precomputed' needs a square matrix."
         )
     if distances.dtype.kind not in "buif":
-        raise TypeError(f"{name} has dtype {distances.dtype}, but real numbers are needed.")
+        raise not_real(name, distances.dtype)
     matrix = sparse.csr_array(distances, dtype=np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # csr_array shares the caller's buffers

@@ -11,11 +11,18 @@ from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import draw_seed
 from vicinal._parallel import map_threads, one_blas_thread
-from vicinal._validation import check_choice, check_count, check_real, require_memory
+from vicinal._validation import (
+    check_choice,
+    check_count,
+    check_real,
+    real_array,
+    require_memory,
+    validate_input,
+)
 from vicinal.cluster.feature_space import (
     FactoredKernel,
     FullKernel,
@@ -174,7 +181,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         given = self._is("precomputed")
-        X = validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=given)
+        X = validate_input(self, X, reset=False, dtype=np.float64, accept_sparse=given)
         if not (given or callable(self.kernel)):
             X = self._frame.place(X)
         rows = X if given else self._inner(X, self._points)
@@ -194,14 +201,14 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
     def _kernel_of(self, X: Any) -> tuple[Kernel, np.ndarray | None]:
         """The kernel of the items, and the basis of its feature space if it was projected."""
         if self._is("precomputed"):
-            matrix = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+            matrix = validate_input(self, X, dtype=np.float64, accept_sparse="csr")
             if matrix.shape[0] != matrix.shape[1]:
                 raise ValueError(
                     f"X has shape {matrix.shape}, but kernel='precomputed' needs a square matrix; "
                     "points go in with kernel='rbf' or another."
                 )
             return positive_kernel(matrix, self.psd)
-        points = self._points = validate_data(self, X, dtype=np.float64)
+        points = self._points = validate_input(self, X, dtype=np.float64)
         if not callable(self.kernel):
             # Neither a shift nor a unit changes what is near to what.
             self._frame = frame_of(points)
@@ -229,7 +236,9 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
 
     def _inner(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         if callable(self.kernel):
-            found = np.asarray(self.kernel(X, Y), dtype=np.float64)
+            found = np.asarray(
+                real_array(self.kernel(X, Y), "the kernel's result"), dtype=np.float64
+            )
             if found.shape != (len(X), len(Y)) or not np.isfinite(found).all():
                 raise ValueError(
                     f"kernel={self.kernel!r} returned an array of shape {found.shape} or with values that "

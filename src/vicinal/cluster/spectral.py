@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import GraphEstimator, forget_features
-from vicinal._validation import check_choice, check_count
+from vicinal._validation import check_choice, check_count, validate_input
 from vicinal.cluster.components import merge_components
 from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster.partition import (
@@ -181,7 +181,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         values = self.eigenvalues_[: self.n_clusters_]
         if isinstance(self.affinity_, PathSimilarity):
             if hasattr(self, "n_features_in_"):
-                X = validate_data(self, X, reset=False, dtype=np.float64)
+                X = validate_input(self, X, reset=False, dtype=np.float64)
             rows = extend_walk_vectors(self.affinity_, X, self._walk_vectors, values, self.n_jobs)
         else:
             rows = self._extend(X, self._walk_vectors, values)
@@ -213,7 +213,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         if isinstance(X, Graph):
             forget_features(self)
         else:
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            X = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
         shared = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         return path_similarity(X, **shared | (self.graph_params or {}))
 

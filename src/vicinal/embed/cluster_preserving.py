@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import draw_seed, forget_features
-from vicinal._validation import check_choice, check_count
+from vicinal._validation import check_choice, check_count, validate_input
 from vicinal.graphs.graph import Graph
 from vicinal.operators.spectrum import walk_vectors
 from vicinal.operators.ultrametric import (
@@ -154,7 +154,7 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
             forget_features(self)
             n = X.n_nodes
         else:
-            X = validate_data(self, X, dtype=np.float64)
+            X = validate_input(self, X, dtype=np.float64)
             n = len(X)
         check_count(
             self.n_components,
@@ -192,7 +192,7 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self)
         if hasattr(self, "n_features_in_"):
-            X = validate_data(self, X, reset=False, dtype=np.float64)
+            X = validate_input(self, X, reset=False, dtype=np.float64)
         if self.method == "laplacian":
             return extend_walk_vectors(
                 self.similarity_, X, self.embedding_, self.eigenvalues_, self.n_jobs

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_points
+from vicinal._validation import check_points, real_array
 
 # Pairs that are looked at together: few enough to stay in the cache.
 CACHED = 1 << 16
@@ -40,13 +40,13 @@ def geodesic_error(estimated: Any, true: Any) -> float:
     0.5
     """
     truth = check_points(true, name="true")
-    estimates = np.asarray(estimated)
+    estimates = real_array(estimated, "estimated")
     if estimates.shape != truth.shape:
         raise ValueError(
             f"estimated has shape {estimates.shape} and true {truth.shape}, but both must hold the "
             "distances of the same pairs."
         )
-    if estimates.dtype.kind not in "buif" or np.isnan(estimates).any():
+    if np.isnan(estimates).any():
         raise ValueError("estimated holds values that are no numbers; drop these pairs.")
     rows = blocks(len(truth), max(1, CACHED // truth.shape[1]))
     total = sum(float(np.abs(estimates[i:j] - truth[i:j]).sum()) for i, j in rows)

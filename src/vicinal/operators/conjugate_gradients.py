@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_count, check_real
+from vicinal._validation import check_count, check_real, not_real, real_array
 
 # The residual of the recursion drifts from the true one; it is computed anew this often at most.
 MAX_RESTARTS = 10
@@ -147,6 +147,10 @@ def _arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _check_matrix(matrix: Any) -> sparse.csr_array:
+    if not sparse.issparse(matrix):
+        matrix = real_array(matrix, "matrix")
+    elif matrix.dtype.kind not in "buif":
+        raise not_real("matrix", matrix.dtype)
     A = sparse.csr_array(matrix, dtype=np.float64)
     if A.shape[0] != A.shape[1] or A.shape[0] == 0:
         raise ValueError(f"matrix has shape {A.shape}, but a square one is needed.")
@@ -165,7 +169,7 @@ def _check_matrix(matrix: Any) -> sparse.csr_array:
 
 
 def _check_right_sides(right_sides: Any, n: int) -> np.ndarray:
-    B = np.asarray(right_sides, dtype=np.float64)
+    B = np.asarray(real_array(right_sides, "right_sides"), dtype=np.float64)
     if B.ndim not in (1, 2) or len(B) != n:
         raise ValueError(
             f"right_sides has shape {B.shape}, but {n} rows are needed, one for each of the matrix."

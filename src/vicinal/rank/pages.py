@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_real
+from vicinal._validation import check_real, real_array
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights, solve_teleport
 
@@ -91,7 +91,7 @@ def _landing(personalization: Any, n: int) -> np.ndarray | None:
             )
         weights[nodes] = np.fromiter(personalization.values(), float, len(nodes))
     else:
-        weights = np.array(personalization, dtype=np.float64)
+        weights = np.array(real_array(personalization, "personalization"), dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(
             f"personalization has shape {weights.shape}, but a weight for each of the {n} nodes is "

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import require_memory
+from vicinal._validation import real_array, require_memory
 
 LINES_A_TASK = 16
 # The scale that "auto" sets, in units of the typical difference, and the least affinity of neighbours.
@@ -30,9 +30,7 @@ WHITE = RGB_TO_XYZ.sum(axis=1)
 
 def check_image(image: Any) -> np.ndarray:
     """`image` as an array of finite real numbers with two or three axes and at least one pixel."""
-    array = np.asarray(image)
-    if array.dtype.kind not in "buif":
-        raise TypeError(f"image has dtype {array.dtype}, but real numbers are needed.")
+    array = real_array(image, "image")
     if array.ndim not in (2, 3) or array.size == 0:
         raise ValueError(
             f"image has shape {array.shape}, but (height, width) for grey or (height, width, "

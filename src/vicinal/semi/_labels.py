@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._validation import read_array
+
 
 def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """y as floats with NaN where unknown, and the mask of the rows that are known."""
-    if np.asarray(y).dtype.kind == "c":
+    if read_array(y, "y").dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers.")
     try:
         values = np.asarray(y, dtype=np.float64)
@@ -40,7 +42,7 @@ def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def check_codes(y: Any, n: int) -> np.ndarray:
     """y as numbers of classes, -1 where unknown."""
-    codes = np.asarray(y)
+    codes = read_array(y, "y")
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise TypeError(
             f"y has shape {codes.shape} and dtype {codes.dtype}, but a flat array of integers is "
@@ -64,6 +66,8 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     # Values first: a list of strings and -1 would become strings altogether.
     if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
         y = np.array(y, dtype=object)
+    if isinstance(y, np.ma.MaskedArray):
+        y = read_array(y, "y")
     labels = column_or_1d(y, warn=True)
     check_length(len(labels), n)
     # Of all values only NaN differs from itself.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._parallel import blocks
-from vicinal._validation import check_count
+from vicinal._validation import check_count, validate_input
 from vicinal.semi._labels import count_points, encode_classes
 from vicinal.similarity.new_points import check_new, extended_blocks
 from vicinal.similarity.self_smoothing import SelfSmoothing
@@ -91,10 +91,10 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         classes, codes = encode_classes(y, count_points(X))
         self.smoothing_ = None
         if self._is_precomputed():
-            given = validate_data(self, X, dtype=np.float64)
+            given = validate_input(self, X, dtype=np.float64)
             self._similarity = check_similarity(given, "X")[0]
         elif self.similarity is None or isinstance(self.similarity, SelfSmoothing):
-            X = validate_data(self, X, accept_sparse=self._takes_sparse(), dtype=None)
+            X = validate_input(self, X, accept_sparse=self._takes_sparse(), dtype=None)
             model = SelfSmoothing() if self.similarity is None else clone(self.similarity)
             self.smoothing_ = model.fit(X)
         else:
@@ -122,7 +122,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         sparse_too = "csr" if self._takes_sparse() else False
-        X = validate_data(self, X, reset=False, accept_sparse=sparse_too, dtype=np.float64)
+        X = validate_input(self, X, reset=False, accept_sparse=sparse_too, dtype=np.float64)
         k = min(self.n_neighbors, len(self._labelled))
         if self.smoothing_ is None:
             if X.min() < 0:

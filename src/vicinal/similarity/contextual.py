@@ -22,6 +22,7 @@ from vicinal._validation import (
     check_distances,
     check_points,
     check_real,
+    real_array,
 )
 from vicinal.neighbors import NeighborSearch
 
@@ -296,7 +297,7 @@ def _by_definition(points: np.ndarray, indices: np.ndarray, descriptor: Callable
 
 
 def _described(descriptor: Callable, members: np.ndarray, shape: tuple | None) -> np.ndarray:
-    value = np.asarray(descriptor(members), dtype=np.float64)
+    value = np.asarray(real_array(descriptor(members), "descriptor(X)"), dtype=np.float64)
     if value.ndim > 1 or (shape is not None and value.shape != shape):
         raise ValueError(
             f"descriptor returned an array of shape {value.shape}"

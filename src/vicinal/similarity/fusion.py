@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._validation import check_choice, check_real, require_memory
+from vicinal._validation import check_choice, check_real, real_array, require_memory
 from vicinal.similarity._dense_smoothing import (
     in_range,
     smooth_asymmetric,
@@ -129,14 +129,15 @@ def _mean_of_known(
 
 def _known_part(matrix: Any, name: str) -> tuple[Any, np.ndarray]:
     """A source without the items it does not know, whose rows and columns are NaN."""
-    shape = np.shape(matrix)
+    if not sparse.issparse(matrix):
+        matrix = real_array(matrix, name)
+    shape = matrix.shape
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"{name} has shape {shape}, but a square matrix of similarities is needed."
         )
-    if sparse.issparse(matrix) or np.asarray(matrix).dtype.kind != "f":
+    if sparse.issparse(matrix) or matrix.dtype.kind != "f":
         return matrix, np.arange(shape[0])
-    matrix = np.asarray(matrix)
     absent = np.isnan(matrix).all(axis=1)
     if absent.all():
         raise ValueError(f"{name} knows no item: all of it is NaN.")

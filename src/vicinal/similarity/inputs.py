@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
-from vicinal._validation import check_choice, check_count, check_distances, check_real
+from vicinal._validation import (
+    check_choice,
+    check_count,
+    check_distances,
+    check_real,
+    validate_input,
+)
 from vicinal.similarity.kernels import WIDTHS, smoothing_kernel
 from vicinal.similarity.new_points import PointKernel, point_distances
 from vicinal.similarity.smoothing import check_self, check_similarity, check_steps
@@ -34,13 +39,13 @@ def check_parameters(model: Any) -> None:
 def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
     """Similarities that X stands for, whether they are symmetric, and their kernel if they have one."""
     if model.metric == "similarity":
-        given = validate_data(model, X, accept_sparse=True, dtype=None)
+        given = validate_input(model, X, accept_sparse=True, dtype=None)
         return *check_similarity(given, "X"), None
     points = None
     if model.metric == "precomputed":
-        distances = check_distances(validate_data(model, X, accept_sparse=True, dtype=None))
+        distances = check_distances(validate_input(model, X, accept_sparse=True, dtype=None))
     else:
-        points = validate_data(model, X, dtype=np.float64)
+        points = validate_input(model, X, dtype=np.float64)
         distances = point_distances(points, model, _holds_all(model.method, len(points)))
     kernel = PointKernel.of(points, distances, model)
     return smoothing_kernel(distances, model.k, model.n_neighbors, model.width), True, kernel

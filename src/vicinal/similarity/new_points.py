@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from vicinal._parallel import blocks
-from vicinal._validation import require_memory
+from vicinal._validation import require_memory, validate_input
 from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.kernels import point_scales
@@ -150,7 +149,7 @@ def check_new(model: Any, X: Any) -> Any:
         )
     given = is_given(model.metric)
     sparse_too = "csr" if given else False
-    new = validate_data(model, X, reset=False, dtype=np.float64, accept_sparse=sparse_too)
+    new = validate_input(model, X, reset=False, dtype=np.float64, accept_sparse=sparse_too)
     if given and new.min() < 0:
         raise ValueError(f"X holds the negative value {new.min():g}, but it must be >= 0.")
     return new

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from vicinal._validation import check_count, check_real, require_memory
+from vicinal._validation import check_count, check_real, real_array, require_memory
 from vicinal.graphs._checks import check_range
 from vicinal.operators.ultrametric import Ultrametric
 from vicinal.similarity.merge_tree import MergeTree
@@ -135,7 +135,7 @@ class PathSimilarity:
 
     def __matmul__(self, other: Any) -> np.ndarray:
         """Product with a vector (n,) or a matrix (n, q), in O(n) a column."""
-        other = np.asarray(other, dtype=np.float64)
+        other = np.asarray(real_array(other, "other"), dtype=np.float64)
         return float(_exp(self.log_largest)) * (self.relative @ other)
 
     def clusters(

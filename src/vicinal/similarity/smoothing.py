@@ -22,6 +22,7 @@ from vicinal._validation import (
     check_count,
     check_points,
     check_real,
+    real_array,
     require_memory,
 )
 from vicinal.similarity._dense_smoothing import in_range, smooth_asymmetric, smooth_symmetric
@@ -172,7 +173,8 @@ def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
         worst = difference.max() if difference.nnz else 0.0
         largest = matrix.data.max() if matrix.nnz else 0.0
     else:
-        shape = np.shape(W)
+        W = real_array(W, name)
+        shape = W.shape
         if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(
                 f"{name} has shape {shape}, but a square matrix of similarities is needed; "
@@ -186,8 +188,7 @@ def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
                 "them, or turn distances into similarities by smoothing_kernel."
             )
         worst, largest = _asymmetry(matrix), matrix.max()
-    dtype = W.dtype if sparse.issparse(W) else np.asarray(W).dtype
-    if worst > rounding_of(dtype) * largest:
+    if worst > rounding_of(W.dtype) * largest:
         return matrix, False
     return ((matrix + matrix.T) / 2 if worst > 0 else matrix), True
 
