@@ -65,6 +65,15 @@ def test_many_duplicates_do_not_make_the_search_quadratic():
     assert not distances.any()
 
 
+def test_several_points_with_many_duplicates_do_not_make_the_search_quadratic():
+    X = np.random.default_rng(0).integers(0, 4, (200_000, 1)).astype(float)
+    indices, distances = nearest_others(build_kdtree(X), 3)
+    assert not distances.any()
+    for value in range(4):
+        same = np.flatnonzero(value == X)
+        assert (indices[same[3:]] == same[:3]).all()
+
+
 def test_node_offsets_are_the_least_of_their_points():
     X = np.random.default_rng(0).standard_normal((333, 2))
     b = np.random.default_rng(1).standard_normal(333)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from vicinal.graphs.kruskal import needed_links
 
 # A sample of rows tells whether there are copies: at least so many rows, and one of so many.
 SAMPLE, STRIDE = 1000, 64
@@ -83,16 +83,8 @@ def join_copies(
 def join_components(rows: EqualRows, components: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Edges of length 0 that join components with equal rows, and the component of every row then."""
     first = rows.first[rows.group]
-    source, target = components[first], components[np.arange(len(first))]
-    size = int(components.max()) + 1
-    # Of the edges (first row, copy), in this order, the first between two components may be needed.
-    order = np.lexsort((np.arange(len(first)), first))
-    low, high = np.minimum(source, target)[order], np.maximum(source, target)[order]
-    _, at = np.unique(low * size + high, return_index=True)
-    at = at[low[at] != high[at]]
-    needed = minimum_spanning_tree(
-        sparse.csr_array((at + 1.0, (low[at], high[at])), shape=(size, size))
-    )
-    chosen = order[np.sort(needed.data.astype(np.int64)) - 1]
-    joined = connected_components(needed, directed=False)[1]
-    return np.stack([first[chosen], chosen], axis=1), joined[components]
+    # Edges (first row, copy) in the order of their row numbers.
+    copies = np.lexsort((np.arange(len(first)), first))
+    edges = np.stack([first[copies], copies], axis=1)
+    needed, joined = needed_links(components[edges], int(components.max()) + 1)
+    return edges[needed], joined[components]

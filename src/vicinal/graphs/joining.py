@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from vicinal.graphs.kruskal import needed_links
 from vicinal.graphs.spanning import spanning_links
 from vicinal.neighbors.search import NeighborSearch
 
 
 def shortest_links(
-    points: np.ndarray,
+    points: np.ndarray | sparse.csr_array,
     metric: Any,
     components: np.ndarray,
     n_links: int = 1,
@@ -21,8 +23,9 @@ def shortest_links(
 
     Parameters
     ----------
-    points : ndarray
-        Checked points, or distances with ``metric="precomputed"``.
+    points : ndarray or csr_array
+        Checked points, or distances with ``metric="precomputed"``. In a sparse matrix, links are
+        among the stored distances.
     metric : str or callable
         How they are measured.
     components : ndarray (n,)
@@ -37,6 +40,8 @@ def shortest_links(
     links : ndarray (m, 2)
     lengths : ndarray (m,)
     """
+    if sparse.issparse(points):
+        return _stored_links(points, components, n_links)
     links, lengths = spanning_links(points, metric, components, n_jobs)
     if n_links == 1:
         return links, lengths
@@ -68,3 +73,33 @@ def _links_between(
     links = np.sort(np.stack([np.repeat(few, k), many[near].ravel()], axis=1), axis=1)
     order = np.lexsort((links[:, 1], links[:, 0], lengths.ravel()))[:n_links]
     return links[order], lengths.ravel()[order]
+
+
+def _stored_links(
+    distances: sparse.csr_array, components: np.ndarray, n_links: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same from the stored entries of a sparse matrix; of two for one pair the shorter counts."""
+    entries = distances.tocoo()
+    across = components[entries.row] != components[entries.col]
+    links = np.stack([entries.row[across], entries.col[across]], axis=1).astype(np.int64)
+    links, lengths = np.sort(links, axis=1), entries.data[across]
+    order = np.lexsort((links[:, 1], links[:, 0], lengths))
+    _, first = np.unique(links[order] @ [len(components), 1], return_index=True)
+    order = order[np.sort(first)]
+    links, lengths = links[order], lengths[order]
+    ends = np.sort(components[links], axis=1)
+    n_components = int(components.max()) + 1
+    needed, joined = needed_links(ends, n_components)
+    if joined.any():
+        i, j = (int(np.flatnonzero(joined[components] == part)[0]) for part in (0, 1))
+        raise ValueError(
+            f"the stored distances join the {n_components} components into {joined.max() + 1} only: "
+            f"none leads from the component of row {i} to that of row {j}. Give the distances of all "
+            "pairs, as a dense matrix, or build the graph on the points."
+        )
+    if n_links > 1:
+        pairs = ends @ [n_components, 1]
+        by_pair = np.argsort(pairs, kind="stable")
+        place = np.arange(len(pairs)) - np.searchsorted(pairs[by_pair], pairs[by_pair])
+        needed = by_pair[(place < n_links) & np.isin(pairs[by_pair], pairs[needed])]
+    return links[needed], lengths[needed]

@@ -212,7 +212,10 @@ def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
             if left < n_nodes:
                 near = _box_bound(tree, kind, offsets, leaf, left)
                 far = _box_bound(tree, kind, offsets, leaf, left + 1)
-                nearer_right = far < near
+                # Of copies those with the smallest numbers are wanted: found early, they rule out the others.
+                nearer_right = far < near or (
+                    far == near and tree.first[left + 1] < tree.first[left]
+                )
                 stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
                 bounds[size], bounds[size + 1] = max(near, far), min(near, far)
                 size += 2
