@@ -63,6 +63,12 @@ def test_names_and_order_do_not_matter(measure):
     assert measure(truth, truth + 3) == 1.0
 
 
+def test_na_of_pandas_is_a_missing_label():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="missing label"):
+        clustering_accuracy(pandas.Series(["a", None], dtype="string"), [0, 1])
+
+
 def test_pairs_of_a_million_points_are_counted_exactly():
     n = 3_000_000
     halves = np.repeat([0, 1], n // 2)
@@ -88,6 +94,9 @@ def test_as_many_labels_as_points_need_no_table():
         ([0, 1], [0], "2 entries and labels_pred 1"),
         ([0, 1], [[0], [1]], r"labels_pred has shape \(2, 1\).*ravel"),
         ([0.0, np.nan], [0, 1], "labels_true holds NaN"),
+        (["a", None], [0, 1], r"labels_true holds 1 missing label\(s\), the first at \[1\]"),
+        ([0, 1], ["a", np.nan], "labels_pred holds 1 missing"),
+        (["a", 1, 2], [0, 1, 1], "labels_true holds labels of different types, as 'a' and 1"),
     ],
 )
 def test_errors_say_what_to_do(measure, truth, found, words):

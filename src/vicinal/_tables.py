@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a cell is empty, None, NaN, or NA of pandas."""
+def is_nothing(value: Any) -> bool:
+    """Whether a value is None, NaN, or NA of pandas."""
     try:
-        return value is None or bool(value != value) or (isinstance(value, str) and not value)
+        return value is None or bool(value != value)
     except TypeError:  # NA does not say whether it equals itself
         return True
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty, None, NaN, or NA of pandas."""
+    return is_nothing(value) or (isinstance(value, str) and not value)
 
 
 def missing_cells(column: np.ndarray) -> np.ndarray:
@@ -24,6 +30,26 @@ def missing_cells(column: np.ndarray) -> np.ndarray:
     if column.dtype.kind == "f":
         return np.isnan(column)
     return np.array([is_missing(value) for value in column], dtype=bool)
+
+
+def of_one_type(cells: np.ndarray, name: str) -> np.ndarray:
+    """Python objects as an array of their type, which they must share to be told apart and sorted."""
+    values = cells.tolist()
+    kinds: dict[type, Any] = {}
+    for value in values:
+        kinds.setdefault(_kind(value), value)
+    if len(kinds) > 1:
+        first, second = list(kinds.values())[:2]
+        raise ValueError(
+            f"{name} holds labels of different types, as {first!r} and {second!r}; make them all numbers "
+            f"or all words, such as [str(label) for label in {name}]."
+        )
+    return np.array(values)
+
+
+def _kind(value: Any) -> type:
+    # True and 1 are equal, so a truth among numbers would be lost.
+    return Number if isinstance(value, Number) and not isinstance(value, bool) else type(value)
 
 
 def distinct(names: Iterable[Any]) -> list[str]:

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
-from vicinal import Graph, GraphClassifier, graphs
+from vicinal import Graph, GraphClassifier, LabelPropagation, SimilarityVoteClassifier, graphs
 from vicinal.semi import class_probabilities
 
 MNIST = Path(os.environ.get("VICINAL_DATA", "")) / "mnist_test.npz"
@@ -233,6 +233,8 @@ def test_works_as_a_scikit_learn_estimator():
         (np.linspace(0, 1, 10), "continuous"),
         (np.array(["a", -1] * 5), "dtype object"),
         (["a", np.nan] * 5, "y contains NaN or None"),
+        (np.array([0, "a"] * 5, dtype=object), "of different types, as 0 and 'a'"),
+        (np.array([True, 2] * 5, dtype=object), "of different types, as True and 2"),
         ([1.0, np.nan] * 5, "y contains NaN or None"),
         ([None] * 10, "y contains NaN or None"),
         ([[0, 1]] * 10, "1d array"),
@@ -242,6 +244,19 @@ def test_works_as_a_scikit_learn_estimator():
 def test_bad_labels_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         GraphClassifier().fit(np.arange(10.0)[:, None], y)
+
+
+@pytest.mark.parametrize(
+    "classifier", [GraphClassifier, LabelPropagation, SimilarityVoteClassifier]
+)
+def test_na_of_pandas_is_refused_as_none_is_and_its_remedy_works(classifier):
+    pandas = pytest.importorskip("pandas")
+    X = np.arange(12.0)[:, None]
+    y = pandas.Series(["a"] + [None] * 10 + ["b"]).astype("string")
+    with pytest.raises(ValueError, match="fillna"):
+        classifier().fit(X, y)
+    model = classifier().fit(X, y.astype(object).fillna(-1))
+    assert model.classes_.tolist() == ["a", "b"]
 
 
 @pytest.mark.parametrize(("y", "error"), [([0.5, 1.0], TypeError), ([-2, 0], ValueError)])

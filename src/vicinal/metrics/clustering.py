@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._tables import is_nothing, of_one_type
 from vicinal._validation import require_memory
 
 
@@ -141,6 +142,8 @@ def contingency(labels_true: Any, labels_pred: Any) -> Contingency:
 
 def _codes(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     array = np.asarray(labels)
+    if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
+        array = np.array(labels, dtype=object)  # or NaN and numbers among words would become words
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(
             f"{name} has shape {array.shape}, but one label for each of at least 1 point is needed; "
@@ -150,6 +153,14 @@ def _codes(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             f"{name} holds NaN or infinity; leave these points out of both partitions."
         )
+    if array.dtype.kind == "O":
+        missing = np.array([is_nothing(label) for label in array.tolist()])
+        if missing.any():
+            raise ValueError(
+                f"{name} holds {missing.sum()} missing label(s), the first at [{np.argmax(missing)}]; "
+                "leave these points out of both partitions."
+            )
+        array = of_one_type(array, name)
     _, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
     return codes, counts
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._tables import is_nothing, of_one_type
 from vicinal._validation import read_array
 
 
@@ -70,9 +71,11 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         y = read_array(y, "y")
     labels = column_or_1d(y, warn=True)
     check_length(len(labels), n)
-    # Of all values only NaN differs from itself.
-    if any(label is None or label != label for label in labels.tolist()):
-        raise ValueError("Input y contains NaN or None; mark classes that are not known by -1.")
+    if any(is_nothing(label) for label in labels.tolist()):
+        raise ValueError(
+            "Input y contains NaN or None or NA; mark classes that are not known by -1, as "
+            "y.astype(object).fillna(-1) does for a column of pandas."
+        )
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("Input y contains infinity, which is no class; mark the unknown by -1.")
     if labels.dtype.kind == "O":
@@ -81,11 +84,13 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         unknown = np.zeros(n, dtype=bool)
     else:
         unknown = labels == -1
-    known = np.array(labels[~unknown].tolist()) if labels.dtype.kind == "O" else labels[~unknown]
+    known = labels[~unknown]
     if len(known) == 0:
         raise ValueError(
             "y holds -1 only, so no point is labelled; give the class of at least one point."
         )
+    if known.dtype.kind == "O":
+        known = of_one_type(known, "y")
     check_classification_targets(known)
     if known.dtype.kind in "US" and "-1" in known.astype(str):
         raise ValueError(
