@@ -8,10 +8,8 @@ left out of the score. The number of clusters is given to everyone who takes it.
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,18 +52,12 @@ def run(only: str | None, quick: bool) -> None:
 
 def read_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Points and true labels by the name of the set."""
-    path = Path(os.environ.get("VICINAL_DATA", "")) / "shapes2d.npz"
-    if not path.is_file():
-        raise SystemExit(
-            f"{path} does not exist; set VICINAL_DATA to a folder with a shapes2d.npz that holds "
-            "'group/name' points and 'group/name.labels0' labels."
-        )
-    sets = {}
-    with np.load(path) as arrays:
-        keys = {key.split("/")[-1]: key for key in arrays.files if not key.endswith(".labels0")}
-        for name in SETS:
-            sets[name] = arrays[keys[name]].astype(np.float64), arrays[f"{keys[name]}.labels0"]
-    return sets
+    from vicinal.datasets import load_plane_shapes
+
+    try:
+        return {name: load_plane_shapes(name) for name in SETS}
+    except FileNotFoundError as error:
+        raise SystemExit(str(error)) from None
 
 
 def _mean_accuracy(method: Method, X: np.ndarray, truth: np.ndarray, n_seeds: int) -> float:

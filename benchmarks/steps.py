@@ -7,11 +7,8 @@ are not there are left out.
 
 from __future__ import annotations
 
-import csv
 import json
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +19,7 @@ from benchmarks.report import RESULTS
 GRID = [0, *(2**i for i in range(16))]
 QUICK = 300
 IMAGES = 1500
-UCI = ("breast_tissue", "glass", "soybean_307", "vehicle", "image_segmentation_2100")
+UCI = ("breast_tissue", "glass", "soybean", "vehicle", "image_segmentation")
 
 Table = tuple[np.ndarray, np.ndarray, str]
 
@@ -33,9 +30,10 @@ def run(only: str | None, quick: bool) -> None:
     if not sets:
         raise SystemExit(f"--only {only} matches no set; there are {', '.join(SETS)}")
     for name, read in sets.items():
-        table = read()
-        if table is None:
-            print(f"{name}: not in the folder that VICINAL_DATA names", flush=True)
+        try:
+            table = read()
+        except FileNotFoundError as error:
+            print(f"{name}: {error}", flush=True)
             continue
         row = {"set": name, **measure(*table, QUICK if quick else None)}
         print(_line(row), flush=True)
@@ -135,56 +133,41 @@ def _digits(part: slice) -> Callable[[], Table]:
     return read
 
 
-def _uci(name: str) -> Callable[[], Table | None]:
-    def read() -> Table | None:
-        path = _folder() / "uci" / f"{name}.csv"
-        if not path.is_file():
-            return None
+def _uci(name: str) -> Callable[[], Table]:
+    def read() -> Table:
         from sklearn.impute import SimpleImputer
         from sklearn.preprocessing import scale
 
-        with open(path) as lines:
-            rows = list(csv.reader(lines))[1:]
-        values = np.array([[float(cell) if cell else np.nan for cell in row] for row in rows])
-        return scale(SimpleImputer().fit_transform(values[:, :-1])), values[:, -1], "euclidean"
+        from vicinal.datasets import load_uci_table
+
+        X, y = load_uci_table(name)
+        return scale(SimpleImputer().fit_transform(X)), y, "euclidean"
 
     return read
 
 
-def _mnist() -> Table | None:
-    path = _folder() / "mnist_test.npz"
-    if not path.is_file():
-        return None
-    with np.load(path) as arrays:
-        X, y = arrays["X"][:IMAGES], arrays["y"][:IMAGES]
-    return X.reshape(len(X), -1).astype(np.float64), y, "euclidean"
+def _mnist() -> Table:
+    from vicinal.datasets import load_mnist
+
+    images, y = load_mnist()
+    return images[:IMAGES].reshape(IMAGES, -1), y[:IMAGES], "euclidean"
 
 
-def _faces() -> Table | None:
-    path = _folder() / "orl_faces.npz"
-    if not path.is_file():
-        return None
-    with np.load(path) as arrays:
-        X, y = arrays["X"], arrays["y"]
-    return X[:, ::7, ::6].reshape(len(X), -1).astype(np.float64), y, "euclidean"
+def _faces() -> Table:
+    from vicinal.datasets import load_orl_faces
+
+    images, y = load_orl_faces()
+    return images[:, ::7, ::6].reshape(len(images), -1), y, "euclidean"
 
 
-def _shapes() -> Table | None:
-    path = _folder() / "mpeg7_dist.npz"
-    if not path.is_file():
-        return None
-    from scipy.spatial.distance import squareform
+def _shapes() -> Table:
+    from vicinal.datasets import load_mpeg7_distances
 
-    with np.load(path) as arrays:
-        distances, y = squareform(arrays["sc"]), arrays["labels"]
-    return np.maximum(distances, 0.0), y, "precomputed"
+    shapes = load_mpeg7_distances()
+    return shapes.distances["sc"], shapes.classes, "precomputed"
 
 
-def _folder() -> Path:
-    return Path(os.environ.get("VICINAL_DATA", ""))
-
-
-SETS: dict[str, Callable[[], Table | None]] = {
+SETS: dict[str, Callable[[], Table]] = {
     "shapes, MPEG-7": _shapes,
     "faces, ORL": _faces,
     "digits": _digits(slice(None)),
@@ -194,10 +177,7 @@ SETS: dict[str, Callable[[], Table | None]] = {
     "iris": _bundled("iris"),
     "wine": _bundled("wine"),
     "breast cancer": _bundled("breast_cancer"),
-    **{
-        name.removesuffix("_307").removesuffix("_2100").replace("_", " "): _uci(name)
-        for name in UCI
-    },
+    **{name.replace("_", " "): _uci(name) for name in UCI},
 }
 # The halves of the digits are parts of what was looked at.
 SEEN = ("shapes, MPEG-7", "faces, ORL", "digits", "digits, first half", "digits, second half")

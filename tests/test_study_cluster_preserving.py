@@ -16,7 +16,7 @@ from vicinal.studies import images
 TINY = study.QUICK._replace(n_draws=2, n_images=40, subsets=((1, 3),), factors=(0.25, 1.0))
 FOLDER = os.environ.get("VICINAL_DATA")
 needs_data = pytest.mark.skipif(
-    FOLDER is None or not (Path(FOLDER) / images.HANDWRITTEN).is_file(),
+    FOLDER is None or not (Path(FOLDER) / images.DIGITS).is_file(),
     reason="VICINAL_DATA names no folder with the images",
 )
 

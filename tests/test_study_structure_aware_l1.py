@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from vicinal.datasets.tables import TABLES
 from vicinal.studies import structure_aware_l1 as study
 from vicinal.studies import structure_aware_report as report
-from vicinal.studies.uci_sets import FILES, find_folder, read_sets, standardised
+from vicinal.studies.uci_sets import find_folder, read_sets, standardised
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +15,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("data") / "uci"
     place.mkdir()
     rng = np.random.default_rng(0)
-    for name in FILES.values():
+    for name in TABLES.values():
         y = np.arange(40) % 2
         X = rng.standard_normal((40, 5)) + 4 * y[:, None] * [1, -1, 1, -1, 0]
         table = np.column_stack([X, np.full(40, 7), y])

@@ -1,10 +1,13 @@
-"""Points to try things on: small, seeded, with their true structure known.
+"""Points to try things on: small, seeded, with their true structure known; and real data.
 
 - spirals: `make_spirals`, `load_noisy_spiral`
 - spirals in three dimensions: `make_helices`
 - moons: `make_two_moons`
 - a sheet with known geodesic distances: `make_swiss_roll`
 - surfaces in noise, and clusters that distances mix: `make_half_cylinders`, `two_clusters`
+- real data, read from a folder of yours and never fetched unasked: tables `load_uci_table`,
+  `load_plane_shapes`; images `load_mnist`, `load_orl_faces`, `load_berkeley_photographs`; distances of
+  shapes `load_mpeg7_distances`
 """
 
 from vicinal._lazy import attach
@@ -15,8 +18,15 @@ __getattr__, __dir__, __all__ = attach(
         "figure_points": ["two_clusters"],
         "half_cylinders": ["make_half_cylinders"],
         "helices": ["make_helices"],
+        "images": [
+            "load_berkeley_photographs",
+            "load_mnist",
+            "load_mpeg7_distances",
+            "load_orl_faces",
+        ],
         "moons": ["make_two_moons"],
         "spirals": ["load_noisy_spiral", "make_spirals"],
         "swiss_roll": ["make_swiss_roll"],
+        "tables": ["load_plane_shapes", "load_uci_table"],
     },
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-HANDWRITTEN, FACES = "mnist_test.npz", "orl_faces.npz"
+from vicinal.datasets.images import DIGITS, FACES, load_mnist, load_orl_faces
+
+Loader = Callable[[Path], tuple[np.ndarray, np.ndarray]]
 
 
 class Images(NamedTuple):
@@ -24,16 +27,16 @@ class Images(NamedTuple):
 
 def check_folder(folder: Path | None) -> None:
     """Refuse a folder that holds nothing to study."""
-    if folder is not None and not any((folder / name).is_file() for name in (HANDWRITTEN, FACES)):
+    if folder is not None and not any((folder / name).is_file() for name in (DIGITS, FACES)):
         raise FileNotFoundError(
-            f"--data {folder} holds neither {HANDWRITTEN} nor {FACES} (arrays X, n by height by width, "
+            f"--data {folder} holds neither {DIGITS} nor {FACES} (arrays X, n by height by width, "
             "and y); leave the option out to use the digits of scikit-learn."
         )
 
 
 def handwritten(folder: Path | None, classes: tuple[int, ...], at_most: int | None) -> Images:
     """Handwritten digits of some classes; MNIST's test set if the folder has it."""
-    images = _read(folder, HANDWRITTEN, "MNIST") or bundled_digits()
+    images = _read(folder, DIGITS, load_mnist, "MNIST") or bundled_digits()
     chosen = np.flatnonzero(np.isin(images.classes, classes))
     return some_images(
         Images(images.pixels[chosen], images.classes[chosen], images.source), at_most
@@ -42,7 +45,7 @@ def handwritten(folder: Path | None, classes: tuple[int, ...], at_most: int | No
 
 def faces(folder: Path | None, at_most: int | None) -> Images:
     """Faces of several persons, 4 by 4 pixels averaged, if the folder has them; else all digits."""
-    found = _read(folder, FACES, "ORL faces")
+    found = _read(folder, FACES, load_orl_faces, "ORL faces")
     if found is None:
         return some_images(bundled_digits(), at_most)
     n, height, width = found.pixels.shape
@@ -51,11 +54,10 @@ def faces(folder: Path | None, at_most: int | None) -> Images:
     return some_images(found._replace(pixels=small), at_most)
 
 
-def _read(folder: Path | None, name: str, source: str) -> Images | None:
+def _read(folder: Path | None, name: str, load: Loader, source: str) -> Images | None:
     if folder is None or not (folder / name).is_file():
         return None
-    with np.load(folder / name) as arrays:
-        return Images(arrays["X"] / 255.0, arrays["y"].astype(np.int64), source)
+    return Images(*load(folder), source)
 
 
 def bundled_digits() -> Images:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from vicinal.studies.images import FACES, bundled_digits, some_images
+from vicinal.datasets.images import (
+    DISTANCES,
+    FACES,
+    PHOTOGRAPHS,
+    load_berkeley_photographs,
+    load_mpeg7_distances,
+    load_orl_faces,
+)
+from vicinal.studies.images import bundled_digits, some_images
 
-DISTANCES, SHAPES, PHOTOGRAPHS = "mpeg7_dist.npz", "mpeg7_shapes.npz", "bsds_half.npz"
 # Photographs are averaged over squares of so many pixels.
 BLOCK = 4
 
@@ -26,7 +32,7 @@ class Items(NamedTuple):
     name: str
 
 
-class Photograph(NamedTuple):
+class GreyImage(NamedTuple):
     """A grey image, and label maps that people have drawn of it."""
 
     grey: np.ndarray
@@ -47,18 +53,10 @@ def shapes(folder: Path | None, at_most: int | None) -> Items:
     """MPEG-7 by shape contexts, inner distances and height functions; else digits by three metrics."""
     if folder is None or not (folder / DISTANCES).is_file():
         return digits(at_most)
-    with np.load(folder / DISTANCES) as arrays:
-        # Some matching costs of almost equal shapes are a little below 0.
-        found = {
-            name.upper(): squareform(np.maximum(arrays[name].astype(np.float64), 0.0))
-            for name in ("sc", "idsc", "hf")
-        }
-        classes = arrays["labels"].astype(np.int64)
-    pixels = np.zeros((len(classes), 1, 1))
-    if (folder / SHAPES).is_file():
-        with np.load(folder / SHAPES) as arrays:
-            pixels = 1.0 - arrays["mask64"]
-    return _first(Items(found, classes, pixels, "MPEG-7"), at_most)
+    shapes = load_mpeg7_distances(folder)
+    found = {name.upper(): matrix for name, matrix in shapes.distances.items()}
+    pixels = np.zeros((len(shapes.classes), 1, 1)) if shapes.masks is None else 1.0 - shapes.masks
+    return _first(Items(found, shapes.classes, pixels, "MPEG-7"), at_most)
 
 
 def digits(at_most: int | None) -> Items:
@@ -77,8 +75,7 @@ def faces(folder: Path | None, at_most: int | None) -> Items:
         found = digits(at_most)
         only = {"euclidean": found.distances["euclidean"]}
         return found._replace(distances=only, name="digits, one metric")
-    with np.load(folder / FACES) as arrays:
-        pixels, classes = arrays["X"] / 255.0, arrays["y"].astype(np.int64)
+    pixels, classes = load_orl_faces(folder)
     rows, columns = (area_means(size, 16) for size in pixels.shape[1:])
     small = (rows @ pixels @ columns.T).reshape(len(pixels), -1)
     small = (small - small.mean(axis=1, keepdims=True)) / small.std(axis=1, keepdims=True)
@@ -91,25 +88,20 @@ def has_photographs(folder: Path | None) -> bool:
     return folder is not None and (folder / PHOTOGRAPHS).is_file()
 
 
-def photographs(folder: Path | None, at_most: int) -> Iterator[Photograph]:
+def photographs(folder: Path | None, at_most: int) -> Iterator[GreyImage]:
     """Berkeley images in grey with their human maps, made smaller; else noisy pictures of three parts."""
     if folder is None or not has_photographs(folder):
         yield from (three_parts(seed) for seed in range(at_most))
         return
-    from matplotlib.image import imread
-
-    with np.load(folder / PHOTOGRAPHS) as arrays:
-        for name in arrays["ids"][:at_most]:
-            colors = imread(io.BytesIO(arrays[f"jpg_{name}"].tobytes()), format="jpg")
-            grey = colors.astype(np.float64) @ [0.299, 0.587, 0.114]
-            height, width = (size // BLOCK * BLOCK for size in grey.shape)
-            blocks = grey[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
-            middle = BLOCK // 2
-            maps = arrays[f"seg_{name}"][:, middle:height:BLOCK, middle:width:BLOCK]
-            yield Photograph(blocks.mean(axis=(1, 3)), maps)
+    for colors, maps in load_berkeley_photographs(folder, at_most):
+        grey = colors.astype(np.float64) @ [0.299, 0.587, 0.114]
+        height, width = (size // BLOCK * BLOCK for size in grey.shape)
+        blocks = grey[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
+        middle = BLOCK // 2
+        yield GreyImage(blocks.mean(axis=(1, 3)), maps[:, middle:height:BLOCK, middle:width:BLOCK])
 
 
-def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> Photograph:
+def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> GreyImage:
     """A disc on two grounds, in noise."""
     draw = np.random.default_rng(seed)
     rows, columns = np.mgrid[: shape[0], : shape[1]]
@@ -117,7 +109,7 @@ def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> Photograph:
     disc = np.hypot(rows - center[0], columns - center[1]) < 0.25 * min(shape)
     truth = np.where(disc, 2, columns > draw.uniform(0.3, 0.7) * shape[1])
     grey = np.array([0.0, 100.0, 200.0])[truth] + 40.0 * draw.normal(size=shape)
-    return Photograph(grey, truth[None])
+    return GreyImage(grey, truth[None])
 
 
 def area_means(size: int, parts: int) -> np.ndarray:

@@ -22,7 +22,7 @@ from vicinal.segmentation.pixels import (
     typical_difference,
 )
 from vicinal.studies.self_smoothing import Outcome, Setting
-from vicinal.studies.smoothing_data import Photograph, has_photographs, photographs
+from vicinal.studies.smoothing_data import GreyImage, has_photographs, photographs
 
 SEGMENTS, DIRECTIONS = 3, 10
 METHODS = ("SSO", "diffusion maps")
@@ -52,7 +52,7 @@ def segments(setting: Setting, verbose: int = 0) -> Outcome:
     return Outcome(rows, {"grey": grey, "shown": shown, "name": name})
 
 
-def diffusion_places(photograph: Photograph) -> tuple[np.ndarray, np.ndarray]:
+def diffusion_places(photograph: GreyImage) -> tuple[np.ndarray, np.ndarray]:
     """The slowest directions of the walk on pixels, and their eigenvalues."""
     values = smoothed(photograph.grey[..., None], 1.0)
     scale = TYPICAL_SHARE * typical_difference(values)
@@ -65,7 +65,7 @@ def diffusion_places(photograph: Photograph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _errors(
-    number: int, method: str, t: int, labels: np.ndarray, photograph: Photograph
+    number: int, method: str, t: int, labels: np.ndarray, photograph: GreyImage
 ) -> dict[str, Any]:
     return {
         "image": number,

@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Name in the paper, and file: a header, features, the class as an integer last; empty cells are missing.
-FILES = {
-    "BT": "breast_tissue.csv",
-    "Wine": "wine.csv",
-    "Glass": "glass.csv",
-    "Soybean": "soybean_307.csv",
-    "Vehicle": "vehicle.csv",
-    "Image": "image_segmentation_2100.csv",
+from vicinal.datasets.tables import TABLES, load_uci_table
+
+# Names in the paper.
+SETS = {
+    "BT": "breast_tissue",
+    "Wine": "wine",
+    "Glass": "glass",
+    "Soybean": "soybean",
+    "Vehicle": "vehicle",
+    "Image": "image_segmentation",
 }
 
 
@@ -31,10 +33,10 @@ def find_folder(folder: Path | None) -> Path | None:
     if folder is None:
         return None
     for place in (folder, folder / "uci"):
-        if all((place / name).is_file() for name in FILES.values()):
+        if all((place / name).is_file() for name in TABLES.values()):
             return place
     raise FileNotFoundError(
-        f"--data {folder} does not hold {', '.join(FILES.values())} (also not in uci/); leave the option "
+        f"--data {folder} does not hold {', '.join(TABLES.values())} (also not in uci/); leave the option "
         "out to use the sets that come with scikit-learn."
     )
 
@@ -56,7 +58,7 @@ def read_sets(folder: Path | None, at_most: int | None = None) -> list[Labelled]
         }
         tables = {name: load(return_X_y=True) for name, load in loaders.items()}
     else:
-        tables = {name: _read(place / file) for name, file in FILES.items()}
+        tables = {name: load_uci_table(table, place) for name, table in SETS.items()}
     return [
         Labelled(name, standardised(X), np.asarray(y, dtype=np.int64))
         for name, (X, y) in tables.items()
@@ -70,8 +72,3 @@ def standardised(X: np.ndarray) -> np.ndarray:
     deviations = X.std(axis=0)
     varies = deviations > 1e-12 * np.abs(X).max(axis=0)
     return (X[:, varies] - X[:, varies].mean(axis=0)) / deviations[varies]
-
-
-def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    table = np.genfromtxt(path, delimiter=",", skip_header=1)
-    return table[:, :-1], table[:, -1]

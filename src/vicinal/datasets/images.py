@@ -1,0 +1,184 @@
+"""Real images with classes, or with label maps that people have drawn; distances between shapes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from vicinal.datasets.folders import find_file, missing
+
+DIGITS, FACES = "mnist_test.npz", "orl_faces.npz"
+DISTANCES, SILHOUETTES, PHOTOGRAPHS = "mpeg7_dist.npz", "mpeg7_shapes.npz", "bsds_half.npz"
+N_TEST = 10_000
+
+
+class ShapeDistances(NamedTuple):
+    """Distances of the same shapes by several descriptors.
+
+    Attributes
+    ----------
+    distances : dict of ndarray of shape (n, n)
+        By descriptor: "sc" shape contexts, "idsc" inner distances, "hf" height functions.
+    classes : ndarray of int of shape (n,)
+    masks : ndarray of shape (n, 64, 64) or None
+        Silhouettes, 1 inside, if the folder has ``mpeg7_shapes.npz``.
+    """
+
+    distances: dict[str, np.ndarray]
+    classes: np.ndarray
+    masks: np.ndarray | None
+
+
+class Photograph(NamedTuple):
+    """An image, and label maps of it by several people.
+
+    Attributes
+    ----------
+    colors : ndarray of uint8 of shape (height, width, 3)
+    maps : ndarray of int of shape (n_people, height, width)
+    """
+
+    colors: np.ndarray
+    maps: np.ndarray
+
+
+def load_mnist(
+    folder: str | Path | None = None, *, download: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The 10,000 test images of MNIST, handwritten digits.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Folder with ``mnist_test.npz`` (arrays X, n by 28 by 28 bytes, and y); by default the one that the
+        environment variable VICINAL_DATA names.
+    download : bool, default=False
+        Fetch them from OpenML, through scikit-learn, if they are not in the folder.
+
+    Returns
+    -------
+    images : ndarray of shape (10000, 28, 28)
+        Grey values from 0 to 1.
+    y : ndarray of int of shape (10000,)
+        The digits.
+    """
+    found = _read_images(DIGITS, folder)
+    if found is None and download:
+        from sklearn.datasets import fetch_openml
+
+        X, y = fetch_openml(
+            "mnist_784", version=1, return_X_y=True, as_frame=False, parser="liac-arff"
+        )
+        return X[-N_TEST:].reshape(-1, 28, 28) / 255.0, y[-N_TEST:].astype(np.int64)
+    if found is None:
+        raise missing(DIGITS, "arrays X and y", folder, " Or fetch them by download=True.")
+    return found
+
+
+def load_orl_faces(
+    folder: str | Path | None = None, *, download: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ten images each of the faces of forty persons.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Folder with ``orl_faces.npz`` (arrays X, n by height by width bytes, and y); by default the one that
+        the environment variable VICINAL_DATA names.
+    download : bool, default=False
+        Fetch scikit-learn's version, 64 by 64 pixels, if they are not in the folder.
+
+    Returns
+    -------
+    images : ndarray of shape (400, height, width)
+        Grey values from 0 to 1.
+    y : ndarray of int of shape (400,)
+        The person.
+    """
+    found = _read_images(FACES, folder)
+    if found is None and download:
+        from sklearn.datasets import fetch_olivetti_faces
+
+        faces = fetch_olivetti_faces()
+        return faces.images.astype(np.float64), faces.target.astype(np.int64)
+    if found is None:
+        raise missing(FACES, "arrays X and y", folder, " Or fetch them by download=True.")
+    return found
+
+
+def load_mpeg7_distances(folder: str | Path | None = None) -> ShapeDistances:
+    """Distances between the 1,400 silhouettes of MPEG-7, 70 classes of 20, by three descriptors.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Folder with ``mpeg7_dist.npz`` (condensed distances sc, idsc and hf, and labels); by default the one
+        that the environment variable VICINAL_DATA names.
+
+    Returns
+    -------
+    ShapeDistances
+        Matching costs of almost equal shapes that are a little below 0 are 0.
+    """
+    path = find_file(DISTANCES, folder)
+    if path is None:
+        raise missing(DISTANCES, "condensed distances sc, idsc and hf, and labels", folder)
+    with np.load(path) as arrays:
+        distances = {
+            name: squareform(np.maximum(arrays[name].astype(np.float64), 0.0))
+            for name in ("sc", "idsc", "hf")
+        }
+        classes = arrays["labels"].astype(np.int64)
+    masks = None
+    silhouettes = find_file(SILHOUETTES, folder)
+    if silhouettes is not None:
+        with np.load(silhouettes) as arrays:
+            masks = arrays["mask64"]
+    return ShapeDistances(distances, classes, masks)
+
+
+def load_berkeley_photographs(
+    folder: str | Path | None = None, n_photographs: int | None = None
+) -> list[Photograph]:
+    """Photographs of the Berkeley segmentation set with the label maps that people drew.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Folder with ``bsds_half.npz`` (ids, files ``jpg_<id>``, maps ``seg_<id>``); by default the one that
+        the environment variable VICINAL_DATA names.
+    n_photographs : int, optional
+        The first so many; all by default.
+
+    Returns
+    -------
+    list of Photograph
+    """
+    path = find_file(PHOTOGRAPHS, folder)
+    if path is None:
+        raise missing(PHOTOGRAPHS, "ids, jpg_<id> and seg_<id>", folder)
+    try:
+        from matplotlib.image import imread
+    except ImportError as error:
+        raise ImportError("photographs need matplotlib: pip install 'vicinal[plot]'.") from error
+
+    with np.load(path) as arrays:
+        return [
+            Photograph(
+                imread(io.BytesIO(arrays[f"jpg_{name}"].tobytes()), format="jpg"),
+                arrays[f"seg_{name}"],
+            )
+            for name in arrays["ids"][:n_photographs]
+        ]
+
+
+def _read_images(name: str, folder: str | Path | None) -> tuple[np.ndarray, np.ndarray] | None:
+    path = find_file(name, folder)
+    if path is None:
+        return None
+    with np.load(path) as arrays:
+        return arrays["X"] / 255.0, arrays["y"].astype(np.int64)
