@@ -9,6 +9,7 @@ from scipy.linalg import eigh, eigvalsh, subspace_angles
 from vicinal.operators._ultrametric_kernels import factor, solve
 from vicinal.operators.ultrametric import (
     Ultrametric,
+    _Pencil,
     centred_ultrametric_pairs,
     normalized_ultrametric_pairs,
 )
@@ -107,6 +108,61 @@ def test_many_equal_eigenvalues_are_all_found():
     np.testing.assert_allclose(pairs.values[1:20], repeated, rtol=1e-12)
     assert abs(pairs.values[20]) < 1e-12
     np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(21), atol=1e-10)
+
+
+def similar_by_quarters(n, edges, powers):
+    """Similarities 1/4 to whole powers, exact on any platform."""
+    operator = Ultrametric(MergeTree(n, np.array(edges), np.array(powers) * 2 * np.log(2.0)))
+    operator.drops, operator.leaf_drops = operator.drops.round(9), operator.leaf_drops.round(9)
+    return operator
+
+
+def exact_shift(pencil, value):
+    """What `_vector` takes for a value so that its shift is the value itself."""
+    given = value - 2.0 * np.spacing(pencil.largest)
+    assert given + 2.0 * np.spacing(pencil.largest) == value
+    return given
+
+
+def test_a_shift_that_is_an_eigenvalue_of_the_centred_matrix_gives_its_vector():
+    # Similarities 1 within a pair and 1/4 to a third point: all of the solution is exact, and the
+    # ones solved for at the eigenvalue 1 have the sum 0, which the multiplier divides by.
+    operator = similar_by_quarters(3, [[0, 1], [1, 2]], [0, 1])
+    pencil = _Pencil(operator, np.ones(3), np.full((3, 1), 3**-0.5), 2.25, centred=True)
+    pencil._factor(1.0)
+    assert pencil.grown[0] == 0.0
+    rng = np.random.default_rng(0)
+    found = pencil._vector(exact_shift(pencil, 1.0), pencil.known, rng)[operator.tree.places]
+    np.testing.assert_allclose(abs(found), np.array([1, 1, 2]) / np.sqrt(6), rtol=1e-12)
+    assert found[0] * found[2] < 0
+    pairs = centred_ultrametric_pairs(operator, 2)
+    np.testing.assert_allclose(pairs.values, [1.0, 0.0], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("edges", "powers", "value"),
+    [
+        # The pivots of both pairs vanish, ...
+        ([[0, 1], [2, 3], [0, 2]], [0, 0, 1], 1.5),
+        # ... that of the root, ...
+        ([[0, 1], [1, 2], [2, 3]], [0, 1, 1], 1.0),
+        # ... and the entries of two leaves.
+        ([[0, 1], [1, 2], [2, 3]], [0, 1, 1], 0.75),
+    ],
+)
+def test_a_shift_at_which_pivots_vanish_gives_its_vector(edges, powers, value):
+    operator = similar_by_quarters(4, edges, powers)
+    leaves = operator.tree.leaves
+    A = dense(operator)[np.ix_(leaves, leaves)]
+    values, vectors = eigh(A)
+    pencil = _Pencil(operator, np.ones(4), vectors[:, -1:], values[-1])
+    pencil._factor(value)
+    vanished = (np.abs(pencil.pivots) <= 1e-60).any() or (value == operator.leaf_drops).any()
+    assert vanished
+    shift = exact_shift(pencil, value)
+    found = pencil._vector(shift, pencil.known, np.random.default_rng(0))
+    np.testing.assert_allclose(A @ found, value * found, atol=1e-13)
+    assert np.linalg.norm(found) == pytest.approx(1.0)
 
 
 def test_new_leaves_meet_what_their_point_meets():
