@@ -131,6 +131,12 @@ def test_networkx_and_back(graph):
     assert Graph.from_networkx(other) == graph
 
 
+@pytest.mark.parametrize("other", [3, np.eye(2), "graph"])
+def test_what_is_no_networkx_graph_is_refused(other):
+    with pytest.raises(TypeError, match="networkx graph is needed"):
+        Graph.from_networkx(other)
+
+
 def test_networkx_nodes_are_numbered_in_their_order_and_attributes_chosen_by_name():
     other = nx.Graph()
     other.add_nodes_from(["c", "a", "b"])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
 
+from vicinal._parallel import map_threads
 from vicinal.graphs import beta_skeleton, delaunay, gabriel, relative_neighborhood
 
 BETAS = (0.3, 0.9, 1.0, 1.4, 2.0, 3.0, 50.0)
@@ -332,3 +333,26 @@ def test_unknown_names_are_refused():
         gabriel(X, radius=1)
     with pytest.raises(ValueError, match="metric='nonsense'"):
         gabriel(X, metric="nonsense")
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("beta", [1.0, 0.05])
+def test_graphs_that_do_not_fit_are_refused_after_the_first_block(beta, metric, monkeypatch):
+    searched = []
+
+    def counted(task, items, *args, **kwargs):
+        searched.append(len(items))
+        return map_threads(task, items, *args, **kwargs)
+
+    X = np.random.default_rng(0).normal(size=(600, 40))
+    X = X if metric == "euclidean" else pairwise_distances(X)
+    monkeypatch.setattr("vicinal.graphs.empty_region.map_threads", counted)
+    n_edges = beta_skeleton(X, beta, metric=metric).n_edges
+    assert searched
+    searched.clear()
+    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 100_000)
+    with pytest.raises(MemoryError, match=r"about [0-9,]+ edges.*dimension") as error:
+        beta_skeleton(X, beta, metric=metric)
+    assert not searched
+    foretold = int(str(error.value).split("about ")[1].split(" edges")[0].replace(",", ""))
+    assert 0.5 * n_edges < foretold < 2 * n_edges

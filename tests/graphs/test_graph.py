@@ -136,6 +136,7 @@ BAD = {
     "negative n_nodes": (lambda: Graph.from_edges(-1, [], []), "n_nodes=-1"),
 }
 BAD_TYPES = {
+    "points that are none": (lambda: path(points=3), "points=3, but the table"),
     "float edges": (lambda: Graph.from_edges(2, [[0.0, 1.0]], [1.0]), "edges has dtype float64"),
     "text lengths": (lambda: Graph.from_edges(2, [[0, 1]], ["far"]), "lengths has dtype"),
     "boolean indices": (lambda: Graph([0, 1], [True], [1.0]), "indices has dtype bool"),

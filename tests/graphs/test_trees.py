@@ -258,6 +258,13 @@ def test_disjoint_trees_that_do_not_exist_are_counted():
         disjoint_mst(hub, 2)
 
 
+@pytest.mark.parametrize("build", [disjoint_mst, perturbed_mst])
+def test_trees_that_do_not_fit_are_refused_before_any_work(build, monkeypatch):
+    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 100_000)
+    with pytest.raises(MemoryError, match=r"300 trees of 900 points.*fewer trees"):
+        build(make_points("random", 900, 2, 0), 300)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 @pytest.mark.parametrize("d", [2, 30])
 def test_offsets_follow_extreme_scales(d, scale):

@@ -204,6 +204,9 @@ def test_stored_zeros_of_a_sparse_matrix_are_distances():
     assert lists_of(*search.within(1.0)) == [[(1, 0.0)], [(0, 0.0)], []]
     with pytest.raises(ValueError, match=r"k=2, but row 0 .* holds only 1"):
         search.nearest(2)
+    lonely = NeighborSearch(sparse.csr_array((3, 3)), metric="precomputed")
+    with pytest.raises(ValueError, match=r"k=1, but row 0 of X holds no distance"):
+        lonely.nearest(1)
 
 
 def test_a_full_sparse_matrix_is_the_dense_one():
@@ -279,7 +282,7 @@ def test_two_points_and_one_point(d):
     alone = NeighborSearch(np.ones((1, d)))
     assert lists_of(*alone.within(1.0)) == [[]]
     np.testing.assert_array_equal(alone.nearest(1, np.zeros((1, d)))[1], [[np.sqrt(d)]])
-    with pytest.raises(ValueError, match=r"k=1.*X has 1 point"):
+    with pytest.raises(ValueError, match=r"k=1, but X has 1 point, which has no neighbours"):
         alone.nearest(1)
 
 
@@ -409,8 +412,13 @@ def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
 
     monkeypatch.setattr(_validation, "free_memory", lambda: 1000)
     for d in (2, 30):
+        search = NeighborSearch(RNG.normal(size=(200, d)))
         with pytest.raises(MemoryError, match="smaller radius"):
-            NeighborSearch(RNG.normal(size=(200, d))).within(100.0)
+            search.within(100.0)
+        with pytest.raises(MemoryError, match=r"k=150 neighbours of 200 points.*fewer"):
+            search.nearest(150)
+        with pytest.raises(MemoryError, match=r"k=150 neighbours of 3 points.*fewer"):
+            search.nearest(150, np.zeros((3, d)))
 
 
 @pytest.mark.parametrize("d", [2, 30])

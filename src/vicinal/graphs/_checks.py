@@ -116,6 +116,11 @@ def check_origin(points: Any, n_nodes: int) -> Any:
         points = np.asarray(points)
         if points.dtype.kind == "O":
             points = points.astype(np.float64)
+    if points.ndim == 0:
+        raise TypeError(
+            f"points={points.item()!r}, but the table of points, or of distances, is needed that the graph "
+            f"was built on: one row for each of {n_nodes} nodes."
+        )
     if points.shape[0] != n_nodes:
         raise ValueError(f"points has {points.shape[0]} rows, but the graph has {n_nodes} nodes.")
     if not sparse.issparse(points):

@@ -109,6 +109,11 @@ def from_networkx(
     >>> Graph.from_networkx(networkx.path_graph(4))
     Graph(4 nodes, 3 edges, undirected, 1 component, 0 isolates)
     """
+    if not all(hasattr(other, name) for name in ("nodes", "edges", "is_directed")):
+        raise TypeError(
+            f"other is a {type(other).__name__}, but a networkx graph is needed; Graph.from_scipy takes "
+            "a sparse matrix, Graph.from_edges pairs of nodes."
+        )
     number = {node: i for i, node in enumerate(other.nodes)}
     found = [
         (number[u], number[v], data.get(length, 1.0), data.get(strength, 1.0))

@@ -12,6 +12,7 @@ is connected to one of them is connected to all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ TREE_DIMENSION = 8
 N_WITNESSES = 32
 LARGEST_BETA = 1e9
 POINTS_A_TASK, ROWS_A_TASK = 256, 32
+# Pairs and lengths, in parts and in one piece, or in one piece and as rows of a graph.
+BYTES_AN_EDGE = 90.0
 # Points whose neighbours are looked for at once.
 QUERIES = 1024
 
@@ -175,13 +178,13 @@ def point_edges(
     columns = np.ascontiguousarray(tree.points.T)
     # A kernel of its own is worth compiling in the plane and in space only.
     dims = (0,) * d if d in (2, 3) else ()
-    parts = map_threads(
+    edges, squares = _in_blocks(
         lambda span: edges_from(tree, columns, dims, near, *span, beta),
-        blocks(n, POINTS_A_TASK),
+        n,
+        POINTS_A_TASK,
         n_jobs,
-        progress=progress,
+        progress,
     )
-    edges, squares = _joined(parts)
     return tree.order[edges], np.sqrt(squares) / prepared.unit
 
 
@@ -202,7 +205,7 @@ def matrix_edges(
         near[rows] = np.argpartition(distances[rows], near.shape[1] - 1)[:, : near.shape[1]]
         return edges_of_rows(distances, unit, near, *span, beta)
 
-    return _joined(map_threads(search, blocks(n, ROWS_A_TASK), n_jobs, progress=progress))
+    return _in_blocks(search, n, ROWS_A_TASK, n_jobs, progress)
 
 
 def _check_dense(X: Any) -> np.ndarray:
@@ -260,5 +263,28 @@ def _copy_to_duplicates(edges: np.ndarray, lengths: np.ndarray, group: np.ndarra
     return np.stack([one, two], axis=1)[keep], all_lengths[keep]
 
 
-def _joined(parts: list[Edges]) -> Edges:
+def _in_blocks(
+    search: Callable[[tuple[int, int]], Edges],
+    n: int,
+    size: int,
+    n_jobs: int | None,
+    progress: str | None,
+) -> Edges:
+    """Edges of all rows from a search a block; the block in the middle foretells the memory of all.
+
+    Each row has its edges to later rows, so the first block may have many more than most, the last none.
+    """
+    spans = blocks(n, size)
+    middle = len(spans) // 2
+    first, last = spans.pop(middle)
+    foretold = search((first, last))
+    n_edges = len(foretold[1]) * n // (last - first)
+    require_memory(
+        BYTES_AN_EDGE * n_edges,
+        f"The graph of {n:,} points with about {n_edges:,} edges",
+        "In high dimension nearly all pairs have an empty region: reduce the dimension first, take "
+        "fewer points or a larger beta, or knn(X).",
+    )
+    parts = map_threads(search, spans, n_jobs, progress=progress)
+    parts.insert(middle, foretold)
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import (
-    check_count,
     check_distances,
     check_points,
     check_real,
@@ -20,9 +19,12 @@ from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighbor_lists import refuse_mutual_directed
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors.search import check_neighbors
 from vicinal.similarity.affinities import affinity, check_scale
 
 ENTRIES_A_TASK = 1 << 20
+# Lists as found and as sorted, and up to two entries of the graph.
+BYTES_A_NEIGHBOR = 72.0
 REMEDY = "A point has one neighbour less than there are points: ask for fewer, or use complete(X)."
 
 
@@ -90,7 +92,6 @@ def knn(
                 f"X is a tuple of {len(X)}, but a pair (indices, distances) is needed."
             )
         return Graph.from_kneighbors(*X, k, metric=metric, **kind)
-    k = check_count(k, "k")
     points = None
     if not isinstance(X, NeighborSearch):
         points = X
@@ -103,7 +104,12 @@ def knn(
             n_jobs=n_jobs,
             verbose=verbose,
         )
-    check_count(k, "k", high=X.n_points - 1, remedy=REMEDY)
+    k = check_neighbors(k, X.n_points, REMEDY)
+    require_memory(
+        BYTES_A_NEIGHBOR * X.n_points * k,
+        f"The graph of k={k} neighbours of {X.n_points:,} points",
+        "Ask for fewer neighbours.",
+    )
     return Graph.from_kneighbors(*X.nearest(k), points=points, metric=X.metric, **kind)
 
 
@@ -270,6 +276,8 @@ def distances_between(
         return lambda first, last: points[first:last]
     if metric in ("euclidean", "manhattan"):
         return _measured(points, metric)
+    if len(points) == 1:
+        return lambda first, last: np.zeros((1, 1))[first:last]
     # Any other metric through the search: all others of each point, put back into their places.
     indices, distances = NeighborSearch(points, metric=metric, n_jobs=n_jobs).nearest(
         len(points) - 1

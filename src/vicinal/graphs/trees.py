@@ -17,6 +17,7 @@ from vicinal._validation import (
     check_distances,
     check_points,
     check_real,
+    require_memory,
 )
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.pairs import graph_of, pair_lengths
@@ -26,6 +27,9 @@ from vicinal.graphs.spanning import disjoint_trees, offset_tree, spanning_tree
 LIST_LENGTH = 6
 # With offsets, lists have kernels of their own, and so few points are found in less time than these compile.
 FEW = 2000
+# What each edge takes: as a pair that later trees may not use, in lists of two neighbours and in the graph;
+# or as a number, sorted with those of all trees, most of which name an edge that other trees have too.
+BYTES_A_DISJOINT_EDGE, BYTES_A_PERTURBED_EDGE = 150.0, 24.0
 
 
 def mst(
@@ -132,6 +136,7 @@ def disjoint_mst(
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
+    _require_trees(n, n_trees, BYTES_A_DISJOINT_EDGE)
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
     edges, lengths = disjoint_trees(points, metric, n_trees, k, n_jobs, verbose)
     graph = graph_of(n, edges, lengths, points, metric)
@@ -206,6 +211,7 @@ def perturbed_mst(
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     k = check_count(k, "k")
     n_threads(n_jobs)
+    _require_trees(n, n_trees, BYTES_A_PERTURBED_EDGE)
     if n == 1:
         return Graph.from_edges(1, np.empty((0, 2), np.int64), [], points=points, metric=metric)
     copies = jittered_copies(points, metric, n_trees, noise, min(k, n - 1), random_state, n_jobs)
@@ -264,6 +270,14 @@ def _check_enough_edges(n: int, n_trees: int) -> None:
             f"n_trees={n_trees}, but {n} points have at most {n // 2} disjoint spanning tree(s); "
             f"use n_trees={n // 2} or fewer."
         )
+
+
+def _require_trees(n: int, n_trees: int, bytes_an_edge: float) -> None:
+    require_memory(
+        bytes_an_edge * n * n_trees,
+        f"{n_trees:,} trees of {n:,} points",
+        "Ask for fewer trees.",
+    )
 
 
 def _too_many_trees(n_trees: int, found: Graph) -> ValueError:

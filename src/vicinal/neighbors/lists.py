@@ -90,6 +90,11 @@ def _head(
     """The first k entries of each row by (distance, index)."""
     counts = np.bincount(rows, minlength=n)
     short = int(np.argmin(counts))
+    if not counts[short]:
+        raise ValueError(
+            f"k={k}, but row {short} of X holds no distance to another point, and so has no neighbour; "
+            "give it some, or leave the point out."
+        )
     if counts[short] < k:
         raise ValueError(
             f"k={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "

@@ -14,12 +14,15 @@ from vicinal._validation import (
     check_distances,
     check_points,
     check_real,
+    require_memory,
 )
 
 METHODS = ("auto", "exact", "approximate")
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 # From here on a search may take long enough for a progress bar.
 LONG = 5_000
+# Indices and distances, as found and as returned.
+BYTES_A_NEIGHBOR = 32.0
 
 
 class NeighborSearch:
@@ -126,9 +129,10 @@ class NeighborSearch:
         if queries is not None:
             k = check_count(k, "k", high=n, remedy=f"X has {n} point(s).")
             asked = self._check_queries(queries)
+            _require_lists(asked.shape[0], k)
             return self._road.nearest_to(asked, k, self._progress(asked.shape[0]))
-        remedy = f"X has {n} point(s), and a point is not its own neighbour."
-        k = check_count(k, "k", high=n - 1, remedy=remedy)
+        k = check_neighbors(k, n, f"X has {n} points, and a point is not its own neighbour.")
+        _require_lists(n, k)
         others, lengths = self._road.nearest_others(k, self._progress(n))
         indices, distances = np.empty((n, k + 1), np.int64), np.empty((n, k + 1))
         indices[:, 0], distances[:, 0] = np.arange(n), 0.0
@@ -165,6 +169,22 @@ class NeighborSearch:
                 f"{known}; give queries with the same features."
             )
         return queries
+
+
+def check_neighbors(k: Any, n: int, remedy: str) -> int:
+    """`k` as a number of neighbours that each of n points can have."""
+    k = check_count(k, "k")
+    if n == 1:
+        raise ValueError(f"k={k}, but X has 1 point, which has no neighbours; give more points.")
+    return check_count(k, "k", high=n - 1, remedy=remedy)
+
+
+def _require_lists(n_rows: int, k: int) -> None:
+    require_memory(
+        BYTES_A_NEIGHBOR * n_rows * k,
+        f"The lists of k={k} neighbours of {n_rows:,} points",
+        "Ask for fewer neighbours, or for those of fewer points at a time.",
+    )
 
 
 def _choose_road(
