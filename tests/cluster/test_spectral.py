@@ -321,3 +321,9 @@ def test_a_fifth_of_uniform_noise_leaves_clusters_whole():
     X = np.concatenate([*clusters, rng.uniform(-6, 13, size=(200, 2))])
     labels = SpectralClustering(3, random_state=0).fit(X).labels_[:900]
     assert adjusted_rand_score(np.repeat([0, 1, 2], 300), labels) > 0.97
+
+
+def test_few_points_on_a_line_are_seldom_taken_for_clusters():
+    draws = [np.random.default_rng(seed).random((40, 1)) for seed in range(8)]
+    counts = [SpectralClustering("auto", random_state=0).fit(X).n_clusters_ for X in draws]
+    assert np.mean(np.array(counts) == 1) >= 0.7

@@ -8,6 +8,8 @@ import numpy as np
 CLEAR = 2.5
 # Eigenvalues this far below the largest known one are as good as 0.
 FLOOR = 1e-4
+# Above this the eigenvalues of a Laplacian crowd below 1 whatever the data: Weyl's law ends.
+CROWDED = 0.6
 
 
 def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
@@ -16,7 +18,7 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     With mu_k = 1 - value_k, the k-th eigenvalue of the normalised Laplacian, a graph of k clusters has
     mu_k near 0 and mu_{k+1} far from it. What counts as far depends on the data: the eigenvalues of one
     smooth cluster of dimension d grow as k^(2/d) (Weyl's law), so a gap is the ratio mu_{k+1} / mu_k
-    over the growth that the upper half of the spectrum shows.
+    over the growth that the upper half of the spectrum shows, where it is not crowded.
 
     Parameters
     ----------
@@ -34,7 +36,10 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     if len(mu) < 3:
         return gaps
     ks = np.arange(1, len(mu))
-    upper = ks[len(ks) // 2 :]
+    free = ks[mu[ks] < CROWDED]
+    # So few tell no growth: clear clusters, and nothing between 0 and the crowd.
+    free = free if len(free) > 3 else ks
+    upper = free[len(free) // 2 :]
     growth = 0.0
     if len(upper) > 1:
         growth = max(0.0, np.polyfit(np.log(upper), np.log(mu[upper]), 1)[0])
