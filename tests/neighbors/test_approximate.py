@@ -40,11 +40,37 @@ def test_the_stated_recall_is_reached(X, metric, recall):
 
 def test_new_points_are_found_with_the_stated_recall(X):
     search = NeighborSearch(X, method="approximate", random_state=0)
-    queries = mixture(500, 32) + 0.1
-    found = search.nearest(10, queries)[0]
-    true = NeighborSearch(X).nearest(10, queries)[0]
+    queries = mixture(3000, 32) + 0.1
+    found, distances = search.nearest(10, queries)
+    true = NeighborSearch(X).nearest(10, queries)
     assert search.method_ == "ivf"
-    assert share_found(found, true) >= 0.98
+    assert 0.99 <= search.recall_ <= 1.0
+    assert share_found(found, true[0]) >= 0.985
+    same = found == true[0]
+    np.testing.assert_array_equal(distances[same], true[1][same])
+
+
+@pytest.mark.parametrize("n_queries", [200, 1500])
+@pytest.mark.parametrize("spread", [5.0, 1e3, 1e60])
+def test_new_points_unlike_the_others_are_found_with_the_stated_recall(X, n_queries, spread):
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    search.nearest(10)
+    queries = spread * np.random.default_rng(1).normal(size=(n_queries, 32))
+    found = search.nearest(10, queries)[1]
+    true = NeighborSearch(X).nearest(10, queries)[1]
+    share = (found <= true[:, -1:]).mean()
+    assert share >= 0.985
+    assert search.recall_ == pytest.approx(share, abs=0.01)
+
+
+def test_lists_that_groups_cannot_fill_are_exact_for_queries_beside_whole_numbers():
+    points = np.random.default_rng(0).integers(0, 9, (12_000, 12)).astype(float)
+    search = NeighborSearch(points, method="approximate", recall=0.05, random_state=0)
+    # So near to whole numbers that single precision takes them for such.
+    queries = points[:1100] + 1e-9 * np.random.default_rng(1).normal(size=(1100, 12))
+    distances = search.nearest(400, queries)[1]
+    assert search.method_ == "ivf"
+    np.testing.assert_array_equal(distances, NeighborSearch(points).nearest(400, queries)[1])
 
 
 @pytest.mark.parametrize("k", [5, 40])
@@ -130,10 +156,13 @@ def test_radius_search_stays_exact(X):
 def test_descent_finds_neighbours_under_other_metrics():
     X = mixture(3000, 8)
     search = NeighborSearch(X, metric="chebyshev", method="approximate", random_state=0)
-    indices, _ = search.nearest(10)
+    indices, distances = search.nearest(10)
     assert search.method_ == "pynndescent"
-    true = NeighborSearch(X, metric="chebyshev").nearest(10)[0]
-    assert share_found(indices[:, 1:], true[:, 1:]) >= 0.98
+    true = NeighborSearch(X, metric="chebyshev").nearest(10)
+    assert share_found(indices[:, 1:], true[0][:, 1:]) >= 0.98
+    # What was found has its exact distance, in double precision.
+    same = indices == true[0]
+    np.testing.assert_array_equal(distances[same], true[1][same])
 
 
 def test_groups_smaller_than_the_lists_still_fill_them(X):

@@ -127,6 +127,12 @@ def place(X: np.ndarray, frame: Frame, n_jobs: int | None = None) -> Placed:
     return placed
 
 
+def size_in_frame(X: np.ndarray, frame: Frame) -> float:
+    """Largest coordinate of X in a frame in which those of the points it was found for are below 1."""
+    spans = blocks(len(X), 4096)
+    return max(float(np.abs(X[a:b] - frame.centre).max()) for a, b in spans) * frame.scale
+
+
 def half_squares(points: np.ndarray) -> np.ndarray:
     """Half the squared norm of each point."""
     return np.square(points, dtype=np.float64).sum(axis=1) / 2

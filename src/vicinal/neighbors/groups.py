@@ -90,9 +90,9 @@ class Groups:
                 self._offer_groups(points, part, names, reach, keys, ids)
             measure_best(queries, X, rows, ids, indices, squares)
             short = rows[indices[rows, -1] < 0]
-            brute.search_completely(
-                queries, X, self.frame, self.placed, short, indices, squares, own
-            )
+            # Products that are exact among the points need not be so with other queries.
+            frame = self.frame if own else self.frame._replace(exact=())
+            brute.search_completely(queries, X, frame, self.placed, short, indices, squares, own)
 
         with one_blas_thread():
             spans = blocks(n, min(QUERIES, max(1024, n // 8)))

@@ -16,6 +16,8 @@ from vicinal.neighbors.radius import Rows, in_blocks, rows_of
 BLOCK_ENTRIES = 2_000_000
 # What a distance may fall below 0 by rounding, as a share of the largest.
 ROUNDING = 1e-9
+# Lists that are measured at once: as few points as are named twice, yet enough to fill a call.
+FEW_ROWS = 32
 
 
 class Table:
@@ -133,13 +135,24 @@ class OtherMetric:
             lambda a, b: self.distances(queries[a:b]), len(queries), len(self.X), self.n_jobs
         )
 
-    def distances(self, queries: np.ndarray) -> np.ndarray:
+    def lengths_of(self, rows: np.ndarray, lists: np.ndarray) -> np.ndarray:
+        """Distances from some points to those that their lists name."""
+        lengths = np.empty(lists.shape)
+        for a, b in blocks(len(rows), FEW_ROWS):
+            near, place = np.unique(lists[a:b], return_inverse=True)
+            block = self.distances(self.X[rows[a:b]], self.X[near])
+            lengths[a:b] = np.take_along_axis(block, place.reshape(lists[a:b].shape), axis=1)
+        return lengths
+
+    def distances(self, queries: np.ndarray, points: np.ndarray | None = None) -> np.ndarray:
+        """Distances of all queries to all points, or to the given ones."""
         from sklearn.metrics import pairwise_distances
 
+        points = self.X if points is None else points
         with warnings.catch_warnings():
             # Divisions by zero show up as NaN below, with a message that names the row.
             warnings.simplefilter("ignore", RuntimeWarning)
-            block = pairwise_distances(queries, self.X, metric=self.metric, **self.params)
+            block = pairwise_distances(queries, points, metric=self.metric, **self.params)
         if not np.isfinite(block).all():
             j = int(np.argwhere(~np.isfinite(block))[0, 1])
             raise ValueError(
