@@ -78,6 +78,26 @@ def test_targets_are_checked_before_the_table_is_read(command, option, tmp_path,
     assert "but one of" in error_of(*words, tmp_path / "new.doc")
 
 
+@pytest.mark.parametrize("command", [*READING, "perceive"])
+def test_what_is_read_is_never_written_over(command, table, tmp_path, error_of):
+    if command == "perceive":
+        table = table.rename(tmp_path / "points.html")
+    before = table.read_bytes()
+    words = [command, table, *READING.get(command, [])]
+    (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
+    for target in (table, tmp_path / "again" / table.name):
+        assert "is the file that is read" in error_of(*words, "-o", target, "--force")
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", ["x", "2.5", "AUTO"])
+@pytest.mark.parametrize("command", ["cluster", "perceive"])
+def test_a_number_of_clusters_is_whole_or_auto(command, words, table, tmp_path, error_of):
+    target = ["-o", tmp_path / "page.html"] if command == "perceive" else []
+    message = error_of(command, table, "--clusters", words, *target)
+    assert f"--clusters {words}: a whole number or the word auto is needed" in message
+
+
 @pytest.mark.parametrize("command", READING)
 def test_a_folder_without_rights_is_named(command, tmp_path, error_of, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)

@@ -106,7 +106,7 @@ def test_what_cannot_be_shown_is_one_line(name, content, words, tmp_path, error_
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--clusters", "some"], "n_clusters='some'"),
+        (["--clusters", "some"], "--clusters some: a whole number or the word auto is needed"),
         (["--clusters", "0"], "n_clusters=0"),
         (["--label", "kind"], "--label kind"),
         (["--standardize", "--as-is"], "exclude each other"),

@@ -140,6 +140,11 @@ def test_cmyk_becomes_colours(tmp_path, image):
 # Errors
 
 
+def test_the_photograph_itself_is_never_written_over(photo):
+    with pytest.raises(ValueError, match="is the file that is read"):
+        run(photo, "-n", 2, "-o", photo, "--force")
+
+
 def test_nothing_to_write_is_an_error(photo):
     with pytest.raises(ValueError, match="nothing to write"):
         run(photo, "-n", 2)

@@ -32,7 +32,7 @@ def write(tmp_path, text, name="data.csv"):
         # Numbers over the columns: counted by pandas, or years over names of rows.
         ("0,1,2\n5,6,7\n", (1, 3)),
         ("0,1\n0.5,1.5\n2.5,3.5\n", (2, 2)),
-        (",0,1,2\n0,5,,7\n", (1, 3)),
+        (",0,1,2\n0,5,,7\n1,5,6,7\n", (2, 3)),
         (",1990,1991\na,3,4\nb,5,6\n", (2, 2)),
         # Two columns of whole numbers, and a first row with a gap, are data.
         ("0,1\n1,0\n", (2, 2)),

@@ -32,7 +32,8 @@ def test_columns_that_say_nothing_are_dropped_and_named(values):
     X = np.column_stack([values, np.full(30, 7.0), np.full(30, np.nan)])
     found = prepare(Source(X, names=["a", "b", "c", "seven", "nothing"]), "none")
     assert found.names == ["a", "b", "c"]
-    assert "dropped 2 constant columns: 'seven', 'nothing'" in found.notes
+    assert found.notes == ["set aside 'nothing': it is empty", "dropped 1 constant column: 'seven'"]
+    assert found.n_missing == 0
     assert [column["used"] for column in found.columns] == [True] * 3 + [False] * 2
 
 

@@ -21,6 +21,7 @@ from vicinal.cli.options import (
     add_data,
     add_manner,
     add_targets,
+    check_clusters,
     check_targets,
     new_command,
     number_or_word,
@@ -104,6 +105,7 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, cluster, write, and say what was found."""
+    check_clusters(arguments)
     if arguments.method == "kernel-kmeans" and arguments.clusters == "auto":
         raise ValueError("--method kernel-kmeans needs a number of --clusters.")
     model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,8 @@ from vicinal._tables import distinct, missing_cells
 
 # What numpy raises for a file that is cut short, damaged, or holds Python objects.
 UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
+
+ROWS_OF_DISTANCES = "it looks like distances of all pairs, but its rows are taken for points"
 
 
 class Table(NamedTuple):
@@ -55,21 +56,41 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
         column = frame.iloc[:, position]
         if name in (roles.id, roles.label):
             continue
-        if position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
+        if column.isna().all():
+            notes.append(f"set aside {_named(name, position)}: it is empty")
+        elif position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
             notes.append("set aside the first column: it has no name and is taken for row names")
             ids = column.to_numpy() if ids is None else ids
         elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
             kept.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             names.append(name)
+            if pandas.api.types.is_bool_dtype(column):
+                notes.append(f"took {name!r} for numbers: true is 1 and false is 0")
         else:
             notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
             others[name] = column.to_numpy()
     if not kept:
-        raise ValueError(
-            f"{path} has no numeric column among {', '.join(frame.columns)}; "
-            "encode its columns as numbers first."
-        )
+        raise ValueError(_no_numbers(frame, path, notes))
     return Table(np.column_stack(kept), notes, names, ids, labels, others)
+
+
+def _named(name: str, position: int) -> str:
+    # What has no name in a file gets one from pandas.
+    return f"column {position + 1}" if name.startswith("Unnamed: ") else repr(name)
+
+
+def _no_numbers(frame: Any, path: Path, notes: list[str]) -> str:
+    shown = ", ".join(frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
+    why = f" ({notes[-1]})" if notes else ""
+    if frame.shape[1] == 1:
+        return (
+            f"{path} has the one column {shown}, which does not hold numbers{why}; columns are parted "
+            "by commas, semicolons, tabs or |."
+        )
+    return (
+        f"{path} has no numeric column among {shown}{why}; encode its columns as numbers, or save "
+        "numbers as 1234.5."
+    )
 
 
 def _why_not(column: Any, pandas: Any) -> str:
@@ -77,7 +98,10 @@ def _why_not(column: Any, pandas: Any) -> str:
         return f"its type is {column.dtype}"
     strange = column[pandas.to_numeric(column, errors="coerce").isna() & column.notna()]
     if len(strange) == 0:
-        return "it holds no values"
+        longest = max(column.dropna().astype(str), key=len)
+        return (
+            f"its whole numbers are too long to be exact, as {longest}; --id takes them for names"
+        )
     return f"{len(strange)} of {len(column)} values are not numbers, as {strange.iloc[0]!r}"
 
 
@@ -103,6 +127,17 @@ def beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> n
     return column
 
 
+def looks_like_distances(points: Any) -> bool:
+    """Whether a table may be the distances of all pairs: square, symmetric, nothing but 0 on its diagonal."""
+    if points.shape[0] != points.shape[1] or points.shape[0] < 3 or points.diagonal().any():
+        return False
+    if not points.min() >= 0 < points.max():
+        return False
+    if hasattr(points, "toarray"):
+        return not (points != points.T).nnz
+    return np.allclose(points, points.T, rtol=1e-9, atol=0.0)
+
+
 def without_label(labels: np.ndarray) -> dict[str, int]:
     """How many rows have no label, if any."""
     missing = int(missing_cells(labels).sum())
@@ -115,40 +150,6 @@ def same_class(labels: np.ndarray, rows: np.ndarray, found: np.ndarray) -> float
     counted = there[rows][:, None] & there[found]
     asked = np.broadcast_to(labels[rows][:, None], found.shape)
     return float((labels[found][counted] == asked[counted]).mean()) if counted.any() else None
-
-
-def cells(line: str, separator: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def is_header(first: list[str], second: list[str]) -> bool:
-    """Whether the first line names the columns.
-
-    It does when none of its cells is a number, when a word stands over a number, when only the cell
-    over the names of the rows is empty, or when it counts the columns, as pandas does.
-    """
-    over_number = any(
-        above and not _is_number(above) and _is_number(below)
-        for above, below in zip(first, second, strict=False)
-    )
-    over_names = first[:1] == [""] and all(first[1:]) and all(second)
-    return over_number or over_names or _counts(first, second) or not any(map(_is_number, first))
-
-
-def _counts(first: list[str], second: list[str]) -> bool:
-    names = first[1:] if first[:1] == [""] else first
-    if names != [str(number) for number in range(len(names))]:
-        return False
-    # One or two columns of whole numbers may well begin with 0 or 0, 1 themselves.
-    return len(first) > 2 or not all(cell.lstrip("-").isdigit() for cell in second)
 
 
 def need(module: str, path: Path) -> Any:

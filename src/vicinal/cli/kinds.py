@@ -73,7 +73,8 @@ def add_kinds(
         choices=choices,
         default=default,
         metavar="KIND",
-        help=f"{', '.join(choices)}; default: {default or 'knn'}",
+        help=f"{', '.join(choices)}; default: {default or 'knn'}"
+        + (f"; {extra}: DATA is a matrix of affinities, the larger the nearer" if extra else ""),
     )
     # Absent unless given: an option that the kind does not use must be an error, not ignored.
     group = parser.add_argument_group("options of some graphs", argument_default=argparse.SUPPRESS)

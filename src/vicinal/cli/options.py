@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.columns import Table
+from vicinal.cli.columns import ROWS_OF_DISTANCES, Table, looks_like_distances
 from vicinal.cli.output import (
     FIGURE_FORMATS,
     MODULES,
@@ -96,7 +96,7 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
     """The table without gaps; what was decided about it goes to stderr."""
     pairs = getattr(arguments, "metric", "") in ("precomputed", None)
     table = read_source(arguments, accept_sparse=accept_sparse, accept_pairs=pairs)
-    for note in table.notes:
+    for note in [*table.notes, *_matrix_notes(arguments, table.points)]:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
     if arguments.standardize and hasattr(table.points, "toarray"):
         raise ValueError("--standardize would fill a sparse matrix; leave it out.")
@@ -105,6 +105,21 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
 
         table = table._replace(points=StandardScaler().fit_transform(table.points))
     return table
+
+
+def _matrix_notes(arguments: argparse.Namespace, points: Any) -> list[str]:
+    """What a square table is taken for, where it could be something else."""
+    if getattr(arguments, "graph", None) == "precomputed":
+        note = "the matrix is taken for affinities: the larger, the nearer"
+        if looks_like_distances(points):
+            note += "; should it hold distances, give --metric precomputed and another --graph"
+        return [note]
+    # With --metric it is plain what the table is, and smooth finds out by itself.
+    if hasattr(arguments, "metric") or getattr(arguments, "kernel", None) == "precomputed":
+        return []
+    if not looks_like_distances(points):
+        return []
+    return [f"{ROWS_OF_DISTANCES}; methods on a graph take distances by --metric precomputed"]
 
 
 def row_names(table: Table) -> dict[str, Any]:
@@ -126,8 +141,9 @@ def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True
     """Refuse, before any work, files of `add_targets` that could not be written."""
     if arguments.plot is not None and not has_coordinates:
         raise ValueError("--plot needs coordinates, but a matrix of pairs has none; leave it out.")
-    check_target(arguments.output, TABLE_FORMATS, "--output", arguments.force)
-    check_target(arguments.plot, FIGURE_FORMATS, "--plot", arguments.force)
+    force, source = arguments.force, arguments.data
+    check_target(arguments.output, TABLE_FORMATS, "--output", force, source)
+    check_target(arguments.plot, FIGURE_FORMATS, "--plot", force, source)
     if arguments.output is not None:
         need_modules(f"{arguments.output.suffix} files", *MODULES[arguments.output.suffix.lower()])
     if arguments.plot is not None:
@@ -183,6 +199,14 @@ def number_or_word(text: str) -> int | float | str:
         except ValueError:
             pass
     return text
+
+
+def check_clusters(arguments: argparse.Namespace) -> None:
+    """Refuse a word for ``--clusters`` that is not auto."""
+    if arguments.clusters != "auto" and not isinstance(arguments.clusters, int):
+        raise ValueError(
+            f"--clusters {arguments.clusters}: a whole number or the word auto is needed."
+        )
 
 
 def flag(name: str) -> str:

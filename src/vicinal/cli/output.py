@@ -27,8 +27,10 @@ FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
 SHOWN_ROWS = 40
 
 
-def check_target(path: Path | None, formats: Sequence[str], option: str, force: bool) -> None:
-    """Refuse a file that could not be written, before the work whose result it is to hold."""
+def check_target(
+    path: Path | None, formats: Sequence[str], option: str, force: bool, source: Path
+) -> None:
+    """Refuse a file that could not be written, or is read, before the work whose result it is to hold."""
     if path is None:
         return
     if path.suffix.lower() not in formats:
@@ -44,6 +46,8 @@ def check_target(path: Path | None, formats: Sequence[str], option: str, force: 
         raise PermissionError(
             f"{option} {path}: the folder {path.parent} cannot be written to; choose another."
         )
+    if path.exists() and source.exists() and path.samefile(source):
+        raise ValueError(f"{option} {path} is the file that is read; choose another name.")
     refuse_existing([path], force)
 
 

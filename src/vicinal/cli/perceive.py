@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.cli.columns import Table
+from vicinal.cli.columns import ROWS_OF_DISTANCES, Table, looks_like_distances
 from vicinal.cli.options import (
     add_data,
     add_force,
     add_manner,
+    check_clusters,
     new_command,
     number_or_word,
     read_source,
@@ -79,11 +80,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.standardize and arguments.as_is:
         raise ValueError("--standardize and --as-is exclude each other; leave one of them out.")
-    check_target(arguments.output, (".html",), "--output", arguments.force)
+    check_clusters(arguments)
+    check_target(arguments.output, (".html",), "--output", arguments.force, arguments.data)
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     if folder is not None:
         check_folder(folder, "--resume keeps steps in")
     table = read_source(arguments, accept_gaps=True)
+    if looks_like_distances(table.points):
+        note = f"{ROWS_OF_DISTANCES}; vicinal cluster --metric precomputed takes distances"
+        table = table._replace(notes=[*table.notes, note])
     try:
         found = perceive_source(
             _source(table, arguments),

@@ -71,8 +71,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.output is None and arguments.labels is None:
         raise ValueError("nothing to write: name a picture by -o, or a label map by --labels.")
-    check_target(arguments.output, FIGURE_FORMATS, "--output", arguments.force)
-    check_target(arguments.labels, LABEL_FORMATS, "--labels", arguments.force)
+    force, source = arguments.force, arguments.image
+    check_target(arguments.output, FIGURE_FORMATS, "--output", force, source)
+    check_target(arguments.labels, LABEL_FORMATS, "--labels", force, source)
     image = read_image(arguments.image)
 
     start = time.perf_counter()

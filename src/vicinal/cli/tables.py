@@ -16,11 +16,10 @@ from vicinal.cli.columns import (
     Roles,
     Table,
     beside,
-    cells,
-    is_header,
     need,
     numeric_columns,
 )
+from vicinal.cli.text import read_text
 
 
 def read_table(
@@ -62,51 +61,6 @@ def read_table(
     if not accept_gaps:
         _refuse_gaps(table.points, path)
     return table
-
-
-def _read_text(path: Path, roles: Roles) -> Table:
-    pandas = need("pandas", path)
-    try:
-        first, second, n_blank = _first_lines(path)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from error
-    if not first:
-        raise ValueError(f"{path} is empty; a table with a row for each point is needed.")
-    separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
-    header = is_header(cells(first, separator), cells(second, separator))
-    try:
-        frame = pandas.read_csv(
-            path,
-            sep=separator,
-            header=0 if header else None,
-            skiprows=n_blank,
-            encoding="utf-8-sig",
-            float_precision="round_trip",  # the default may miss the nearest number by one bit
-        )
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from error
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise ValueError(f"{path} could not be read as a table: {error}") from error
-    if not header:
-        frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
-    table = numeric_columns(frame, path, roles)
-    note = "first line is the header" if header else "no header line"
-    return table._replace(notes=[note, *table.notes])
-
-
-def _first_lines(path: Path) -> tuple[str, str, int]:
-    """The first two lines, and how many empty ones are above them."""
-    n_blank = 0
-    with open(path, newline="", encoding="utf-8-sig") as lines:
-        for line in lines:
-            if line.strip():
-                return line, lines.readline(), n_blank
-            n_blank += 1
-    return "", "", n_blank
-
-
-def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:
-    return ValueError(f"{path} is no UTF-8 text ({error}); save it again with the encoding UTF-8.")
 
 
 def _read_parquet(path: Path, roles: Roles) -> Table:
@@ -182,8 +136,8 @@ def _read_h5ad(path: Path, roles: Roles) -> Table:
 
 
 READERS = {
-    ".csv": _read_text,
-    ".tsv": _read_text,
+    ".csv": read_text,
+    ".tsv": read_text,
     ".parquet": _read_parquet,
     ".npy": _read_npy,
     ".npz": _read_npz,

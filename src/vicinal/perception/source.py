@@ -87,7 +87,7 @@ def prepare(source: Source, scaling: str = "auto") -> Prepared:
     values, missing = _filled(values, names, notes)
     columns = _summary(values, names, missing)
     kept = np.array([column["used"] for column in columns])
-    _note_dropped(columns, notes)
+    _note_dropped([column for column in columns if column["missing"] < n], notes)
     if not kept.any():
         raise ValueError(
             f"all {d} numeric columns are constant or empty, so no row differs from another; "
@@ -106,7 +106,7 @@ def prepare(source: Source, scaling: str = "auto") -> Prepared:
         labels=_labels(source.labels, n, notes),
         label_name=source.label_name,
         columns=columns,
-        n_missing=int(missing.sum()),
+        n_missing=int(missing[missing < n].sum()),
         scaling=chosen,
         why_scaling=why,
         notes=notes,
@@ -151,7 +151,12 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> Source:
         label_name,
         {name: frame.iloc[:, j].to_numpy() for name, j in others.items()},
         _array(images),
-        [f"set aside {name!r}: it does not hold numbers" for name in others],
+        [f"set aside {name!r}: it does not hold numbers" for name in others]
+        + [
+            f"took {names[j]!r} for numbers: true is 1 and false is 0"
+            for j in numeric
+            if kinds[j] == "b"
+        ],
     )
 
 
@@ -189,11 +194,14 @@ def _filled(
         there = values[~gaps[:, j], j]
         # Halves, as a sum of two values may overflow.
         values[gaps[:, j], j] = 2.0 * np.median(there / 2.0) if len(there) else 0.0
-    if missing.any():
-        worst = int(np.argmax(missing))
+    empty = missing == len(values)
+    notes += [f"set aside {names[j]!r}: it is empty" for j in np.flatnonzero(empty)]
+    gone = np.where(empty, 0, missing)
+    if gone.any():
+        worst, size = int(np.argmax(gone)), len(values) * np.count_nonzero(~empty)
         notes.append(
-            f"{missing.sum():,} of {values.size:,} values are missing ({missing.sum() / values.size:.2%}), "
-            f"most in {names[worst]!r} ({missing[worst]:,}); each was replaced by the median of its column"
+            f"{gone.sum():,} of {size:,} values are missing ({gone.sum() / size:.2%}), "
+            f"most in {names[worst]!r} ({gone[worst]:,}); each was replaced by the median of its column"
         )
     return values, missing
 
