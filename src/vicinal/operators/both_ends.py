@@ -6,10 +6,15 @@ such as a tree, the spectrum is symmetric, and the lower half of it follows from
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import LinearOperator, splu
 
 from vicinal.operators.eigensolvers import (
+    ACCURACY,
     DENSE,
     LAST_RESORT,
     NotConverged,
@@ -20,10 +25,12 @@ from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.operators.products import SparseProduct
 from vicinal.operators.spectrum import Eigenpairs, leading_eigenpairs, signed, with_residuals
 
-# Accuracy to which the lowest eigenvalue is found to see whether it matters, and the margin for that.
-ROUGH, MARGIN = 1e-2, 1.05
+# Accuracy to which the lowest eigenvalue is found, from above, to see whether it matters.
+ROUGH = 1e-2
 # Eigenvalues below its opposite belong to the lower end, all others to the upper one.
 NOTHING = 1e-8
+# What the shift is beyond -1, and the most entries of a band that is factored, twice 12 bytes each.
+SHIFT, LARGEST_BAND = 1e-10, 5e7
 
 
 def pairs_by_modulus(
@@ -99,15 +106,51 @@ def _lowest(
     n_jobs: int | None,
 ) -> Eigenpairs | None:
     """The lowest eigenpairs, the lowest first; None if none of them is larger in modulus than ``least``."""
-    opposite = SparseProduct(-matrix, n_jobs)
+    # Of the Laplacian they are the largest, from 0 to 2: a tolerance relative to 0 could not be met.
+    laplacian = SparseProduct(sparse.csr_array(sparse.eye_array(matrix.shape[0]) - matrix), n_jobs)
     try:
-        lowest = float(largest(opposite, 1, ROUGH, seed)[0][0])
-        if MARGIN * lowest < least:
+        lowest = 1.0 - float(largest(laplacian, 1, ROUGH, seed)[0][0])
+        if 2 * ROUGH - lowest < least:
             return None
-        values, vectors = largest(opposite, n_pairs, tolerance, seed)
+        found = with_residuals(laplacian, *largest(laplacian, n_pairs, tolerance / 2, seed))
     except NotConverged:
-        if matrix.shape[0] > LAST_RESORT:
-            raise
-        values, vectors = full_pairs(opposite, n_pairs)
-    found = with_residuals(opposite, values, vectors)
-    return Eigenpairs(-found.values, found.vectors, found.residuals)
+        if matrix.shape[0] <= LAST_RESORT:
+            found = with_residuals(laplacian, *full_pairs(laplacian, n_pairs))
+        else:
+            found = _by_inverse(matrix, laplacian, n_pairs, tolerance, seed)
+    return Eigenpairs(1.0 - found.values, found.vectors, found.residuals)
+
+
+def _by_inverse(
+    matrix: sparse.csr_array, laplacian: SparseProduct, n_pairs: int, tolerance: float, seed: int
+) -> Eigenpairs:
+    """Largest eigenpairs of the Laplacian I - S from those of (S + shift)^-1, whose gaps are wide.
+
+    Lanczos crawls at the lower end of long graphs that are all but bipartite, and these have narrow bands.
+    """
+    n = matrix.shape[0]
+    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+    places = np.argsort(order)
+    width = np.abs(np.repeat(places, np.diff(matrix.indptr)) - places[matrix.indices]).max()
+    if n * float(width) <= LARGEST_BAND:
+        shifted = matrix[order][:, order] + (1.0 + SHIFT) * sparse.eye_array(n)
+        # Positive definite: neither another order nor another pivot is needed, and the band stays.
+        factor = splu(
+            sparse.csc_array(shifted),
+            permc_spec="NATURAL",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+        inverse = LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
+        with suppress(NotConverged):
+            vectors = largest(inverse, n_pairs, tolerance, seed)[1][places]
+            values = np.einsum("ij,ij->j", vectors, laplacian @ vectors)
+            found = with_residuals(laplacian, values, vectors)
+            if found.residuals.max() <= ACCURACY * tolerance:
+                return found
+    raise NotConverged(
+        n_pairs,
+        tolerance,
+        "ask for fewer, or make the walk lazy: with each node's degree added to its diagonal entry no "
+        "eigenvalue is negative.",
+    )

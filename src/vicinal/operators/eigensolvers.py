@@ -96,10 +96,11 @@ def largest(
 class NotConverged(RuntimeError):
     """No method reached the tolerance."""
 
-    def __init__(self, n_pairs: int, tolerance: float) -> None:
+    def __init__(
+        self, n_pairs: int, tolerance: float, remedy: str = "ask for fewer, or raise the tolerance."
+    ) -> None:
         super().__init__(
-            f"{n_pairs} eigenpairs did not converge to a residual of {tolerance:g}; ask for fewer, or "
-            "raise the tolerance."
+            f"{n_pairs} eigenpairs did not converge to a residual of {tolerance:g}; {remedy}"
         )
 
 
