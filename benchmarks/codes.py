@@ -45,6 +45,19 @@ CODES = [
         )
         for d in (20, 200)
     ),
+    *(
+        Case(
+            f"exact structure-aware L1 graph, {points} D={d}, K = 10 %",
+            "exact_structure_aware_l1",
+            2000,
+            d,
+            None,
+            ("vicinal L1 graph",),
+            ratio_to=("vicinal L1 graph", 1 / 3),
+            points=points,
+        )
+        for d, points in ((20, "directions"), (200, "directions"), (200, "blobs"))
+    ),
     Case(
         "structure-aware L1 graph of 100,000, K = 200",
         "large_structure_aware_l1",
@@ -70,10 +83,10 @@ def sum_facts(found: tuple[float, int], X: np.ndarray) -> dict[str, Any]:
     return {"weight": found[0], "edges": found[1], "fingerprint": ""}
 
 
-def _l1(X: np.ndarray) -> Any:
+def _l1(X: np.ndarray, **changes: Any) -> Any:
     from vicinal.graphs import l1
 
-    return l1(X, PENALTY)
+    return l1(X, **{"penalty": PENALTY, **changes})
 
 
 def _structure_aware(X: np.ndarray, **changes: Any) -> Any:
@@ -120,6 +133,10 @@ CONTENDERS: dict[str, dict[str, Contender]] = {
         "vicinal, nearest atoms": Contender(
             "vicinal", _structure_aware, code_facts, ({"ranking": "euclidean"},)
         ),
+    },
+    "exact_structure_aware_l1": {
+        "vicinal": Contender("vicinal", _structure_aware, code_facts, ({"equality": True},)),
+        "vicinal L1 graph": Contender("vicinal", _l1, code_facts, ({"equality": True},)),
     },
     "large_structure_aware_l1": {
         "vicinal": Contender("vicinal", _structure_aware, code_facts, ({"n_atoms": 200},)),
