@@ -13,15 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._estimators import draw_seed, forget_features
 from vicinal._validation import check_choice, check_count, check_real, validate_input
 from vicinal.graphs.context import contextual
+from vicinal.graphs.equal_rows import EqualRows, sets_of_equal_rows
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.alignment import AlignedWalk
 from vicinal.operators.digraphs import SymmetricWalk
+from vicinal.operators.spectrum import Eigenpairs, walk_eigenpairs
 from vicinal.similarity.contextual import distances_in_contexts
 
 
 class PerceptualEstimator(BaseEstimator):
     """Base of estimators on the contextual digraph.
+
+    Equal rows are one node of it: among copies, lists of neighbours would follow row numbers, and
+    copies of high numbers would stand on none. Each row then gets what its node gets.
 
     Subclasses have the parameters ``n_neighbors``, ``descriptor``, ``epsilon``, ``beta``, ``laplacian``,
     ``n_jobs`` and ``verbose``, and ``random_state`` where they draw a seed.
@@ -36,20 +41,48 @@ class PerceptualEstimator(BaseEstimator):
     n_jobs: int | None
     verbose: int
     graph_: Graph
+    _copies: EqualRows | None
+    _masses: np.ndarray
 
     def _build_walk(self, X: Any) -> SymmetricWalk | AlignedWalk:
         """The symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
         check_choice(self.laplacian, "laplacian", ("global", "aligned"))
         check_real(self.beta, "beta", low=0.0, high=1.0)
         if isinstance(X, Graph):
-            self.graph_ = X
+            self.graph_, self._copies = X, None
             forget_features(self)
         else:
             self.graph_ = self._digraph_of(X)
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
         walk = kind(self.graph_, self.beta, n_jobs=self.n_jobs)
-        self.stationary_ = walk.stationary
+        self._masses = self.stationary_ = walk.stationary
+        if self._copies is not None:
+            self.stationary_ = self._of_rows(walk.stationary / self._n_copies())
         return walk
+
+    def _eigenpairs(
+        self, walk: SymmetricWalk | AlignedWalk, n_pairs: int, tolerance: float = 1e-9
+    ) -> Eigenpairs:
+        """Eigenpairs of the walk after the known one."""
+        if n_pairs == 0:  # of a single node
+            return Eigenpairs(np.empty(0), np.empty((walk.shape[0], 0)), np.empty(0))
+        return walk_eigenpairs(
+            walk, n_pairs, tolerance=tolerance, random_state=self._seed(), n_jobs=self.n_jobs
+        )
+
+    def _of_rows(self, values: np.ndarray) -> np.ndarray:
+        """Values of nodes, for every row."""
+        return values if self._copies is None else values[self._copies.group]
+
+    def _of_nodes(self, values: np.ndarray) -> np.ndarray:
+        """Values of rows, which copies share, for every node."""
+        return values if self._copies is None else values[self._copies.first]
+
+    def _n_copies(self) -> np.ndarray:
+        """Number of rows of every node."""
+        if self._copies is None:
+            return np.ones(self.graph_.n_nodes, dtype=np.int64)
+        return np.bincount(self._copies.group)
 
     def _digraph_of(self, X: Any) -> Graph:
         points = validate_input(self, X, dtype=np.float64)
@@ -57,14 +90,18 @@ class PerceptualEstimator(BaseEstimator):
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
             raise ValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
-        if k >= n:
+        sets = sets_of_equal_rows(points)
+        self._copies = sets if len(sets.first) < n else None
+        points = self._of_nodes(points)
+        if k >= len(points):
+            some = f"n_samples={n}" if self._copies is None else f"{len(points)} distinct row(s)"
             warnings.warn(
-                f"n_neighbors={k}, but X has n_samples={n}: {n - 1} neighbours are taken.",
+                f"n_neighbors={k}, but X has {some}: {len(points) - 1} neighbours are taken.",
                 stacklevel=4,
             )
-        return contextual(
+        return contexts_of_distinct(
             points,
-            min(k, n - 1),
+            min(k, len(points) - 1),
             self.descriptor,
             epsilon=self.epsilon,
             n_jobs=self.n_jobs,
@@ -87,17 +124,19 @@ class PerceptualEstimator(BaseEstimator):
                 "fit it on points."
             )
         X = validate_input(self, X, reset=False, dtype=np.float64)
-        n, k = len(points), int(self.graph_.degrees[0])
+        n, k = len(points), max(int(self.graph_.degrees[0]), 1)
         nearest, lengths = NeighborSearch(points, n_jobs=self.n_jobs).nearest(k, queries=X)
-        contexts = np.column_stack([n + np.arange(len(X)), nearest])
-        distances = distances_in_contexts(
-            np.concatenate([points, X]),
-            contexts,
-            self.descriptor,
-            epsilon=self.epsilon,
-            n_jobs=self.n_jobs,
-        )[:, 1:]
-        squares = np.square(distances / self.graph_.sigma)
+        squares = np.zeros(nearest.shape)
+        if k > 1:
+            contexts = np.column_stack([n + np.arange(len(X)), nearest])
+            distances = distances_in_contexts(
+                np.concatenate([points, X]),
+                contexts,
+                self.descriptor,
+                epsilon=self.epsilon,
+                n_jobs=self.n_jobs,
+            )[:, 1:]
+            squares = np.square(distances / self.graph_.sigma)
         # Relative to the likest: a context unlike all others still leads somewhere.
         with np.errstate(under="ignore"):
             weights = np.exp(squares.min(axis=1, keepdims=True) - squares)
@@ -111,3 +150,13 @@ class PerceptualEstimator(BaseEstimator):
 
     def _seed(self) -> int:
         return draw_seed(self.random_state)
+
+
+def contexts_of_distinct(points: np.ndarray, k: int, *args: Any, **kwargs: Any) -> Graph:
+    """The contextual digraph of distinct points; one or two have no contexts, and only see each other."""
+    if len(points) > 2:
+        return contextual(points, k, *args, **kwargs)
+    pairs = np.array([[0, 1], [1, 0]])[: 2 * (len(points) - 1)]
+    return Graph.from_edges(
+        len(points), pairs, np.zeros(len(pairs)), np.ones(len(pairs)), directed=True, points=points
+    )

@@ -63,6 +63,13 @@ def test_small_tables_without_noise_lose_no_row(load):
     assert (PerceptualClustering(random_state=0).fit_predict(X) >= 0).all()
 
 
+def test_noise_does_not_depend_on_the_order_of_the_rows():
+    X = np.unique(StandardScaler().fit_transform(load_iris().data), axis=0)
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(len(X))
+        assert (PerceptualClustering(random_state=0).fit_predict(X[order]) >= 0).all()
+
+
 def test_clean_surfaces_have_no_noise_and_their_number_is_found():
     X, truth = make_half_cylinders(800, 0, random_state=0)
     model = PerceptualClustering(random_state=0).fit(X)
@@ -132,6 +139,39 @@ def test_training_points_keep_their_labels_and_new_ones_join(noisy):
     assert (labels[clear] == np.array(names)[expected[clear]]).mean() > 0.95
     far = model.predict([[50.0, 50.0, 50.0]])
     assert far.shape == (1,)
+
+
+@pytest.mark.parametrize("decimals", [1, 2])
+def test_rounding_loses_neither_clusters_nor_rows(decimals):
+    X, truth = make_two_moons(1000, noise=0.05, random_state=2)
+    X = X.round(decimals)
+    model = PerceptualClustering(2, random_state=0).fit(X)
+    assert adjusted_rand_score(model.labels_, truth) == 1
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_equal_rows_have_the_cluster_of_one(noisy):
+    X, _ = noisy
+    group = np.random.default_rng(0).permutation(np.repeat(np.arange(len(X)), 2))
+    once = PerceptualClustering(2, noise=200, random_state=0).fit(X)
+    often = PerceptualClustering(2, noise=401, random_state=0).fit(X[group])
+    assert (often.labels_ == -1).sum() == 400
+    assert_array_equal(often.labels_ == -1, once.labels_[group] == -1)
+    assert adjusted_rand_score(often.labels_, once.labels_[group]) == 1
+    np.testing.assert_allclose(often.noise_score_, once.noise_score_[group], rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:n_neighbors=10")
+@pytest.mark.parametrize("n_places", [1, 2, 3, 5])
+def test_few_places_are_told_apart(n_places):
+    truth = np.repeat(np.arange(n_places), 20)
+    X = np.random.default_rng(0).random((n_places, 2))[truth]
+    model = PerceptualClustering(n_places).fit(X)
+    assert_array_equal(model.labels_, truth)
+    assert_array_equal(model.predict(X), truth)
+    assert (PerceptualClustering().fit(X).labels_ >= 0).all()
+    with pytest.raises(ValueError, match=f"{n_places} distinct"):
+        PerceptualClustering(n_places + 1).fit(X)
 
 
 def test_aligned_laplacian_tells_clean_surfaces_apart():

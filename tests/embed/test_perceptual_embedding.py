@@ -69,6 +69,27 @@ def test_order_of_the_points_does_not_matter(noisy):
     )
 
 
+def test_equal_rows_have_the_place_of_one(noisy):
+    X, _ = noisy
+    group = np.random.default_rng(0).permutation(np.repeat(np.arange(len(X)), 3))
+    once, often = PerceptualEmbedding(3).fit(X), PerceptualEmbedding(3).fit(X[group])
+    np.testing.assert_allclose(often.eigenvalues_, once.eigenvalues_, atol=1e-9)
+    np.testing.assert_allclose(np.abs(often.embedding_), np.abs(once.embedding_[group]), atol=1e-6)
+    np.testing.assert_allclose(often.stationary_, once.stationary_[group] / 3, rtol=1e-6)
+    np.testing.assert_array_equal(often.transform(X[group]), often.embedding_)
+    assert often.graph_.n_nodes == len(X)
+
+
+@pytest.mark.parametrize("n_places", [1, 2, 3])
+def test_few_places_have_few_directions(n_places):
+    X = np.repeat(np.eye(3)[:n_places], 5, axis=0)
+    with pytest.warns(UserWarning, match=f"{n_places} distinct"):
+        model = PerceptualEmbedding(4).fit(X)
+    assert np.linalg.matrix_rank(model.embedding_) == n_places - 1
+    assert np.isfinite(model.transform(X + 0.1)).all()
+    assert len(np.unique(model.embedding_, axis=0)) == n_places
+
+
 def test_set_output_names_the_columns(noisy):
     frame = PerceptualEmbedding(2).set_output(transform="pandas").fit_transform(noisy[0])
     assert list(frame.columns) == ["perceptualembedding0", "perceptualembedding1"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vicinal.perception.neighborhoods import find_neighborhoods, first_equal_rows
+from vicinal.perception.neighborhoods import find_neighborhoods
 from vicinal.perception.scene import Scene
 
 
@@ -45,7 +45,25 @@ def test_a_hub_is_found():
 
 def test_duplicates_point_to_the_first_of_their_kind():
     X = np.array([[1.0, 2], [3, 4], [1, 2], [0, 0], [1, 2], [3, 4]])
-    assert first_equal_rows(X).tolist() == [-1, -1, 0, -1, 0, 1]
+    assert find_neighborhoods(scene_of(X)).duplicate_of.tolist() == [-1, -1, 0, -1, 0, 1]
+
+
+def test_copies_change_neither_the_dimension_nor_who_is_a_hub():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    times = np.random.default_rng(1).integers(1, 9, 300)
+    once, often = (find_neighborhoods(scene_of(Y)) for Y in (X, np.repeat(X, times, axis=0)))
+    assert often.dimension == once.dimension
+    assert often.dimension_two_nearest == once.dimension_two_nearest
+    np.testing.assert_array_equal(often.occurrences, np.repeat(once.occurrences, times))
+    np.testing.assert_array_equal(often.hubs, (np.cumsum(times) - times)[once.hubs])
+    assert often.context == once.context
+
+
+def test_the_first_two_neighbours_tell_no_dimension_on_a_grid():
+    X = np.random.default_rng(0).random((2000, 2)).round(1)
+    found = find_neighborhoods(scene_of(X))
+    assert 1.5 < found.dimension < 3.5
+    assert np.isnan(found.dimension_two_nearest)
 
 
 def test_rows_that_are_all_the_same_have_no_dimension():

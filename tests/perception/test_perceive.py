@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_wine, make_blobs
 
 import vicinal
+from vicinal.datasets import make_two_moons
 from vicinal.metrics import clustering_accuracy
 from vicinal.perception.payload import payload
 
@@ -60,6 +61,27 @@ def test_extreme_values_are_perceived_and_so_is_what_the_snippet_says(factors, t
     exec(found.snippet().replace("X = ...", ""), names)
     np.testing.assert_array_equal(names["labels"], found.labels)
     np.testing.assert_array_equal(names["noise_score"], found.noise_score)
+
+
+def test_equal_rows_have_one_answer_and_rounding_makes_no_noise(perception):
+    X, truth = make_two_moons(500, noise=0.05, random_state=0)
+    X = X.round(1)
+    found = vicinal.perceive(X, n_clusters=2, sample=100)
+    assert clustering_accuracy(truth, found.labels) == 1
+    _, group = np.unique(X, axis=0, return_inverse=True)
+    for values in (found.labels, found.noise_score, found.maps.coordinates["perceptual"][:, 0]):
+        assert len(np.unique(np.column_stack([group.ravel(), values]), axis=0)) == group.max() + 1
+    assert "nan" not in str(found)
+    names = {"X": X}
+    exec(found.snippet().replace("X = ...", "#"), names)
+    np.testing.assert_array_equal(names["labels"], found.labels)
+
+
+@pytest.mark.parametrize("n_places", [2, 3, 5])
+def test_few_places_are_as_many_clusters(n_places):
+    X = np.repeat(np.eye(n_places), 12, axis=0)
+    found = vicinal.perceive(X)
+    np.testing.assert_array_equal(found.labels, np.repeat(np.arange(n_places), 12))
 
 
 def test_the_number_of_threads_changes_nothing(perception):

@@ -1,6 +1,7 @@
 """Perceptual ranking: the paper's formulas in dense matrices, and its precision in noise."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -204,9 +205,34 @@ def test_the_unit_of_the_data_does_not_matter_to_centroids(factor):
     "X", [np.zeros((30, 2)), np.repeat(np.eye(10), 3, axis=0), np.ones((30, 1))]
 )
 def test_duplicates_have_finite_scores(X):
-    found = PerceptualRanking(5).fit(X).scores(np.arange(30))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so few distinct rows have fewer neighbours
+        found = PerceptualRanking(5).fit(X).scores(np.arange(30))
     assert np.isfinite(found).all()
     assert (found >= 0).all()
+
+
+@pytest.mark.parametrize("laplacian", ["global", "aligned"])
+def test_equal_rows_have_the_score_of_one_and_those_of_a_query_come_first(laplacian):
+    X, _ = make_half_cylinders(60, 40, random_state=0)
+    times = np.random.default_rng(0).integers(1, 6, 160)
+    group = np.random.default_rng(1).permutation(np.repeat(np.arange(160), times))
+    once = PerceptualRanking(laplacian=laplacian).fit(X)
+    often = PerceptualRanking(laplacian=laplacian).fit(X[group])
+    rows = np.array([np.flatnonzero(group == i)[-1] for i in range(160)])
+    expected = once.scores(np.arange(160))[:, group]
+    assert often.scores(rows) == pytest.approx(expected, rel=1e-7)
+    assert often.stationary_.sum() == pytest.approx(1)
+    new = X[:20] + 1e-3
+    assert often.scores(new) == pytest.approx(once.scores(new)[:, group], rel=1e-6)
+    # Two points, and two copies of one of them.
+    query = [rows[3], rows[4], np.flatnonzero(group == 3)[0]]
+    assert often.scores([query])[0] == pytest.approx(once.scores([[3, 4]])[0][group], rel=1e-7)
+    indices, values = often.rank([query], 30)
+    same = np.setdiff1d(np.flatnonzero(np.isin(group, [3, 4])), query)
+    assert indices[0, : len(same)].tolist() == same.tolist()
+    assert (values[0] == often.scores([query])[0][indices[0]]).all()
+    assert (np.diff(values[0, len(same) :]) <= 0).all()
 
 
 def test_a_fitted_ranking_is_pickled_with_its_answers():

@@ -16,7 +16,7 @@ from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster.noise import split_norms
 from vicinal.cluster.partition import assign_rows, nearest_place, numbered, unit_rows
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
-from vicinal.operators.spectrum import nystrom, walk_eigenpairs
+from vicinal.operators.spectrum import nystrom
 
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
 NOISE_DIRECTIONS = 5
@@ -29,7 +29,8 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
     """Clusters that survive heavy noise.
 
     Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`). Those near the
-    origin are noise; the others lie near linear subspaces through it, one a cluster.
+    origin are noise; the others lie near linear subspaces through it, one a cluster. Equal rows are one
+    point, and all get its cluster.
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         Number of clusters, noise not counted; "auto" reads it off the spectrum.
     noise : "auto", int or float, default="auto"
         Which points are noise (label -1): those nearest to the origin, as many as a count (int) or a
-        share (float in [0, 1)) says; "auto" splits the distribution of norms in two if it clearly has
-        two parts, else there is no noise.
+        share (float in [0, 1)) says, or a few less where copies would have to be parted; "auto"
+        splits the distribution of norms in two if it clearly has two parts, else there is no noise.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`, which
         group the directions of the rows.
@@ -73,6 +74,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         With ``n_clusters="auto"``, how clearly the spectrum speaks for 1, 2, ... clusters.
     stationary_ : ndarray (n,)
     graph_ : Graph
+        Of the distinct rows.
 
     References
     ----------
@@ -139,13 +141,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
 
         walk = self._build_walk(X)
         n = walk.shape[0]
-        pairs = walk_eigenpairs(
-            walk,
-            self._n_pairs(n),
-            tolerance=TOLERANCE,
-            random_state=self._seed(),
-            n_jobs=self.n_jobs,
-        )
+        pairs = self._eigenpairs(walk, self._n_pairs(n), TOLERANCE)
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
@@ -153,9 +149,10 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         else:
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
-        self.norms_ = np.linalg.norm(self._directions, axis=1)
-        is_noise = self._split_noise(n)
-        mean_square = self._directions.shape[1] / n
+        norms = np.linalg.norm(self._directions, axis=1)
+        is_noise = self._split_noise(norms)
+        mean_square = max(self._directions.shape[1], 1) / n
+        self.norms_ = self._of_rows(norms)
         self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
         self._assign(walk, np.column_stack([walk.known, pairs.vectors]), is_noise)
         return self
@@ -178,39 +175,42 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
         values = np.concatenate([[1.0], self.eigenvalues_])
         values = values[self._first : self._first + self.embedding_.shape[1]]
-        rows = nystrom(weights @ self.embedding_, values)
+        rows = nystrom(weights @ self._of_nodes(self.embedding_), values)
         if self.assign == "subspaces":
             labels = nearest_subspace(rows, self._places)
         else:
             labels = nearest_place(unit_rows(rows), self._places, self.assign)
         labels = np.where(norms < self.noise_threshold_, -1, labels)
         own = weights.indices[weights.indptr[:-1]]
-        return np.where(known, self.labels_[own], labels)
+        return np.where(known, self._of_nodes(self.labels_)[own], labels)
 
     def _n_pairs(self, n: int) -> int:
         if isinstance(self.n_clusters, str):
             return min(max(self.max_clusters, NOISE_DIRECTIONS), n - 1)
         if self.n_clusters > n:
-            raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} points.")
+            some = f"n_samples={n} points" if self._copies is None else f"{n} distinct row(s)"
+            raise ValueError(f"n_clusters={self.n_clusters}, but there are {some}.")
         return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
-    def _split_noise(self, n: int) -> np.ndarray:
-        """Which points are noise; stores the threshold and where it came from."""
+    def _split_noise(self, norms: np.ndarray) -> np.ndarray:
+        """Which nodes are noise; stores the threshold and where it came from."""
         self.noise_gain_ = None
         if isinstance(self.noise, str):
-            self.noise_threshold_, self.noise_gain_ = split_norms(self.norms_)
-            return self.norms_ < self.noise_threshold_
-        is_count = isinstance(self.noise, numbers.Integral)
-        count = int(self.noise if is_count else round(self.noise * n))
-        if n - count < self.n_clusters_:
+            self.noise_threshold_, self.noise_gain_ = split_norms(norms)
+            return norms < self.noise_threshold_
+        order = np.argsort(norms, kind="stable")
+        n_rows = np.cumsum(self._n_copies()[order])
+        n, is_count = n_rows[-1], isinstance(self.noise, numbers.Integral)
+        wanted = int(self.noise if is_count else round(self.noise * n))
+        count = int(np.searchsorted(n_rows, wanted, side="right"))
+        if len(norms) - count < self.n_clusters_:
             raise ValueError(
-                f"noise={self.noise!r} leaves {n - count} of n_samples={n} points for "
+                f"noise={self.noise!r} leaves {max(n - wanted, 0)} of n_samples={n} points for "
                 f"{self.n_clusters_} clusters; give less noise."
             )
-        order = np.argsort(self.norms_, kind="stable")
-        is_noise = np.zeros(n, dtype=bool)
+        is_noise = np.zeros(len(norms), dtype=bool)
         is_noise[order[:count]] = True
-        self.noise_threshold_ = float(self.norms_[order[count]]) if count else 0.0
+        self.noise_threshold_ = float(norms[order[count]]) if count else 0.0
         return is_noise
 
     def _assign(self, walk: Any, vectors: np.ndarray, is_noise: np.ndarray) -> None:
@@ -220,17 +220,18 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         self._first, rows = 0, vectors[:, :c]
         if self.assign == "subspaces":
             labels, places, share = k_subspaces(rows[kept], c, seed=seed)
-            if _walk_between(walk, kept, labels) > SEPARATE:
-                after = vectors[:, 1 : c + 1]
+            after = vectors[:, 1 : c + 1]
+            if after.shape[1] == c and _walk_between(walk, kept, labels) > SEPARATE:
                 other = k_subspaces(after[kept], c, seed=seed)
                 if other[2] > share:
                     self._first, rows, (labels, places, _) = 1, after, other
             found = numbered(labels, places)
         else:
             found = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
-        self.embedding_ = rows
-        self.labels_ = np.full(len(vectors), -1)
-        self.labels_[kept], self._places = found
+        self.embedding_ = self._of_rows(rows)
+        labels = np.full(len(vectors), -1)
+        labels[kept], self._places = found
+        self.labels_ = self._of_rows(labels)
 
 
 def _walk_between(walk: Any, kept: np.ndarray, labels: np.ndarray) -> float:

@@ -85,10 +85,11 @@ def _spread_bases(
     """Subspaces around rows that the subspaces before them hold least of."""
     bases = np.empty((n_clusters, dimension, directions.shape[1]))
     covered = draw.random(len(directions)) * 1e-3
+    around = max(min(4 * dimension, len(directions) // n_clusters), 1)
     for c in range(n_clusters):
         seed = int(draw.integers(len(directions))) if c == 0 else int(np.argmin(covered))
         nearest = np.argsort(-np.abs(directions @ directions[seed]), kind="stable")
-        bases[c] = _leading(directions[nearest[: max(4 * dimension, 1)]], dimension)
+        bases[c] = _leading(directions[nearest[:around]], dimension)
         covered = np.maximum(covered, _held(directions, bases[c : c + 1])[:, 0])
     return bases
 

@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._perception import PerceptualEstimator
 from vicinal._validation import check_count
-from vicinal.operators.spectrum import nystrom, walk_eigenpairs
+from vicinal.operators.spectrum import nystrom
 
 
 class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PerceptualEstimator):
     """Embedding of points by the walk on their contextual digraph.
 
     Points that fit the structure of their contexts lie far from the origin, each cluster near a linear
-    subspace; noise, which few contexts lead to, lies near the origin.
+    subspace; noise, which few contexts lead to, lies near the origin. Equal rows are one point: each has
+    its place, and as many directions are 0 as there are too few distinct rows for.
 
     Parameters
     ----------
@@ -47,9 +48,9 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
         Eigenvectors of the largest eigenvalues after the first.
     eigenvalues_ : ndarray (n_components,)
     stationary_ : ndarray (n,)
-        Stationary distribution of the walk.
+        Stationary distribution of the walk; copies of a row have equal parts of what it has.
     graph_ : Graph
-        The contextual digraph, with its ``sigma``; or the digraph that was given.
+        The contextual digraph of the distinct rows, with its ``sigma``; or the digraph that was given.
 
     References
     ----------
@@ -104,17 +105,19 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
         """
         check_count(self.n_components, "n_components")
         walk = self._build_walk(X)
-        n = walk.shape[0]
+        n = len(self.stationary_)
         check_count(
             self.n_components,
             "n_components",
             high=n - 1,
             remedy=f"X has n_samples={n}, and the first direction is known.",
         )
-        pairs = walk_eigenpairs(
-            walk, self.n_components, random_state=self._seed(), n_jobs=self.n_jobs
-        )
-        self.eigenvalues_, self.embedding_ = pairs.values, pairs.vectors
+        found = min(self.n_components, walk.shape[0] - 1)
+        pairs = self._eigenpairs(walk, found)
+        # Copies leave fewer directions than there are rows.
+        lacking = self.n_components - found
+        self.eigenvalues_ = np.pad(pairs.values, (0, lacking))
+        self.embedding_ = self._of_rows(np.pad(pairs.vectors, ((0, 0), (0, lacking))))
         self._n_features_out = self.n_components
         return self
 
@@ -136,5 +139,5 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
         """
         check_is_fitted(self)
         weights, known = self._context_weights(X)
-        steps = weights @ self.embedding_
+        steps = weights @ self._of_nodes(self.embedding_)
         return np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))

@@ -42,7 +42,12 @@ def equal_rows(*columns: np.ndarray) -> EqualRows | None:
     sample = np.column_stack([some[::step] for some in columns]) + 0.0
     if len({row.tobytes() for row in sample}) > MOSTLY_DISTINCT * len(sample):
         return None
-    first, group = distinct(np.column_stack(columns))
+    return sets_of_equal_rows(np.column_stack(columns))
+
+
+def sets_of_equal_rows(X: np.ndarray) -> EqualRows:
+    """All sets of equal rows, in the order of their first rows."""
+    first, group = distinct(X)
     order = np.argsort(first)
     return EqualRows(first[order], np.argsort(order)[group])
 

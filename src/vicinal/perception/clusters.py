@@ -53,7 +53,8 @@ def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters
     """Cluster all rows both ways and compare."""
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     model = PerceptualClustering(n_clusters, **common).fit(scene.digraph)
-    labels, score = model.labels_, model.noise_score_
+    group = scene.copies.group
+    labels, score = model.labels_[group], model.noise_score_[group]
     trees = SpectralClustering(n_clusters, **common).fit(scene.trees).labels_
     trees = numbered_like(labels, trees)
     known = labels >= 0

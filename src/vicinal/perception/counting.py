@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs
 from vicinal._parallel import progress_bar
+from vicinal.graphs.equal_rows import sets_of_equal_rows
 from vicinal.perception.comparison import jittered
 from vicinal.perception.scene import Scene
 
@@ -34,7 +35,7 @@ class ClusterCount(NamedTuple):
         clusters; the first entry is what others have to exceed.
     stability : ndarray (m, 2)
         Numbers of clusters, and the mean adjusted Rand index between the clusters of the rows and of
-        jittered copies of them, on ``n_rows`` rows.
+        jittered copies of them, on ``n_rows`` rows of which no two are equal.
     n_rows : int
     """
 
@@ -57,6 +58,7 @@ def count_clusters(scene: Scene, wanted: int | str) -> ClusterCount:
     most = min(MAX_CLUSTERS, scene.n - 2)
     by_context = PerceptualClustering(max_clusters=most, **common).fit(scene.digraph).eigengaps_
     by_trees = SpectralClustering(max_clusters=most, **common).fit(scene.trees).eigengaps_
+    by_trees = by_trees[: len(scene.distinct)]
     chosen, why = _choose(by_context, by_trees)
     if isinstance(wanted, int):
         chosen, why = wanted, f"{wanted} were asked for; by themselves, {why}"
@@ -66,6 +68,7 @@ def count_clusters(scene: Scene, wanted: int | str) -> ClusterCount:
         rows = scene.sample_points[
             np.sort(draw.choice(len(scene.sample), REPEATED_ROWS, replace=False))
         ]
+    rows = rows[sets_of_equal_rows(rows).first]
     # A small sample has no room for every number that all rows together have.
     most_here = len(rows) // 3
     numbers = {*range(2, min(MOST_STABLE, most_here) + 1)}
@@ -94,6 +97,8 @@ def _choose(by_context: np.ndarray, by_trees: np.ndarray) -> tuple[int, str]:
 
 
 def _stability_curve(rows: np.ndarray, numbers: list[int], scene: Scene) -> np.ndarray:
+    if not numbers:
+        return np.empty((0, 2))
     k = min(scene.context, len(rows) - 1)
     built = [
         graphs.contextual(points, k, n_jobs=scene.n_jobs)

@@ -57,7 +57,7 @@ def draw_maps(scene: Scene) -> Maps:
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(scene.trees),
         "cluster preserving": _cluster_preserving(scene, common),
         "laplacian": LaplacianEigenmaps(2, **common).fit_transform(scene.trees),
-        "perceptual": PerceptualEmbedding(2, **common).fit_transform(scene.digraph),
+        "perceptual": _perceptual_plane(scene, common),
         "principal": principal_plane(scene.points),
     }
     return Maps(coordinates, {name: ABOUT[name] for name in coordinates})
@@ -71,6 +71,13 @@ def _cluster_preserving(scene: Scene, common: dict[str, Any]) -> np.ndarray:
         # A direction without extent is a flat map, as anyone can see.
         warnings.simplefilter("ignore", UserWarning)
         return model.fit_transform(scene.points if scene.n <= ALL_STEPS else scene.trees)
+
+
+def _perceptual_plane(scene: Scene, common: dict[str, Any]) -> np.ndarray:
+    """The perceptual embedding; two distinct rows have one direction only."""
+    model = PerceptualEmbedding(min(2, len(scene.distinct) - 1), **common)
+    found = model.fit_transform(scene.digraph)[scene.copies.group]
+    return np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
 
 
 def principal_plane(points: np.ndarray) -> np.ndarray:

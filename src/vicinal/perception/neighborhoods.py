@@ -17,13 +17,14 @@ class Neighborhoods(NamedTuple):
     Attributes
     ----------
     dimension : float
-        Intrinsic dimension, the mean over numbers of neighbours of ``dimension_curve``.
+        Intrinsic dimension of the distinct rows, the mean over numbers of neighbours of ``dimension_curve``.
     dimension_curve : ndarray (m, 2)
         Numbers of neighbours, and the dimension by maximum likelihood with each.
     dimension_two_nearest : float
-        A second opinion from the first two neighbours only.
+        A second opinion from the first two neighbours only; NaN where most rows have these at the same
+        distance, as on a grid.
     occurrences : ndarray of int (n,)
-        In how many lists of 10 nearest neighbours a row stands.
+        In how many lists of 10 nearest neighbours a row stands; equal rows are one.
     skewness : float
         Of the occurrences: near 0 without hubs, above 1 a few rows are near to very many.
     n_orphans : int
@@ -32,7 +33,7 @@ class Neighborhoods(NamedTuple):
         Number of neighbours in the contexts by which rows are clustered: 10, more if lists of 10 leave
         many rows out.
     hubs : ndarray of int
-        The five rows that are in most lists.
+        The five rows, no two equal, that are in most lists.
     duplicate_of : ndarray of int (n,)
         The first row that holds the same values, -1 for rows that are the first.
     n_duplicates : int
@@ -57,8 +58,10 @@ def find_neighborhoods(scene: Scene) -> Neighborhoods:
     ks = np.unique(np.clip([5, NEIGHBORS, 15, 20], 3, most))
     curve = np.array([[k, likely_dimension(distances[:, 1 : k + 1])] for k in ks])
     k = min(NEIGHBORS, most)
-    occurrences = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=scene.n)
-    duplicate_of = first_equal_rows(scene.points)
+    first, group = scene.copies
+    listed = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=len(first))
+    occurrences = listed[group]
+    duplicate_of = np.where(first[group] == np.arange(scene.n), -1, first[group])
     return Neighborhoods(
         dimension=float(np.nanmean(curve[:, 1]))
         if np.isfinite(curve[:, 1]).any()
@@ -69,7 +72,7 @@ def find_neighborhoods(scene: Scene) -> Neighborhoods:
         skewness=_skewness(occurrences),
         n_orphans=int(np.count_nonzero(occurrences == 0)),
         context=scene.context,
-        hubs=np.argsort(-occurrences, kind="stable")[:HUBS],
+        hubs=first[np.argsort(-listed, kind="stable")[:HUBS]],
         duplicate_of=duplicate_of,
         n_duplicates=int(np.count_nonzero(duplicate_of >= 0)),
     )
@@ -79,12 +82,11 @@ def likely_dimension(distances: np.ndarray) -> float:
     """Dimension by maximum likelihood from the distances to the k nearest neighbours.
 
     A row's estimate is the inverse mean of log(T_k / T_j) (Levina and Bickel 2004); the inverses are
-    averaged over rows (MacKay and Ghahramani 2005), rows with a duplicate left out. NaN if none is left.
+    averaged over rows (MacKay and Ghahramani 2005). NaN if there is no row.
     """
-    rows = distances[distances[:, 0] > 0]
-    if len(rows) == 0 or rows.shape[1] < 2:
+    if len(distances) == 0 or distances.shape[1] < 2:
         return float("nan")
-    mean = np.log(rows[:, -1:] / rows[:, :-1]).mean()
+    mean = np.log(distances[:, -1:] / distances[:, :-1]).mean()
     return float(1.0 / mean) if mean > 0 else float("nan")
 
 
@@ -94,21 +96,15 @@ def two_nearest_dimension(distances: np.ndarray) -> float:
     Its logarithm is exponential with rate d (Facco and others 2017); a tenth of the largest ratios,
     which outliers make, is cut off.
     """
-    rows = distances[distances[:, 0] > 0]
-    if len(rows) < 10:
+    if len(distances) < 10:
         return float("nan")
-    logs = np.sort(np.log(rows[:, 1] / rows[:, 0]))
+    logs = np.sort(np.log(distances[:, 1] / distances[:, 0]))
+    if logs[len(logs) // 2] == 0:
+        return float("nan")
     kept = int(0.9 * len(logs))
     survivors = -np.log1p(-np.arange(1, kept + 1) / len(logs))
     squares = float(logs[:kept] @ logs[:kept])
     return float(logs[:kept] @ survivors / squares) if squares > 0 else float("nan")
-
-
-def first_equal_rows(points: np.ndarray) -> np.ndarray:
-    """For each row the first row with the same values, -1 if that is the row itself."""
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    same = first[inverse.ravel()]
-    return np.where(same == np.arange(len(points)), -1, same)
 
 
 def _skewness(counts: np.ndarray) -> float:

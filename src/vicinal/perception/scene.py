@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from vicinal import graphs
+from vicinal._perception import contexts_of_distinct
+from vicinal.graphs.equal_rows import EqualRows, sets_of_equal_rows
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 
@@ -40,26 +42,37 @@ class Scene:
         return self.points[self.sample]
 
     @cached_property
+    def copies(self) -> EqualRows:
+        """Sets of equal rows: lists of neighbours and contexts are those of their first rows."""
+        return sets_of_equal_rows(self.points)
+
+    @cached_property
+    def distinct(self) -> np.ndarray:
+        """The distinct points, in the order of their first rows."""
+        return self.points if len(self.copies.first) == self.n else self.points[self.copies.first]
+
+    @cached_property
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
-        search = NeighborSearch(self.points, n_jobs=self.n_jobs, verbose=self.verbose)
-        return search.nearest(min(CONTEXTS[-1], self.n - 1))
+        """The nearest neighbours of distinct points among these."""
+        search = NeighborSearch(self.distinct, n_jobs=self.n_jobs, verbose=self.verbose)
+        return search.nearest(min(CONTEXTS[-1], len(self.distinct) - 1))
 
     @cached_property
     def context(self) -> int:
-        """Number of neighbours in a context: as few as leave few rows on nobody's list."""
+        """Number of neighbours in a context: as few as leave few points on nobody's list."""
         k = NEIGHBORS
         for k in CONTEXTS:
             listed = np.unique(self.neighbors[0][:, 1 : k + 1])
-            if len(listed) >= (1 - ORPHANS) * self.n:
+            if len(listed) >= (1 - ORPHANS) * len(self.distinct):
                 break
-        return min(k, self.n - 1)
+        return max(min(k, len(self.distinct) - 1), 2)
 
     @cached_property
     def digraph(self) -> Graph:
-        """The contextual digraph of all rows."""
+        """The contextual digraph of the distinct points."""
         k = self.context
         nearest = self.neighbors[0][:, : k + 1]
-        return graphs.contextual(self.points, k, neighbors=nearest, n_jobs=self.n_jobs)
+        return contexts_of_distinct(self.distinct, k, neighbors=nearest, n_jobs=self.n_jobs)
 
     @cached_property
     def trees(self) -> Graph:

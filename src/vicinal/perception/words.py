@@ -121,10 +121,10 @@ def _dimension(found: Perception) -> str:
     near, d = found.neighborhoods, found.data.points.shape[1]
     if not np.isfinite(near.dimension):
         return "Too few different rows to tell."
-    return (
-        f"about {near.dimension:.1f} of {d:,} by the nearest 5 to 20 neighbours, "
-        f"{near.dimension_two_nearest:.1f} by the first two."
-    )
+    second = ""
+    if np.isfinite(near.dimension_two_nearest):
+        second = f", {near.dimension_two_nearest:.1f} by the first two"
+    return f"about {near.dimension:.1f} of {d:,} by the nearest 5 to 20 neighbours{second}."
 
 
 def _cluster_table(found: Perception) -> str:

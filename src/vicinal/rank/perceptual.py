@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from vicinal._perception import PerceptualEstimator
+from vicinal.graphs.equal_rows import EqualRows
 from vicinal.operators.digraphs import SymmetricWalk
 from vicinal.rank.queries import RankingMixin, check_alpha, scaled_starts
-from vicinal.rank.scores import resolvent
+from vicinal.rank.scores import Resolvent, resolvent
 
 
 class PerceptualRanking(RankingMixin, PerceptualEstimator):
@@ -20,7 +22,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
 
     A new point brings its own context, itself and its nearest training points, and starts from these
     with the weights of formula (3), as if it were a node beside them; a copy of a training point has
-    the answer of that point.
+    the answer of that point. Equal training points are one node with one score; copies of the points
+    that a query names come first.
 
     Parameters
     ----------
@@ -46,9 +49,9 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     Attributes
     ----------
     stationary_ : ndarray (n,)
-        Stationary distribution of the walk.
+        Stationary distribution of the walk; copies of a row have equal parts of what it has.
     graph_ : Graph
-        The contextual digraph, with its ``sigma``; or the digraph that was given.
+        The contextual digraph of the distinct rows, with its ``sigma``; or the digraph that was given.
 
     References
     ----------
@@ -108,7 +111,45 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
             )
         else:
             self._resolvent = resolvent(walk.matrix, alpha)
+        self._ahead = None
+        if self._copies is not None:
+            copied = CopiedScores(self._resolvent, self._copies)
+            self._resolvent, self._ahead = copied, copied.rows_of
         return self
 
     def _inserted(self, X: Any) -> sparse.csr_array:
-        return scaled_starts(self._context_weights(X)[0], self.stationary_)
+        starts = scaled_starts(self._context_weights(X)[0], self._masses)
+        if isinstance(self._resolvent, CopiedScores):
+            return self._resolvent.from_nodes(starts)
+        return starts
+
+
+class CopiedScores:
+    """Scores of nodes, for all rows that they stand for."""
+
+    def __init__(self, nodes: Resolvent, copies: EqualRows) -> None:
+        self.n_nodes = len(copies.group)
+        self.nodes, self.copies = nodes, copies
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        return self.nodes(self._to_nodes(starts), n_jobs)[:, self.copies.group]
+
+    def rows_of(self, starts: sparse.csr_array) -> sparse.csr_array:
+        """Entries at all rows whose nodes have an entry."""
+        n, group = self.n_nodes, self.copies.group
+        members = sparse.csr_array((np.ones(n), (group, np.arange(n))))
+        return sparse.csr_array(self._to_nodes(starts) @ members)
+
+    def from_nodes(self, starts: sparse.csr_array) -> sparse.csr_array:
+        """Starts at nodes, as starts at the first rows of these."""
+        shape = (starts.shape[0], self.n_nodes)
+        columns = self.copies.first[starts.indices]
+        return sparse.csr_array((starts.data, columns, starts.indptr), shape=shape)
+
+    def _to_nodes(self, starts: sparse.csr_array) -> sparse.csr_array:
+        at = starts.tocoo()
+        shape = (starts.shape[0], len(self.copies.first))
+        nodes = sparse.csr_array((at.data, (at.row, self.copies.group[at.col])), shape=shape)
+        # A node is labelled once, however many of its copies are.
+        nodes.data = np.minimum(nodes.data, 1.0)
+        return nodes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ class RankingMixin:
     n_jobs: int | None
     verbose: int
     _resolvent: Resolvent
+    # Rows that come before all others, given indicators of the labelled; by default there are none.
+    _ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None
 
     def rank(
         self, queries: Any, k: int, *, include_queries: bool = False
@@ -68,7 +71,10 @@ class RankingMixin:
         require_memory(
             16.0 * starts.shape[0] * k, f"The answers to {starts.shape[0]:,} queries", "Lower k."
         )
-        return best_scores(self._resolvent, starts, k, left_out, self.n_jobs, self._progress())
+        ahead = None if sets is None else self._ahead
+        return best_scores(
+            self._resolvent, starts, k, left_out, self.n_jobs, self._progress(), ahead
+        )
 
     def scores(self, queries: Any) -> np.ndarray:
         """Scores of all training points for each query.

@@ -186,10 +186,12 @@ def best_scores(
     left_out: sparse.csr_array | None = None,
     n_jobs: int | None = None,
     progress: str | None = None,
+    ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k nodes of the largest scores of each query, and these; ties go to the smaller number.
 
-    Nodes with an entry in ``left_out``, a row a query, do not count; k others must be there.
+    Nodes with an entry in ``left_out``, a row a query, do not count; k others must be there. Those with an
+    entry in ``ahead``, a function of some start vectors, come before all others.
     """
     n_queries = starts.shape[0]
     indices, scores = np.empty((n_queries, k), dtype=np.int64), np.empty((n_queries, k))
@@ -197,9 +199,17 @@ def best_scores(
     with progress_bar(len(spans), progress) as bar:
         for first, last in spans:
             found = solver(starts[first:last], n_jobs)
+            if ahead is not None:
+                before = ahead(starts[first:last]).nonzero()
+                own = found[before]
+                found[before] = np.inf
             if left_out is not None:
                 found[left_out[first:last].nonzero()] = -np.inf
             _select(found, indices[first:last], scores[first:last], n_jobs)
+            if ahead is not None:
+                found[before] = own
+                which, at = np.nonzero(np.isinf(scores[first:last]))
+                scores[first + which, at] = found[which, indices[first + which, at]]
             bar.update()
     return indices, scores
 
