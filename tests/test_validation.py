@@ -11,6 +11,7 @@ from vicinal import (
     GraphRegressor,
     Isomap,
     KernelKMeans,
+    LaplacianEigenmaps,
     PerceptualClustering,
     SelfSmoothing,
     SpectralClustering,
@@ -19,7 +20,12 @@ from vicinal import (
 )
 from vicinal._symmetry import average_mirrored, first_asymmetric_row
 from vicinal._validation import check_affinity, check_distances, check_points
-from vicinal.metrics import geodesic_error
+from vicinal.metrics import (
+    bulls_eye,
+    geodesic_error,
+    global_consistency_error,
+    rand_index,
+)
 from vicinal.operators import transition
 from vicinal.operators.conjugate_gradients import solve_positive_definite
 from vicinal.similarity.smoothing import check_similarity
@@ -185,7 +191,26 @@ def test_complex_matrices_are_refused_with_the_remedy(check, matrix):
         check(matrix)
 
 
-def test_masked_labels_are_not_taken_for_labels():
-    y = np.ma.masked_array(np.arange(len(POINTS)) % 2, np.arange(len(POINTS)) > 5)
-    with pytest.raises(ValueError, match=r"y is a masked array.*filled"):
-        GraphClassifier().fit(POINTS, y)
+LABELS = np.arange(len(POINTS)) % 2
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda y: GraphClassifier().fit(POINTS, y),
+        lambda y: rand_index(LABELS, y),
+        lambda y: bulls_eye(DISTANCES, y),
+        lambda y: global_consistency_error(y.reshape(20, 10), [LABELS.reshape(20, 10)]),
+    ],
+)
+def test_masked_labels_are_not_taken_for_labels(take):
+    y = np.ma.masked_array(LABELS, np.arange(len(POINTS)) > 5)
+    with pytest.raises(ValueError, match=r"is a masked array.*filled"):
+        take(y)
+
+
+@pytest.mark.parametrize("model", [SpectralClustering, SelfSmoothing, LaplacianEigenmaps])
+def test_an_n_jobs_that_nothing_uses_is_checked_too(model):
+    options = {"metric": "similarity"} if model is SelfSmoothing else {"graph": "precomputed"}
+    with pytest.raises(TypeError, match="n_jobs='abc': give a number of threads"):
+        model(n_jobs="abc", **options).fit(np.exp(-DISTANCES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-BLOCK = 1024
+BLOCK = 256
 
 
 def rounding_of(dtype: np.dtype) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._memory import free_memory
+from vicinal._parallel import n_threads
 from vicinal._symmetry import (
     average_mirrored,
     first_asymmetric_row,
@@ -51,9 +52,10 @@ def read_array(values: Any, name: str) -> np.ndarray:
 
 
 def validate_input(model: Any, X: Any, **options: Any) -> Any:
-    """`validate_data` of scikit-learn, which would take what is masked for known."""
+    """`validate_data` of scikit-learn, which would take what is masked for known; and of n_jobs."""
     from sklearn.utils.validation import validate_data
 
+    n_threads(getattr(model, "n_jobs", None))
     if isinstance(X, (list, tuple, np.ma.MaskedArray)):
         X = read_array(X, "X")
     return validate_data(model, X, **options)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._tables import is_nothing, of_one_type
-from vicinal._validation import require_memory
+from vicinal._validation import read_array, require_memory
 
 
 class Contingency(NamedTuple):
@@ -141,7 +141,7 @@ def contingency(labels_true: Any, labels_pred: Any) -> Contingency:
 
 
 def _codes(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    array = np.asarray(labels)
+    array = read_array(labels, name)
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
         array = np.array(labels, dtype=object)  # or NaN and numbers among words would become words
     if array.ndim != 1 or len(array) == 0:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal._validation import check_choice, check_count
+from vicinal._validation import check_choice, check_count, read_array
 from vicinal.metrics.retrieval import (
     bulls_eye,
     classes,
@@ -148,7 +148,7 @@ def compare(
     sso   10   90.59  94.47  +3.88
     sso  100   90.59  96.93  +6.33  best
     """
-    labels = np.asarray(labels)
+    labels = read_array(labels, "labels")
     score, n_neighbors, name = _measure_of(measure, labels, window)
     if not isinstance(methods, Mapping) or not methods:
         raise TypeError(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_count, check_points
+from vicinal._validation import check_count, check_points, read_array
 
 ENTRIES_A_TASK = 1 << 21
 
@@ -156,7 +156,7 @@ def _over_queries(
 
     Lists may name fewer if they need not be ``whole``.
     """
-    table = np.asarray(ranking)
+    table = read_array(ranking, "ranking")
     if table.ndim != 2 or len(table) != n or (table.dtype.kind not in "iu" and table.shape[1] != n):
         raise ValueError(
             f"ranking has shape {table.shape}, but labels name {n} items: give similarities (n, n) as "
@@ -213,7 +213,7 @@ def _check_lists(lists: np.ndarray, n: int) -> None:
 
 def classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Class of each item as a number, and the size of each class."""
-    labels = np.asarray(labels)
+    labels = read_array(labels, "labels")
     if labels.ndim != 1 or len(labels) == 0:
         raise ValueError(f"labels has shape {labels.shape}, but one label for each item is needed.")
     codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)[1:]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._validation import read_array
 from vicinal.metrics.clustering import Contingency, contingency
 
 
@@ -91,7 +92,7 @@ def _refinement_errors(table: Contingency) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _smallest(segments: Any, human_maps: Any, error: Callable[[Contingency], float]) -> float:
-    labels = np.asarray(segments)
+    labels = read_array(segments, "segments")
     if labels.ndim != 2 or labels.size == 0:
         raise ValueError(
             f"segments has shape {labels.shape}, but a label map (height, width) is needed."
