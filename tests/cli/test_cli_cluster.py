@@ -132,7 +132,7 @@ def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
         (["--graph", "epsilon"], "--graph epsilon needs --radius"),
         (["--method", "kernel-kmeans"], "--method kernel-kmeans needs a number of --clusters"),
         (["--gamma", "1"], "--gamma means nothing to --method spectral; it is an option of kernel"),
-        (["--clusters", "many"], "n_clusters='many'"),
+        (["--clusters", "many"], "--clusters many: a whole number or the word auto is needed"),
         (["--clusters", "0"], "n_clusters=0"),
         (["--clusters", "200"], "n_clusters=200"),
         (["--scale", "wide"], "scale='wide'"),
