@@ -176,6 +176,30 @@ def test_nothing_sticks_out_sideways(driver, report, width):
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("chosen", ["by the button", "by the system"])
+def test_paper_is_light_and_nothing_on_it_is_cut_off(chosen, driver, report):
+    a4 = 717  # pixels between the margins of the browser
+    open_page(driver, report, a4, dark=chosen == "by the system")
+    if chosen == "by the button":
+        driver.execute_script("document.documentElement.dataset.theme = 'dark'")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    colours = "getComputedStyle(document.documentElement).getPropertyValue('--%s')"
+    names = ("ground", "ink", "accent", "shade", "noise")
+    shown = [driver.execute_script("return " + colours % name).strip() for name in names]
+    assert shown == ["#fff", "#000", "#2c63b8", "44, 99, 184", "#a3a9b0"]
+    widths = driver.execute_script(
+        "return [...document.querySelectorAll('table')].map((t) => t.getBoundingClientRect().right)"
+    )
+    assert max(widths) <= a4
+    assert not driver.find_element(By.ID, "row").is_displayed()
+    shot(driver, f"paper-{chosen.split()[-1]}")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    driver.execute_script("choose(3)")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert driver.find_element(By.ID, "row").is_displayed()
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 @every_width
 def test_hovering_names_the_row_and_clicking_lists_its_nearest(driver, report, width):
     open_page(driver, report, width)
@@ -239,6 +263,17 @@ def test_values_are_told_as_they_are_and_long_legends_are_cut(driver, tmp_path):
     assert len(driver.find_elements(By.CSS_SELECTOR, "#scale .names button")) == 40
     assert driver.find_element(By.ID, "scale").text.endswith("and 260 more")
     assert errors_of(driver) == []
+
+
+@every_width
+def test_a_long_word_in_the_legend_is_broken(driver, tmp_path, width):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    labels = ["x" * 300, "short"] * 30
+    path = vicinal.perceive(X, labels=labels, n_clusters=2).to_html(tmp_path / "long.html")
+    open_page(driver, path, width)
+    choice = Select(driver.find_element(By.ID, "colour-choice"))
+    choice.select_by_visible_text("known label")
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 def test_a_name_in_the_legend_shows_its_rows_alone(driver, report):

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from vicinal.perception.figures import Curve, histogram, line_chart, ticks
 from vicinal.perception.markup import table, text
 from vicinal.perception.page import render
 from vicinal.perception.payload import brightness
+from vicinal.perception.words import telling
 
 VOID = {"meta", "link", "input", "br", "img"}
 
@@ -161,7 +163,30 @@ def test_the_file_is_whole_or_not_there(perception, tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
 
 
+def test_a_folder_that_is_missing_is_named(perception, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; make it"):
+        perception("iris").to_html(tmp_path / "nowhere" / "report.html")
+
+
+def test_paper_takes_no_colour_from_the_dark_theme():
+    sheet = (files("vicinal.perception") / "template" / "report.css").read_text(encoding="utf-8")
+    screen, _, paper = sheet.partition("@media print")
+    themed = re.findall(r"[^{}]*dark[^{}]*\{([^{}]*)\}", screen)
+    dark = set(re.findall(r"(--\w+):", "".join(themed)))
+    (light,) = re.findall(r":root:root:root \{([^}]*)\}", paper)
+    assert {"--ground", "--accent", "--noise"} <= dark
+    assert dark <= set(re.findall(r"(--\w+):", light))
+    assert "color-scheme: light" in light
+
+
 # Pieces
+
+
+def test_columns_near_the_mean_tell_nothing():
+    columns = [{"column": "a", "deviations": -0.04}, {"column": "b", "deviations": 0.1}]
+    assert telling(columns) == "near the mean in every column"
+    columns.append({"column": "c", "deviations": -1.25})
+    assert telling(columns) == "c low (-1.2)"
 
 
 @pytest.mark.parametrize(

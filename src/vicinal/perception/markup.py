@@ -64,7 +64,7 @@ def bar(share: float, label: int) -> Html:
 
 
 def shade(value: Any, share: float) -> Html:
-    """A number on a ground that is darker the larger the share."""
+    """A number on a ground whose colour is stronger the larger the share."""
     return Html(f'<span class="shade" style="--share:{share:.3f}">{text(value)}</span>')
 
 

@@ -131,8 +131,8 @@ def agreement(found: Perception) -> Html:
     ]
     caption = (
         "Rows by their cluster here, and by their cluster in spectral clustering on disjoint spanning "
-        "trees, which looks at lengths of edges and not at contexts: the darker the diagonal, the more "
-        "two different views agree."
+        "trees, which looks at lengths of edges and not at contexts: the stronger the colour on the "
+        "diagonal, the more two different views agree."
     )
     return section(
         "agreement",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from vicinal.perception.result import Perception
 
 BAR = 24
+# Deviations from the mean below which a column tells nothing.
+NEAR = 0.2
 
 
 def summary(found: Perception) -> str:
@@ -192,10 +194,12 @@ def cluster_name(label: int) -> str:
 
 def telling(columns: list[dict[str, Any]]) -> str:
     """The columns that tell a cluster from the rest, in words."""
-    return ", ".join(
+    words = [
         f"{part['column']} {'high' if part['deviations'] > 0 else 'low'} ({part['deviations']:+.1f})"
         for part in columns
-    )
+        if abs(part["deviations"]) >= NEAR
+    ]
+    return ", ".join(words) or "near the mean in every column"
 
 
 def _left_last(rows: list[list[str]]) -> str:
