@@ -78,9 +78,9 @@ def test_equal_rows_have_one_answer_and_rounding_makes_no_noise(perception):
 
 
 @pytest.mark.parametrize("n_places", [2, 3, 5])
-def test_few_places_are_as_many_clusters(n_places):
+def test_few_places_are_as_many_clusters_if_asked_for(n_places):
     X = np.repeat(np.eye(n_places), 12, axis=0)
-    found = vicinal.perceive(X)
+    found = vicinal.perceive(X, n_clusters=n_places)
     np.testing.assert_array_equal(found.labels, np.repeat(np.arange(n_places), 12))
 
 
