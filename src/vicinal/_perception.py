@@ -11,15 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import draw_seed, forget_features
+from vicinal._insertion import NewContexts, entered_contexts, new_contexts, symmetric_rows
 from vicinal._validation import check_choice, check_count, check_real, validate_input
 from vicinal.graphs.context import contextual
 from vicinal.graphs.equal_rows import EqualRows, sets_of_equal_rows
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors import NeighborSearch
 from vicinal.operators.alignment import AlignedWalk
 from vicinal.operators.digraphs import SymmetricWalk
 from vicinal.operators.spectrum import Eigenpairs, walk_eigenpairs
-from vicinal.similarity.contextual import distances_in_contexts
 
 
 class PerceptualEstimator(BaseEstimator):
@@ -108,45 +107,35 @@ class PerceptualEstimator(BaseEstimator):
             verbose=self.verbose,
         )
 
-    def _context_weights(self, X: Any) -> tuple[sparse.csr_array, np.ndarray]:
-        """Where a walk goes from new points, and which of them coincide with training points.
+    def _new_contexts(self, X: Any) -> NewContexts:
+        """Where a walk goes from new points, and which of them are in the places of training points."""
+        return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
 
-        A new point sees its nearest training points in its own context, with the weights of
-        formula (3) at the training sigma; rows sum to 1. A point that coincides with training points
-        goes to these only.
-        """
+    def _new_rows(self, X: Any) -> NewContexts:
+        """`_new_contexts`, with rows of Theta for the points that are not known."""
+        X = self._new_points(X)
+        steps, known = new_contexts(self.graph_, X, self.n_jobs, **self._descriptor())
+        new = np.flatnonzero(~known)
+        if len(new) == 0:
+            return NewContexts(steps, known)
+        entered = entered_contexts(self.graph_, X[new], self.n_jobs, **self._descriptor())
+        rows = symmetric_rows(steps[new], entered, self._masses, self.beta)
+        # In the order of the points: the known ones first, then back.
+        order = np.argsort(np.concatenate([np.flatnonzero(known), new]))
+        return NewContexts(sparse.csr_array(sparse.vstack([steps[known], rows]))[order], known)
+
+    def _new_points(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        points = self.graph_.points
         # A digraph may come from other points, another descriptor or distances: nothing to place by.
         if not hasattr(self, "n_features_in_"):
             raise ValueError(
                 f"this {type(self).__name__} was fitted on a digraph, so new points have no context; "
                 "fit it on points."
             )
-        X = validate_input(self, X, reset=False, dtype=np.float64)
-        n, k = len(points), max(int(self.graph_.degrees[0]), 1)
-        nearest, lengths = NeighborSearch(points, n_jobs=self.n_jobs).nearest(k, queries=X)
-        squares = np.zeros(nearest.shape)
-        if k > 1:
-            contexts = np.column_stack([n + np.arange(len(X)), nearest])
-            distances = distances_in_contexts(
-                np.concatenate([points, X]),
-                contexts,
-                self.descriptor,
-                epsilon=self.epsilon,
-                n_jobs=self.n_jobs,
-            )[:, 1:]
-            squares = np.square(distances / self.graph_.sigma)
-        # Relative to the likest: a context unlike all others still leads somewhere.
-        with np.errstate(under="ignore"):
-            weights = np.exp(squares.min(axis=1, keepdims=True) - squares)
-        here = lengths == 0
-        weights = np.where(here[:, :1], here, weights)
-        weights /= weights.sum(axis=1, keepdims=True)
-        rows = sparse.csr_array(
-            (weights.ravel(), nearest.ravel(), np.arange(len(X) + 1) * k), shape=(len(X), n)
-        )
-        return rows, here[:, 0]
+        return validate_input(self, X, reset=False, dtype=np.float64)
+
+    def _descriptor(self) -> dict[str, Any]:
+        return {"descriptor": self.descriptor, "epsilon": self.epsilon}
 
     def _seed(self) -> int:
         return draw_seed(self.random_state)

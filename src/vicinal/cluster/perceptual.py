@@ -158,7 +158,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points, -1 for noise, by where a walk from their contexts leads.
+        """Clusters of new points, -1 for noise, by the walk from their contexts and those that they enter.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
             Training points keep their clusters.
         """
         check_is_fitted(self)
-        weights, known = self._context_weights(X)
+        weights, known = self._new_rows(X)
         values = self.eigenvalues_[: self._directions.shape[1]]
         norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
         values = np.concatenate([[1.0], self.eigenvalues_])

@@ -126,7 +126,7 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
         return self.fit(X).embedding_
 
     def transform(self, X: Any) -> np.ndarray:
-        """Embedding of new points: where a walk from their contexts leads, over the eigenvalue.
+        """Embedding of new points, by the walk from their contexts and from contexts that they enter.
 
         Parameters
         ----------
@@ -138,6 +138,6 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
             Training points keep their places.
         """
         check_is_fitted(self)
-        weights, known = self._context_weights(X)
-        steps = weights @ self._of_nodes(self.embedding_)
+        rows, known = self._new_rows(X)
+        steps = rows @ self._of_nodes(self.embedding_)
         return np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))

@@ -118,7 +118,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         return self
 
     def _inserted(self, X: Any) -> sparse.csr_array:
-        starts = scaled_starts(self._context_weights(X)[0], self._masses)
+        starts = scaled_starts(self._new_contexts(X).steps, self._masses)
         if isinstance(self._resolvent, CopiedScores):
             return self._resolvent.from_nodes(starts)
         return starts
