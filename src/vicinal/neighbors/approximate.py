@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._parallel import one_blas_thread
 from vicinal.neighbors import brute
 from vicinal.neighbors.axes import (
     N_SAMPLES,
@@ -50,7 +51,9 @@ class ClusteredPoints(Points):
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest others of every point, most of them."""
-        groups, n_groups = self._groups_to_probe(k)
+        # Products are small here: more threads would wait for each other longer than they work.
+        with one_blas_thread():
+            groups, n_groups = self._groups_to_probe(k)
         if groups is None:
             return super().nearest_others(k, progress)
         found = groups.join(
@@ -66,8 +69,9 @@ class ClusteredPoints(Points):
         asked, found = self._prepare(queries, "queries"), None
         # The recall is told by the exact neighbours of a sample, which must be few of the queries.
         if len(queries) > 2 * N_SAMPLES and self._may_pay(k):
-            groups = self._groups or self._sampled_points(k)[0]
-            found = self._ask_groups(groups, *self._alike(asked), k, progress)
+            with one_blas_thread():
+                groups = self._groups or self._sampled_points(k)[0]
+                found = self._ask_groups(groups, *self._alike(asked), k, progress)
         if found is None:
             self.recall = 1.0
             return super().nearest_to(queries, k, progress)
