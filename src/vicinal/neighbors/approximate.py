@@ -32,7 +32,9 @@ WORTH_IT = 10_000
 # Of the neighbours that may be missed, axes may lose this share.
 LOST_BY_AXES = 1 / 6
 # A pair inside groups costs this many times a pair of the exact search, which shares each product.
-COST_OF_PAIR = 2.2
+COST_OF_PAIR = 6.0
+# Queries for each one whose exact neighbours tell the recall; with fewer, that takes all the time saved.
+QUERIES_A_SAMPLE = 6
 # Queries begin with so many groups; beyond so many times the extent of the points single precision, in which
 # groups are searched, has no digits left to tell them apart.
 FEWEST, FAR = 4, 100.0
@@ -67,8 +69,7 @@ class ClusteredPoints(Points):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, most of them."""
         asked, found = self._prepare(queries, "queries"), None
-        # The recall is told by the exact neighbours of a sample, which must be few of the queries.
-        if len(queries) > 2 * N_SAMPLES and self._may_pay(k):
+        if len(queries) > QUERIES_A_SAMPLE * N_SAMPLES and self._may_pay(k):
             with one_blas_thread():
                 groups = self._groups or self._sampled_points(k)[0]
                 found = self._ask_groups(groups, *self._alike(asked), k, progress)
