@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal import graphs
 from vicinal._validation import check_affinity, check_distances, validate_input
 from vicinal.graphs.graph import Graph
+from vicinal.graphs.places import knn_of_places
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.laplacians import shares_over
 from vicinal.operators.spectrum import nystrom
@@ -180,8 +181,9 @@ class GraphEstimator(BaseEstimator):
         builder = getattr(graphs, self.graph)
         accepted = inspect.signature(builder).parameters
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
-        if self.graph == "knn" and "k" not in parameters:
-            parameters["k"] = min(NEIGHBORS, len(points) - 1)
+        if self.graph == "knn":
+            parameters.setdefault("k", min(NEIGHBORS, len(points) - 1))
+            builder = knn_of_places
         graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
         return graph if graph.codes is None else graph.symmetrize("mean")

@@ -1,0 +1,79 @@
+"""Neighbours counted in places: equal rows do not cut a table into pieces."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+from vicinal import GraphClassifier, SpectralClustering, graphs
+from vicinal.graphs.places import knn_of_places
+
+
+def answers(seed, n=600):
+    """Two questions answered from 1 to 9 by people of three kinds."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(0, 3, n)
+    centres = np.array([[2, 2], [5, 6], [8, 2]])
+    return np.clip(np.rint(centres[kinds] + rng.normal(size=(n, 2))), 1, 9), kinds
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 6), st.integers(1, 4))
+def test_each_row_meets_its_nearest_places_and_a_copy(seed, n, k, n_values):
+    X = np.random.default_rng(seed).integers(0, n_values, (n, 2)).astype(float)
+    k = min(k, n - 1)
+    plain, graph = graphs.knn(X, k), knn_of_places(X, k)
+    # Places in the order of their first rows, which decides ties.
+    rows = [tuple(row) for row in X.tolist()]
+    places = list(dict.fromkeys(rows))
+    group = np.array([places.index(row) for row in rows])
+    starts = plain.indptr
+    blind = any(plain.lengths[starts[i] : starts[i + 1]].max() == 0 for i in range(n))
+    if not blind or len(places) == 1:
+        assert graph == plain
+        return
+    between = graphs.knn(places, min(k, len(places) - 1))
+    for i in range(n):
+        found = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
+        lengths = graph.lengths[graph.indptr[i] : graph.indptr[i + 1]]
+        np.testing.assert_allclose(lengths, np.linalg.norm(X[found] - X[i], axis=1))
+        wanted = set(between.indices[between.indptr[group[i]] : between.indptr[group[i] + 1]])
+        assert wanted <= set(group[found])
+        assert set(group[found]) <= wanted | {group[i]}
+        assert (group[found] == group[i]).any() == (np.sum(group == group[i]) > 1)
+    assert graph.n_edges <= between.degrees[group].sum() + n * max(1, k // 2)
+
+
+def test_without_many_copies_it_is_the_graph_of_nearest_neighbours():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    assert knn_of_places(X, 5) == graphs.knn(X, 5)
+    X[:4] = X[0]
+    assert knn_of_places(X, 5) == graphs.knn(X, 5)
+
+
+def test_all_rows_equal_stay_as_they_are():
+    assert knn_of_places(np.ones((7, 2)), 3) == graphs.knn(np.ones((7, 2)), 3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_clusters_of_answers_are_found(seed):
+    X, kinds = answers(seed)
+    assert graphs.knn(X).n_components > 3
+    model = SpectralClustering("auto", random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(kinds, model.labels_) > 0.9
+
+
+def test_labels_flow_between_places():
+    X, kinds = answers(0)
+    y = np.full(len(X), -1)
+    for kind, centre in enumerate([[2, 2], [5, 6], [8, 2]]):
+        y[np.flatnonzero((centre == X).all(axis=1))[0]] = kind
+    assert np.mean(GraphClassifier().fit(X, y).predict(X) == kinds) > 0.9
+
+
+def test_two_places_are_two_clusters():
+    X = np.repeat([[0.0, 0.0], [5.0, 5.0]], 30, axis=0)
+    labels = SpectralClustering(2, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(np.repeat([0, 1], 30), labels) == 1.0
