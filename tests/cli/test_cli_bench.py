@@ -33,8 +33,16 @@ def test_suites_are_run_with_their_options(clone, run, capfd):
     assert "measured tasks True mst 5.0" in capfd.readouterr().out
 
 
-def test_all_suites_are_run_by_default(clone, run, capfd):
+def test_without_a_suite_those_there_are_are_named_and_none_is_run(clone, run, capfd):
     assert run("bench") == 0
+    out = capfd.readouterr().out
+    assert "measured" not in out
+    assert "to start vicinal bench SUITE, or vicinal bench all" in out
+    assert {"graphs", "tasks"} <= set(out.split())
+
+
+def test_all_suites_are_run_when_asked_for(clone, run, capfd):
+    assert run("bench", "all") == 0
     out = capfd.readouterr().out
     assert "measured graphs False None None" in out
     assert "measured tasks False None None" in out

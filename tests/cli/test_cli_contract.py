@@ -101,6 +101,12 @@ def test_warnings_are_one_line(run, capsys, monkeypatch):
     assert capsys.readouterr().err == "vicinal: warning: few points\n"
 
 
+def test_a_demo_refuses_the_name_of_a_file_for_its_folder(tmp_path, error_of):
+    message = error_of("demo", "-o", tmp_path / "demo.html")
+    assert "writes its files into a folder; name one, such as" in message
+    assert list(tmp_path.iterdir()) == []
+
+
 # Nothing is written over
 
 

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from vicinal import SelfSmoothing, SimilarityVoteClassifier
 from vicinal.similarity import new_points, smoothing_kernel
@@ -159,3 +162,18 @@ def test_one_point(method, t):
     rows = model.similarity_.toarray() if method == "sparse" else model.similarity_
     assert rows.tolist() == [[1.0]]
     assert model.transform([[1.0, 2.0]]).tolist() == [[1.0]]
+
+
+def test_a_pipeline_gives_a_frame_with_a_column_for_each_fitted_point():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"])
+    X.index = [f"row {i}" for i in range(30)]
+    pipeline = make_pipeline(StandardScaler(), SelfSmoothing(3))
+    expected = pipeline.fit(X[:20]).transform(X)
+    frame = pipeline.set_output(transform="pandas").fit(X[:20]).transform(X)
+    np.testing.assert_array_equal(frame, expected)
+    assert list(frame.index) == list(X.index)
+    assert list(frame.columns) == [f"selfsmoothing{i}" for i in range(20)]
+    assert list(frame.columns) == list(pipeline[-1].get_feature_names_out())
+    with pytest.raises(NotFittedError):
+        SelfSmoothing().get_feature_names_out()

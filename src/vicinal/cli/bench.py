@@ -15,8 +15,12 @@ EXAMPLES = """\
 examples:
   vicinal bench graphs --quick
   vicinal bench tasks --only isomap
+  vicinal bench all
   vicinal bench
 """
+# The suite that stands for all of them.
+ALL = "all"
+TO_START = f"vicinal bench SUITE, or vicinal bench {ALL}; --quick takes few points"
 
 
 def add_to(commands: Any) -> None:
@@ -30,24 +34,29 @@ def add_to(commands: Any) -> None:
         "They are not part of the installed package; call the command inside a clone of it.",
         EXAMPLES,
     )
-    parser.add_argument("suite", nargs="*", metavar="SUITE", help="suites; all of them by default")
+    parser.add_argument(
+        "suite", nargs="*", metavar="SUITE", help=f"suites, or {ALL}; without one, those there are"
+    )
     parser.add_argument("--quick", action="store_true", help="few points, nothing written")
     parser.add_argument("--only", metavar="NAME", help="cases whose name contains this")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="time for a peer")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run the suites one after another, in processes of their own."""
+    """Run the suites one after another, in processes of their own; or say which there are."""
     root = find_benchmarks(Path.cwd(), Path(__file__).resolve())
     suites = suites_of(root)
-    strange = [name for name in arguments.suite if name not in suites]
+    if not arguments.suite:
+        # They take from minutes to hours: nobody starts them by a look at what there is.
+        return {"suites": [{"suite": name} for name in suites], "to_start": TO_START}
+    strange = [name for name in arguments.suite if name not in (*suites, ALL)]
     if strange:
         raise ValueError(f"there is no suite {strange[0]}; there are {', '.join(suites)}.")
     options = ["--quick"] if arguments.quick else []
     for flag, value in (("--only", arguments.only), ("--limit", arguments.limit)):
         options += [] if value is None else [flag, str(value)]
     done = []
-    for suite in arguments.suite or suites:
+    for suite in suites if ALL in arguments.suite else arguments.suite:
         start = time.perf_counter()
         # Its tables are for people: with --json they go where they are in nobody's way.
         stdout = sys.stderr if arguments.json else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.gallery import show_gallery
 from vicinal.cli.options import add_force, add_manner, new_command, verbosity
-from vicinal.cli.output import check_folder, refuse_existing
+from vicinal.cli.output import FIGURE_FORMATS, check_folder, refuse_existing
 from vicinal.cli.perceive import write_report
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run a demo; returns what it found."""
+    if arguments.output.suffix.lower() in (".html", *FIGURE_FORMATS):
+        raise ValueError(
+            f"--output {arguments.output} looks like a file, but a demo writes its files into a folder; "
+            f"name one, such as {arguments.output.with_suffix('')}."
+        )
     check_folder(arguments.output, "--output")
     if arguments.what == "graphs":
         return show_gallery(arguments.output, arguments.force)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,7 +32,7 @@ from vicinal.similarity.walks import (
 )
 
 
-class SelfSmoothing(TransformerMixin, BaseEstimator):
+class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Similarity improved by a diffusion along itself.
 
     Parameters
@@ -269,6 +269,11 @@ class SelfSmoothing(TransformerMixin, BaseEstimator):
         for span, rows in extended_blocks(self, new):
             np.minimum(rows, 1.0, out=similarities[span])
         return similarities
+
+    @property
+    def _n_features_out(self) -> int:
+        """Columns of what `transform` gives, by which scikit-learn names them: one a fitted item."""
+        return self.n_items_
 
     def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
         self.affinity_ = held_as(weights, self.method)
