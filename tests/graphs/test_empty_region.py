@@ -344,7 +344,7 @@ def test_graphs_that_do_not_fit_are_refused_after_the_first_block(beta, metric, 
         searched.append(len(items))
         return map_threads(task, items, *args, **kwargs)
 
-    X = np.random.default_rng(0).normal(size=(600, 40))
+    X = np.random.default_rng(0).normal(size=(520, 12))
     X = X if metric == "euclidean" else pairwise_distances(X)
     monkeypatch.setattr("vicinal.graphs.empty_region.map_threads", counted)
     n_edges = beta_skeleton(X, beta, metric=metric).n_edges

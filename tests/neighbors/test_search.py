@@ -423,13 +423,14 @@ def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
 
     monkeypatch.setattr(_validation, "free_memory", lambda: 1000)
     for d in (2, 30):
-        search = NeighborSearch(RNG.normal(size=(200, d)))
+        search = NeighborSearch(RNG.normal(size=(400, d)))
         with pytest.raises(MemoryError, match="smaller radius"):
             search.within(100.0)
-        with pytest.raises(MemoryError, match=r"k=150 neighbours of 200 points.*fewer"):
+        with pytest.raises(MemoryError, match=r"k=150 neighbours of 400 points.*fewer"):
             search.nearest(150)
-        with pytest.raises(MemoryError, match=r"k=150 neighbours of 3 points.*fewer"):
-            search.nearest(150, np.zeros((3, d)))
+        with pytest.raises(MemoryError, match=r"k=150 neighbours of 300 points.*fewer"):
+            search.nearest(150, np.zeros((300, d)))
+        assert search.nearest(3)[0].shape == (400, 4)
 
 
 @pytest.mark.parametrize("d", [2, 30])

@@ -275,7 +275,7 @@ def _in_blocks(
     Each row has its edges to later rows, so the first block may have many more than most, the last none.
     """
     spans = blocks(n, size)
-    middle = len(spans) // 2
+    middle = (len(spans) - 1) // 2
     first, last = spans.pop(middle)
     foretold = search((first, last))
     n_edges = len(foretold[1]) * n // (last - first)

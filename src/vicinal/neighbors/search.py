@@ -23,6 +23,8 @@ SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 LONG = 5_000
 # Indices and distances, as found and as returned.
 BYTES_A_NEIGHBOR = 32.0
+# Bytes that are always free; to ask the system takes longer than a search for a single query.
+SMALL = 2**20
 
 
 class NeighborSearch:
@@ -180,8 +182,11 @@ def check_neighbors(k: Any, n: int, remedy: str) -> int:
 
 
 def _require_lists(n_rows: int, k: int) -> None:
+    n_bytes = BYTES_A_NEIGHBOR * n_rows * k
+    if n_bytes < SMALL:
+        return
     require_memory(
-        BYTES_A_NEIGHBOR * n_rows * k,
+        n_bytes,
         f"The lists of k={k} neighbours of {n_rows:,} points",
         "Ask for fewer neighbours, or for those of fewer points at a time.",
     )
