@@ -41,7 +41,8 @@ def structure_aware_l1(
 
     For each point the K best ranked others are its dictionary; the code over it is that of `l1`. Codes over
     all points see directions only, so they may combine points from far apart; a ranked dictionary keeps
-    them local, along the structure, and costs less.
+    them local, along the structure. It saves time where codes are long, as exact ones in many
+    dimensions are; else the ranking takes longer than the codes that it spares.
 
     Parameters
     ----------
