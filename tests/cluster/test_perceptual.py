@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import warnings
 from itertools import permutations
 from pathlib import Path
 
@@ -55,6 +56,28 @@ def test_surfaces_and_noise_are_found_by_themselves(n_noise):
         assert model.noise_gain_ > 0.1
         found.append(accuracy(truth, model.labels_))
     assert np.mean(found) >= 0.82
+
+
+@pytest.mark.parametrize(("n_points", "n_noise"), [(200, 200), (400, 800)])
+def test_doubt_about_noise_is_told_and_a_share_settles_it(n_points, n_noise):
+    X, truth = make_half_cylinders(n_points, n_noise, random_state=0)
+    with pytest.warns(
+        UserWarning, match=r"the nearer one of \d+% of the points, but there is no valley"
+    ):
+        model = PerceptualClustering(2, random_state=0).fit(X)
+    assert (model.labels_ >= 0).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = PerceptualClustering(2, noise=n_noise / len(X), random_state=0).fit_predict(X)
+    assert accuracy(truth, labels) > accuracy(truth, model.labels_) + 0.1
+
+
+@pytest.mark.parametrize("n_noise", [0, 800])
+def test_there_is_no_doubt_about_well_sampled_surfaces(n_noise):
+    X, _ = make_half_cylinders(800, n_noise, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PerceptualClustering(2, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])

@@ -13,13 +13,24 @@ STARTS = 5
 # noise, but skewed norms of clean data show that too. Only with noise is there a valley between the groups,
 # deeper, as a share of the lower peak, than chance makes it: by this over the root of the number of points.
 CLEAR, VALLEY = 0.1, 4.0
+# Share of a nearer group without a valley that is doubted: small ones, the edges, are in most clean sets.
+LARGE = 0.25
 
 
 class NoiseSplit(NamedTuple):
-    """A threshold on norms (0 if there is no noise), and how clearly two groups were seen."""
+    """A threshold on norms, 0 if there is no noise; how clearly two groups were seen; share of the nearer.
+
+    Of two clear groups without a valley between them nobody knows whether the nearer one is noise. If
+    it is large, that is worth a doubt.
+    """
 
     threshold: float
     gain: float
+    nearer: float = 0.0
+
+    @property
+    def doubtful(self) -> bool:
+        return self.threshold == 0 and self.gain >= CLEAR and self.nearer >= LARGE
 
 
 def split_norms(norms: np.ndarray) -> NoiseSplit:
@@ -42,12 +53,13 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
     two = GaussianMixture(2, n_init=STARTS, random_state=0).fit(logs)
     gain = float(one.bic(logs) - two.bic(logs)) / (2 * len(logs))
     low, high = np.sort(two.means_.ravel())
+    nearer = float(two.weights_[np.argmin(two.means_)])
     between = np.linspace(low, high, 1001)[:, None]
     density = np.exp(two.score_samples(between))
     depth = 1 - density.min() / min(density[0], density[-1])
     if gain < CLEAR or depth * np.sqrt(len(logs)) < VALLEY:
-        return NoiseSplit(0.0, gain)
+        return NoiseSplit(0.0, gain, nearer)
     far = int(np.argmax(two.means_.ravel()))
     # Where a point belongs to the far group as likely as not.
     at = int(np.argmax(two.predict_proba(between)[:, far] >= 0.5))
-    return NoiseSplit(float(np.exp(between[at, 0])), gain)
+    return NoiseSplit(float(np.exp(between[at, 0])), gain, nearer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
 # Share of a walk between clusters below which they are as good as separate.
 SEPARATE = 1e-4
+DOUBT = (
+    "distances from the origin are those of two groups, the nearer one of {:.0%} of the points, but there "
+    "is no valley between them. Thin edges of clean clusters look like that, and so does heavy noise: no "
+    "point is called noise. Give noise=0 if there is none, or its share."
+)
 
 
 class PerceptualClustering(ClusterMixin, PerceptualEstimator):
@@ -60,6 +66,8 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
     noise_gain_ : float or None
         With ``noise="auto"``, how much better two groups describe the norms than one (log-likelihood a
         point, penalised); noise is looked for from 0.1 on, if there is a valley between the groups.
+        Without one a warning says what was seen: thin edges of clean clusters look like that, and so
+        does heavy noise in few points.
     norms_ : ndarray (n,)
         Distances from the origin that the threshold was read from.
     embedding_ : ndarray (n, n_clusters)
@@ -196,7 +204,10 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         """Which nodes are noise; stores the threshold and where it came from."""
         self.noise_gain_ = None
         if isinstance(self.noise, str):
-            self.noise_threshold_, self.noise_gain_ = split_norms(norms)
+            split = split_norms(norms)
+            if split.doubtful:
+                warnings.warn(DOUBT.format(split.nearer), stacklevel=3)
+            self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
             return norms < self.noise_threshold_
         order = np.argsort(norms, kind="stable")
         n_rows = np.cumsum(self._n_copies()[order])

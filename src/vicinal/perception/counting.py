@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,8 @@ def count_clusters(scene: Scene, wanted: int | str) -> ClusterCount:
     """Read the number off the spectra unless it is given; measure the stability of all numbers."""
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     most = min(MAX_CLUSTERS, scene.n - 2)
-    by_context = PerceptualClustering(max_clusters=most, **common).fit(scene.digraph).eigengaps_
+    model = PerceptualClustering(max_clusters=most, noise=0, **common)
+    by_context = model.fit(scene.digraph).eigengaps_
     by_trees = SpectralClustering(max_clusters=most, **common).fit(scene.trees).eigengaps_
     by_trees = by_trees[: len(scene.distinct)]
     chosen, why = _choose(by_context, by_trees)
@@ -109,7 +111,9 @@ def _stability_curve(rows: np.ndarray, numbers: list[int], scene: Scene) -> np.n
     with progress_bar(len(numbers), title) as bar:
         for number in numbers:
             model = PerceptualClustering(number, random_state=scene.seed, n_jobs=scene.n_jobs)
-            first, *others = (model.fit(graph).labels_ for graph in built)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # told once, of all rows
+                first, *others = (model.fit(graph).labels_ for graph in built)
             curve.append([number, np.mean([agreement(first, other) for other in others])])
             bar.update()
     return np.array(curve).reshape(-1, 2)
