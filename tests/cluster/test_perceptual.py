@@ -58,9 +58,8 @@ def test_surfaces_and_noise_are_found_by_themselves(n_noise):
     assert np.mean(found) >= 0.82
 
 
-@pytest.mark.parametrize(("n_points", "n_noise"), [(200, 200), (400, 800)])
-def test_doubt_about_noise_is_told_and_a_share_settles_it(n_points, n_noise):
-    X, truth = make_half_cylinders(n_points, n_noise, random_state=0)
+def test_doubt_about_heavy_noise_is_told_and_a_share_settles_it():
+    X, truth = make_half_cylinders(400, 800, random_state=0)
     with pytest.warns(
         UserWarning, match=r"the nearer one of \d+% of the points, but there is no valley"
     ):
@@ -68,8 +67,8 @@ def test_doubt_about_noise_is_told_and_a_share_settles_it(n_points, n_noise):
     assert (model.labels_ >= 0).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        labels = PerceptualClustering(2, noise=n_noise / len(X), random_state=0).fit_predict(X)
-    assert accuracy(truth, labels) > accuracy(truth, model.labels_) + 0.1
+        labels = PerceptualClustering(2, noise=0.5, random_state=0).fit_predict(X)
+    assert accuracy(truth, labels) > accuracy(truth, model.labels_) + 0.2
 
 
 @pytest.mark.parametrize("n_noise", [0, 800])

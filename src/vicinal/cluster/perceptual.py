@@ -66,8 +66,8 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
     noise_gain_ : float or None
         With ``noise="auto"``, how much better two groups describe the norms than one (log-likelihood a
         point, penalised); noise is looked for from 0.1 on, if there is a valley between the groups.
-        Without one a warning says what was seen: thin edges of clean clusters look like that, and so
-        does heavy noise in few points.
+        Without one, a warning tells of a large nearer group: thin edges of clean clusters look like that,
+        and so does heavy noise in few points.
     norms_ : ndarray (n,)
         Distances from the origin that the threshold was read from.
     embedding_ : ndarray (n, n_clusters)
