@@ -97,7 +97,7 @@ def test_gaps_in_pictures_are_drawn(wine):
 def test_the_number_of_clusters_is_the_number_that_was_found(perception):
     found = perception("spirals")
     count = found.count._replace(n_clusters=5, why="5 were asked for")
-    found = replace(found, count=count)
+    found = replace(found, count=count, clusters=found.clusters._replace(sought=5))
     assert found.n_clusters == 2
     assert "2 columns, 2 clusters" in repr(found)
     words = "2 clusters: 5 were asked for. Of 5 that were looked for, only 2 got rows."
@@ -115,6 +115,9 @@ def test_a_number_that_cannot_be_found_is_kept_in_the_parameters():
     assert found.parameters["n_clusters"] == found.count.n_clusters == 20
     assert found.n_clusters == len(set(found.labels.tolist()) - {-1}) < 20
     assert f"only {found.n_clusters} got rows" in str(found)
+    names = {"X": X}
+    exec("\n".join(found.snippet().splitlines()).replace("X = ...", ""), names)
+    np.testing.assert_array_equal(names["labels"], found.labels)
 
 
 def test_the_snippet_takes_a_table_of_truths_with_a_constant_column():

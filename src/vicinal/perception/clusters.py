@@ -27,6 +27,8 @@ class Clusters(NamedTuple):
         By spectral clustering on disjoint spanning trees, numbered like the most similar of ``labels``.
     noise_score : ndarray (n,)
         From 0, at home in the structure, to 1.
+    sought : int
+        Number of clusters that ``labels`` were to have.
     noise_threshold : float
         Score above which a row is noise; 1 if there is no noise.
     adjusted_rand, mutual_information, same_share : float
@@ -40,6 +42,7 @@ class Clusters(NamedTuple):
 
     labels: np.ndarray
     tree_labels: np.ndarray
+    sought: int
     noise_score: np.ndarray
     noise_threshold: float
     adjusted_rand: float
@@ -52,7 +55,9 @@ class Clusters(NamedTuple):
 def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters:
     """Cluster all rows both ways and compare."""
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
-    model = PerceptualClustering(n_clusters, **common).fit(scene.digraph)
+    # No more than there are distinct rows.
+    sought = min(n_clusters, len(scene.copies.first))
+    model = PerceptualClustering(sought, **common).fit(scene.digraph)
     group = scene.copies.group
     labels, score = model.labels_[group], model.noise_score_[group]
     trees = SpectralClustering(n_clusters, **common).fit(scene.trees).labels_
@@ -63,6 +68,7 @@ def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters
     return Clusters(
         labels=labels,
         tree_labels=trees,
+        sought=sought,
         noise_score=score,
         noise_threshold=float(noise.min()) if len(noise) else 1.0,
         adjusted_rand=agreement(labels, trees),

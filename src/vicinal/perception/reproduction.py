@@ -40,7 +40,7 @@ def snippet(found: Perception) -> str:
         body.append("X = StandardScaler().fit_transform(X)")
     body += [
         "model = PerceptualClustering(",
-        f"    n_clusters={found.count.n_clusters}, n_neighbors={found.neighborhoods.context}, "
+        f"    n_clusters={found.clusters.sought}, n_neighbors={found.neighborhoods.context}, "
         f"random_state={found.parameters['random_state']}",
         ")",
         "labels = model.fit_predict(X)  # -1 is noise",
