@@ -85,6 +85,13 @@ def test_small_tables_without_noise_lose_no_row(load):
     assert (PerceptualClustering(random_state=0).fit_predict(X) >= 0).all()
 
 
+@pytest.mark.parametrize("n", [40, 150])
+def test_points_spread_evenly_on_a_line_are_no_noise(n):
+    for seed in range(1000, 1008):
+        X = np.random.default_rng(seed).random((n, 1))
+        assert (PerceptualClustering(random_state=0).fit_predict(X) >= 0).all()
+
+
 def test_noise_does_not_depend_on_the_order_of_the_rows():
     X = np.unique(StandardScaler().fit_transform(load_iris().data), axis=0)
     for seed in range(4):
