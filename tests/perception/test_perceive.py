@@ -1,11 +1,13 @@
 """The whole road: what is found in well-known tables, and what a Perception promises."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_blobs
 
 import vicinal
-from vicinal.datasets import make_two_moons
+from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.metrics import clustering_accuracy
 from vicinal.perception.payload import payload
 
@@ -75,6 +77,15 @@ def test_equal_rows_have_one_answer_and_rounding_makes_no_noise(perception):
     names = {"X": X}
     exec(found.snippet().replace("X = ...", "#"), names)
     np.testing.assert_array_equal(names["labels"], found.labels)
+
+
+def test_doubt_about_heavy_noise_is_told_in_words():
+    X, _ = make_half_cylinders(300, 600, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        found = vicinal.perceive(X, n_clusters=2, sample=100)
+    assert found.clusters.noise_doubt
+    assert "Heavy noise would look like this too" in str(found)
 
 
 @pytest.mark.parametrize("n_places", [2, 3, 5])

@@ -66,8 +66,9 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
     noise_gain_ : float or None
         With ``noise="auto"``, how much better two groups describe the norms than one (log-likelihood a
         point, penalised); noise is looked for from 0.1 on, if there is a valley between the groups.
-        Without one, a warning tells of a large nearer group: thin edges of clean clusters look like that,
-        and so does heavy noise in few points.
+    noise_doubt_ : bool
+        With ``noise="auto"``, whether a large nearer group was seen without a valley, of which a warning
+        tells: thin edges of clean clusters look like that, and so does heavy noise in few points.
     norms_ : ndarray (n,)
         Distances from the origin that the threshold was read from.
     embedding_ : ndarray (n, n_clusters)
@@ -202,9 +203,10 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
 
     def _split_noise(self, norms: np.ndarray) -> np.ndarray:
         """Which nodes are noise; stores the threshold and where it came from."""
-        self.noise_gain_ = None
+        self.noise_gain_, self.noise_doubt_ = None, False
         if isinstance(self.noise, str):
             split = split_norms(norms)
+            self.noise_doubt_ = split.doubtful
             if split.doubtful:
                 warnings.warn(DOUBT.format(split.nearer), stacklevel=3)
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ class Clusters(NamedTuple):
         Number of clusters that ``labels`` were to have.
     noise_threshold : float
         Score above which a row is noise; 1 if there is no noise.
+    noise_doubt : bool
+        Whether heavy noise cannot be told from thin edges of clusters, so that none is called noise.
     adjusted_rand, mutual_information, same_share : float
         Agreement of the two, noise left out; the last is the share of rows with the same number.
     shared : ndarray of int (c, c')
@@ -45,6 +48,7 @@ class Clusters(NamedTuple):
     sought: int
     noise_score: np.ndarray
     noise_threshold: float
+    noise_doubt: bool
     adjusted_rand: float
     mutual_information: float
     same_share: float
@@ -57,7 +61,10 @@ def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     # No more than there are distinct rows.
     sought = min(n_clusters, len(scene.copies.first))
-    model = PerceptualClustering(sought, **common).fit(scene.digraph)
+    model = PerceptualClustering(sought, **common)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the summary tells of the doubt
+        model.fit(scene.digraph)
     group = scene.copies.group
     labels, score = model.labels_[group], model.noise_score_[group]
     trees = SpectralClustering(n_clusters, **common).fit(scene.trees).labels_
@@ -71,6 +78,7 @@ def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters
         sought=sought,
         noise_score=score,
         noise_threshold=float(noise.min()) if len(noise) else 1.0,
+        noise_doubt=model.noise_doubt_,
         adjusted_rand=agreement(labels, trees),
         mutual_information=normalized_mutual_info(labels[known], trees[known]),
         same_share=float(np.mean(labels[known] == trees[known])),

@@ -55,7 +55,8 @@ def findings(found: Perception) -> list[tuple[str, str]]:
             "Noise",
             f"{noise:,} of {n:,} rows ({noise / n:.1%}) belong to no cluster."
             if noise
-            else "No row stands out as noise; scores tell which fit least.",
+            else "No row stands out as noise; scores tell which fit least."
+            + " Heavy noise would look like this too." * clusters.noise_doubt,
         ),
         ("Agreement", _agreement(found)),
         ("Dimension", _dimension(found)),
