@@ -77,3 +77,10 @@ def test_two_places_are_two_clusters():
     X = np.repeat([[0.0, 0.0], [5.0, 5.0]], 30, axis=0)
     labels = SpectralClustering(2, random_state=0).fit_predict(X)
     assert adjusted_rand_score(np.repeat([0, 1], 30), labels) == 1.0
+
+
+def test_nobody_has_a_mutual_neighbour_where_all_copies_look_at_the_first_rows():
+    X = np.repeat([[0.0], [1.0]], 12, axis=0)
+    graph = knn_of_places(X, 3, mutual=True)
+    assert graph.n_components == 1
+    assert graph.degrees.min() > 0

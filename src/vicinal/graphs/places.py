@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.graphs.equal_rows import sets_of_equal_rows
+from vicinal.graphs.equal_rows import EqualRows, sets_of_equal_rows
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighborhoods import knn
 
@@ -30,11 +30,12 @@ def knn_of_places(points: np.ndarray, k: int, **options: Any) -> Graph:
     graph = knn(points, k, **options)
     if graph.directed or options.get("metric") == "precomputed" or not _has_blind_rows(graph):
         return graph
-    first, group = sets_of_equal_rows(points)
-    if len(first) == 1:
+    rows = sets_of_equal_rows(points)
+    n_places = len(rows.first)
+    if n_places == 1:
         return graph
-    between = knn(points[first], min(k, len(first) - 1), **options)
-    edges, lengths = _for_all_rows(between, group, max(1, k // 2))
+    between = knn(points[rows.first], min(k, n_places - 1), **options)
+    edges, lengths = _for_all_rows(between, rows, max(1, k // 2))
     return Graph.from_edges(len(points), edges, lengths, points=points, metric=graph.metric)
 
 
@@ -45,18 +46,15 @@ def _has_blind_rows(graph: Graph) -> bool:
     return bool((longest == 0).any())
 
 
-def _for_all_rows(
-    between: Graph, group: np.ndarray, n_copies: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Edges of rows from those of their places, ``group`` the place of each row.
+def _for_all_rows(between: Graph, equal: EqualRows, n_copies: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of rows from those of their places.
 
     Equal rows form a ring, each connected with the ``n_copies`` rows that follow.
     """
+    group, turn = equal.group, equal.place()
     n, counts = len(group), np.bincount(group)
     members = np.argsort(group, kind="stable")
     start = np.cumsum(counts) - counts
-    turn = np.empty(n, np.int64)
-    turn[members] = np.arange(n) - np.repeat(start, counts)
     degrees = between.degrees[group]
     rows = np.repeat(np.arange(n), degrees)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(degrees) - degrees, degrees)

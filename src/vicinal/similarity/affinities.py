@@ -55,7 +55,7 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
     if kernel != "binary":
         # A length far above its scale may overflow to infinity, where every kernel is 0.
         with np.errstate(over="ignore", under="ignore"):
-            values = of_relative_length(graph.lengths / _scales_of_edges(graph, scale), kernel)
+            values = _kernel(graph.lengths / _scales_of_edges(graph, scale), kernel)
     values *= graph.strengths
     return sparse.csr_array(
         (values, graph.indices.copy(), graph.indptr.copy()), shape=(graph.n_nodes,) * 2
@@ -127,7 +127,7 @@ def check_scale(scale: Any) -> float | str:
     raise error(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
 
 
-def of_relative_length(values: np.ndarray, kernel: str) -> np.ndarray:
+def _kernel(values: np.ndarray, kernel: str) -> np.ndarray:
     """Kernel of lengths over their scales, which are overwritten."""
     if kernel == "inverse":
         values += 1.0
