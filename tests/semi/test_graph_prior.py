@@ -271,3 +271,16 @@ def test_a_directed_graph_is_refused():
     arrow = Graph.from_edges(2, [[0, 1]], [1.0], directed=True)
     with pytest.raises(ValueError, match="directed"):
         prior_values(arrow, [1.0, np.nan])
+
+
+def test_a_point_far_out_hears_all_its_neighbours():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    far = np.array([[300.0, 0.0]])
+    nearest = np.argsort(np.linalg.norm(X - far, axis=1))[:10]
+    model = GraphRegressor(smoothness=1e-6).fit(X, X[:, 1])
+    values = model.predict(X[nearest])
+    assert np.ptp(values) > 1
+    assert model.predict(far)[0] == pytest.approx(values.mean(), abs=0.05)
+    # At a fixed scale, far below the distance, the nearest alone would be heard.
+    fixed = GraphRegressor(smoothness=1e-6, scale=model.scale_ / 100).fit(X, X[:, 1])
+    assert fixed.predict(far)[0] == pytest.approx(fixed.predict(X[nearest[:1]])[0], abs=1e-6)
