@@ -53,6 +53,28 @@ def test_training_points_keep_their_places(roll):
         np.testing.assert_allclose(isomap.transform(roll[:40]), isomap.embedding_[:40], atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("graph", "parameters"),
+    [
+        ("mst", {}),
+        ("disjoint_mst", {}),
+        ("perturbed_mst", {}),
+        ("gabriel", {}),
+        ("relative_neighborhood", {}),
+        ("delaunay", {}),
+        ("epsilon_ball", {"radius": 4.0}),
+        ("knn", {"k": 8, "mutual": True}),
+    ],
+)
+@pytest.mark.parametrize("n_landmarks", [None, 40])
+def test_training_points_keep_their_positions_on_every_graph(graph, parameters, n_landmarks, roll):
+    X = roll[:200]
+    isomap = Isomap(
+        graph=graph, graph_params=parameters, n_landmarks=n_landmarks, random_state=0
+    ).fit(X)
+    np.testing.assert_allclose(isomap.transform(X), isomap.embedding_, atol=1e-9)
+
+
 def test_every_point_a_landmark_is_no_landmarks_at_all(roll):
     everything, plain = Isomap(n_landmarks=800).fit(roll), Isomap().fit(roll)
     found = same_signs(everything.embedding_, plain.embedding_)

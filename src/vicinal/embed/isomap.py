@@ -175,7 +175,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
             placed[rows] = place_by_distances(self._scaling, geodesics, n_jobs=self.n_jobs)
         if self._axes is not None:
             placed = (placed - self._axes.centre) @ self._axes.directions
-        return placed
+        # Through neighbours that the graph does not connect, a training point might find shorter paths.
+        return np.where(distances[:, :1] == 0, self.embedding_[indices[:, 0]], placed)
 
     def reconstruction_error(self) -> float:
         """Root mean square difference between inner products of the geodesics and of the embedding.

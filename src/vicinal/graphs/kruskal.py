@@ -21,9 +21,9 @@ def needed_links(ends: np.ndarray, n_components: int) -> tuple[np.ndarray, np.nd
     _, first = np.unique(low * n_components + high, return_index=True)
     first = first[low[first] != high[first]]
     # Counted from 1, because scipy takes 0 for no link.
-    links = sparse.csr_array(
-        (first + 1.0, (low[first], high[first])), shape=(n_components, n_components)
-    )
+    # Before scipy 1.17 `minimum_spanning_tree` takes indices of 32 bits only.
+    pairs = low[first].astype(np.int32), high[first].astype(np.int32)
+    links = sparse.csr_array((first + 1.0, pairs), shape=(n_components, n_components))
     tree = minimum_spanning_tree(links)
     needed = np.sort(tree.data.astype(np.int64)) - 1
     return needed, connected_components(tree, directed=False)[1]
