@@ -15,6 +15,7 @@ from scipy import sparse
 
 from vicinal._memory import free_memory
 from vicinal._parallel import n_threads
+from vicinal._sparse import check_indices, checked_csr
 from vicinal._symmetry import (
     average_mirrored,
     first_asymmetric_row,
@@ -58,6 +59,8 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
     n_threads(getattr(model, "n_jobs", None))
     if isinstance(X, (list, tuple, np.ma.MaskedArray)):
         X = read_array(X, "X")
+    if sparse.issparse(X):
+        check_indices(X, "X")
     return validate_data(model, X, **options)
 
 
@@ -155,7 +158,10 @@ def check_affinity(
             f"{name} has shape {shape}, but a square matrix of affinities is needed; "
             "a table of points goes in with the name of a graph, such as graph='knn'."
         )
-    matrix = sparse.csr_array(affinity, dtype=np.float64)
+    if sparse.issparse(affinity):
+        matrix = checked_csr(affinity, name, np.float64)
+    else:
+        matrix = sparse.csr_array(affinity, dtype=np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # csr_array shares the caller's buffers
         matrix.sum_duplicates()
@@ -267,7 +273,7 @@ def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
         )
     if distances.dtype.kind not in "buif":
         raise not_real(name, distances.dtype)
-    matrix = sparse.csr_array(distances, dtype=np.float64)
+    matrix = checked_csr(distances, name, np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # csr_array shares the caller's buffers
         matrix.sum_duplicates()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._sparse import checked_csr
 from vicinal.cli.columns import (
     UNREADABLE,
     Roles,
@@ -56,8 +57,10 @@ def read_table(
     points = table.points
     if 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
-    if hasattr(points, "toarray") and not accept_sparse:
-        table = table._replace(points=full_table(points, path))
+    if hasattr(points, "toarray"):
+        points = checked_csr(points, str(path))
+        points = points if accept_sparse else full_table(points, path)
+        table = table._replace(points=points)
     if not accept_gaps:
         _refuse_gaps(table.points, path)
     return table
@@ -200,8 +203,8 @@ def _load_sparse(path: Path) -> Any:
     from scipy import sparse
 
     try:
-        return sparse.csr_array(sparse.load_npz(path))
-    except (KeyError, *UNREADABLE) as error:
+        return sparse.load_npz(path)
+    except (KeyError, TypeError, OverflowError, NotImplementedError, *UNREADABLE) as error:
         raise ValueError(f"{path} could not be read as a sparse matrix: {error}") from error
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._sparse import checked_csr
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 
 
@@ -125,7 +126,7 @@ def check_origin(points: Any, n_nodes: int) -> Any:
         raise ValueError(f"points has {points.shape[0]} rows, but the graph has {n_nodes} nodes.")
     if not sparse.issparse(points):
         return read_only(points)
-    return sparse.csr_array(points)
+    return checked_csr(points, "points")
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._sparse import checked_csr
 from vicinal._validation import check_choice
 from vicinal.graphs._checks import check_symmetric, check_values
 from vicinal.graphs._entries import Entries, first_asymmetric, keep_entries, merge, rows_of
@@ -217,7 +218,7 @@ def _off_diagonal(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         raise ValueError(f"matrix has shape {matrix.shape}, but a square one is needed.")
     if matrix.dtype.kind not in "buif":
         raise TypeError(f"matrix has dtype {matrix.dtype}, but real numbers are needed.")
-    csr = sparse.csr_array(matrix)
+    csr = checked_csr(matrix, "matrix")
     if not csr.has_canonical_format:
         csr = csr.copy()  # the arrays may be the caller's
         csr.sum_duplicates()

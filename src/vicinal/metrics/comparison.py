@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._sparse import checked_csr
 from vicinal._validation import check_choice, check_count, read_array
 from vicinal.metrics.retrieval import (
     bulls_eye,
@@ -226,11 +227,11 @@ def _as_ranking(ranking: Any, n_neighbors: int | None) -> Any:
     """What a measure takes: neighbours of a sparse similarity, everything else as it is."""
     if not sparse.issparse(ranking):
         return np.asarray(ranking)
+    rows = checked_csr(ranking, "ranking")
     if n_neighbors is None:
-        return _as_matrix(ranking)
+        return rows.toarray()
     from vicinal.similarity.walks import best_of_rows
 
-    rows = sparse.csr_array(ranking)
     k = max(1, min(n_neighbors, rows.shape[0]) - 1)
     return best_of_rows(lambda a, b: rows[a:b].toarray(), rows.shape[0], k, None, None)[1]
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._parallel import n_threads
+from vicinal._sparse import checked_csr
 from vicinal._validation import (
     check_choice,
     check_count,
@@ -236,7 +237,7 @@ def _check_query_distances(queries: Any, road: Any) -> Any:
             "queries and X must both be dense or both be sparse when metric='precomputed'."
         )
     if sparse.issparse(queries):
-        rows = sparse.csr_array(queries, dtype=np.float64, copy=True)
+        rows = checked_csr(queries, "queries", np.float64).copy()
         rows.sum_duplicates()
         values = rows.data
     else:

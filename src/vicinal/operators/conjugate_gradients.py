@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from vicinal._parallel import blocks, map_threads
+from vicinal._sparse import checked_csr
 from vicinal._validation import check_count, check_real, not_real, real_array
 
 # The residual of the recursion drifts from the true one; it is computed anew this often at most.
@@ -148,10 +149,11 @@ def _arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 def _check_matrix(matrix: Any) -> sparse.csr_array:
     if not sparse.issparse(matrix):
-        matrix = real_array(matrix, "matrix")
+        A = sparse.csr_array(real_array(matrix, "matrix"), dtype=np.float64)
     elif matrix.dtype.kind not in "buif":
         raise not_real("matrix", matrix.dtype)
-    A = sparse.csr_array(matrix, dtype=np.float64)
+    else:
+        A = checked_csr(matrix, "matrix", np.float64)
     if A.shape[0] != A.shape[1] or A.shape[0] == 0:
         raise ValueError(f"matrix has shape {A.shape}, but a square one is needed.")
     diagonal = A.diagonal()

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal._sparse import checked_csr
 from vicinal._validation import check_count, check_real
 from vicinal.operators.eigensolvers import connected_pairs, largest
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
@@ -153,7 +154,7 @@ def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
     if operator.dtype.kind not in "buif":
         raise TypeError(f"operator has dtype {operator.dtype}, but real numbers are needed.")
     if sparse.issparse(operator):
-        operator = sparse.csr_array(operator, dtype=np.float64)
+        operator = checked_csr(operator, "operator", np.float64)
     else:
         operator = operator.astype(np.float64)
     values = operator.data if sparse.issparse(operator) else operator

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from vicinal._sparse import check_indices
 from vicinal._tables import distinct, missing_cells
 from vicinal._validation import check_choice
 from vicinal.perception.scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
@@ -124,6 +126,8 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> Source:
                     f"{name}={value!r} names a column, but X is an array without names; give a "
                     "DataFrame, or the values themselves."
                 )
+        if sparse.issparse(X):
+            check_indices(X, "X")
         array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         return Source(array, None, _array(ids), _array(labels), images=_array(images))
     label_name = labels if isinstance(labels, str) else "label"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._sparse import checked_csr
 from vicinal._validation import check_count
 from vicinal.plot._axes import UNKNOWN, check_labels, class_name, classes_of
 
@@ -102,7 +103,7 @@ def _submatrix(matrix: Any, items: np.ndarray) -> np.ndarray:
         ]
         return np.vstack(parts)
     if sparse.issparse(matrix):
-        return sparse.csr_array(matrix)[items][:, items].toarray()
+        return checked_csr(matrix, "similarities")[items][:, items].toarray()
     return np.asarray(matrix, dtype=np.float64)[np.ix_(items, items)]
 
 
