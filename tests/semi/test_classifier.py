@@ -87,12 +87,15 @@ def test_renumbering_nodes_renumbers_the_rows(problem, random, class_mass):
 
 
 def test_class_mass_follows_its_formula():
-    """Columns of the unlabelled times (count + 1) over their sum, then rows to 1."""
+    """Columns of the unlabelled times (count + 1) over their total mass, then rows to 1."""
     weights, codes = np.ones((6, 6)), np.array([0, 0, 0, 1, -1, -1])
     weights[4, 3] = weights[3, 4] = 7.0
     np.fill_diagonal(weights, 0.0)
     plain = class_probabilities(weights, codes).values
-    scaled = plain[4:] * [4.0, 2.0] / plain[4:].sum(axis=0)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    system = np.diag((codes >= 0) + 0.1) + laplacian
+    mass = np.linalg.solve(system, np.eye(2)[codes] * (codes >= 0)[:, None]).sum(axis=0)
+    scaled = plain[4:] * [4.0, 2.0] / mass
     found = class_probabilities(weights, codes, class_mass=True).values
     assert found[4:] == pytest.approx(scaled / scaled.sum(axis=1, keepdims=True))
     assert (found[:4] == plain[:4]).all()
@@ -102,16 +105,19 @@ def test_an_unlabelled_component_answers_the_class_frequencies_and_is_marked():
     graph = Graph.from_edges(7, [[0, 1], [1, 2], [3, 4], [5, 6]], np.ones(4))
     y = np.array(["a", -1, "b", "b", -1, -1, -1], dtype=object)
     for ridge in (0.0, 0.1):
-        model = GraphClassifier(ridge, graph="precomputed").fit(graph, y)
+        with pytest.warns(UserWarning, match="no label reaches 2 of 7 points, the first is 5"):
+            model = GraphClassifier(ridge, graph="precomputed").fit(graph, y)
         assert model.reached_.tolist() == [True] * 5 + [False] * 2
         assert model.label_distributions_[5:] == pytest.approx(np.array([[1, 2], [1, 2]]) / 3)
         assert model.label_distributions_[3:5] == pytest.approx(np.array([[0.0, 1.0]] * 2))
-        assert model.transduction_[5:].tolist() == ["b", "b"]
+        assert model.transduction_.tolist() == ["a", "a", "b", "b", "b", "-1", "-1"]
 
 
 def test_isolated_nodes_are_answered():
     weights = np.zeros((3, 3))
-    model = GraphClassifier(graph="precomputed").fit(weights, [0, -1, 1])
+    with pytest.warns(UserWarning, match="no label reaches 1 of 3"):
+        model = GraphClassifier(graph="precomputed").fit(weights, [0, -1, 1])
+    assert model.transduction_.tolist() == [0, -1, 1]
     assert model.label_distributions_ == pytest.approx(np.array([[1, 0], [0.5, 0.5], [0, 1]]))
     assert model.reached_.tolist() == [True, False, True]
 

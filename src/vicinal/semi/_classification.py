@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from abc import abstractmethod
 from typing import Any
 
@@ -12,7 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import GraphEstimator
 from vicinal.semi._absorption import Spread
-from vicinal.semi._labels import count_points, encode_classes
+from vicinal.semi._labels import (
+    count_points,
+    decode_classes,
+    encode_classes,
+    frequencies,
+    warn_unknown,
+    warn_unreached,
+)
+from vicinal.similarity.affinities import EDGES_A_NODE, FAR_OUT, edge_scale
 
 
 class TransductiveClassifier(ClassifierMixin, GraphEstimator):
@@ -53,13 +62,18 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
         self._check_parameters()
         classes, codes = encode_classes(y, count_points(X))
         spread = self._spread(self._build_affinity(X), codes)
-        self.classes_ = classes
+        self.classes_, self._frequencies = classes, frequencies(codes)
         self.label_distributions_, self.reached_ = spread
-        self.transduction_ = classes[self.label_distributions_.argmax(axis=1)]
+        best = self.label_distributions_.argmax(axis=1)
+        self.transduction_ = decode_classes(classes, best, self.reached_)
+        warn_unreached(self.reached_, "the class -1 and the class frequencies of the labelled")
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of new points: the weighted mean of their nearest training points'.
+
+        The farther a point lies outside the training points, the nearer its probabilities come to the
+        class frequencies of the labelled.
 
         Parameters
         ----------
@@ -70,9 +84,7 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
         ndarray of shape (m, n_classes)
             Rows sum to 1; columns in the order of ``classes_``.
         """
-        check_is_fitted(self)
-        shares = self._weights_of(X) @ self.label_distributions_
-        return shares / shares.sum(axis=1, keepdims=True)
+        return self._probabilities(X)[0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of new points.
@@ -84,6 +96,37 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
         Returns
         -------
         ndarray of shape (m,)
+            -1 ("-1" if classes are strings) for points that are far from all training points, or near
+            only to those that no label reaches.
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        shares, known = self._probabilities(X)
+        warn_unknown(known, "they are far from all training points that labels reach")
+        return decode_classes(self.classes_, shares.argmax(axis=1), known)
+
+    def _probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Class probabilities of new points, and where they rest on labels."""
+        check_is_fitted(self)
+        indices, distances = self._neighbors_of(X)
+        weights = self._kernel_weights(indices, distances)
+        evidence = self._proximity(indices, distances)
+        known = evidence * (weights @ self.reached_.astype(np.float64)) > np.finfo(np.float64).eps
+        shares = weights @ self.label_distributions_
+        shares /= shares.sum(axis=1, keepdims=True)
+        shares = evidence[:, None] * shares + (1.0 - evidence[:, None]) * self._frequencies
+        return shares, known
+
+    def _proximity(self, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """1 for new points as near to training points as these are to each other, 0 far outside.
+
+        A Gaussian of the mean distance over the same mean of the nearest training points; it begins to
+        fall where `Graph.affinity` takes training points for far out, too.
+        """
+        graph = self.graph_
+        assert graph is not None  # or there would be no neighbours
+        scales = edge_scale(graph, "local")
+        typical = self.scale if isinstance(self.scale, numbers.Real) else np.median(scales)
+        nearest = slice(0, EDGES_A_NODE)
+        usual = np.maximum(np.asarray(scales)[indices[:, nearest]].mean(axis=1), float(typical))
+        with np.errstate(over="ignore", under="ignore"):
+            far = np.maximum(distances[:, nearest].mean(axis=1) / usual / FAR_OUT, 1.0)
+            return np.exp(0.5 * (1.0 - np.square(far)))

@@ -1,7 +1,8 @@
-"""Checks of partly known targets: NaN marks an unknown value, -1 an unknown class."""
+"""Partly known targets, in and out: NaN marks an unknown value, -1 an unknown class."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,54 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     codes = np.full(n, -1)
     codes[~unknown] = numbers
     return classes, codes
+
+
+def decode_classes(classes: np.ndarray, codes: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Classes by their number, and -1 where they are not known.
+
+    The number -1 is a class in no `encode_classes`, and neither is the string "-1", which stands for it
+    among strings. Truth values become 1 and 0.
+    """
+    found = classes[codes]
+    if known.all():
+        return found
+    if classes.dtype.kind in "US":
+        return np.where(known, found, np.array("-1", dtype=classes.dtype.kind))
+    if classes.dtype.kind == "b":
+        found = found.astype(np.int64)
+    elif classes.dtype.kind not in "iuf":
+        found = found.astype(object)
+    return np.where(known, found, np.int8(-1) if found.dtype != object else -1)
+
+
+def frequencies(codes: np.ndarray) -> np.ndarray:
+    """Share of each class among the labelled."""
+    counts = np.bincount(codes[codes >= 0])
+    return counts / counts.sum()
+
+
+def warn_unreached(reached: np.ndarray, given: str) -> None:
+    """Warn about nodes of a fit that no label reaches, and say what they were given instead."""
+    if reached.all():
+        return
+    missed = np.flatnonzero(~reached)
+    warnings.warn(
+        f"no label reaches {len(missed):,} of {len(reached):,} points, the first is {missed[0]}: they are "
+        f"given {given}. Label a point in each component of the graph, or connect the components, for "
+        "instance by Graph.connect() or more neighbours.",
+        stacklevel=3,
+    )
+
+
+def warn_unknown(known: np.ndarray, why: str) -> None:
+    """Warn about new points whose class remains unknown."""
+    if not known.all():
+        missed = np.flatnonzero(~known)
+        warnings.warn(
+            f"the class of {len(missed):,} of {len(known):,} points remains unknown (-1), the first is "
+            f"X[{missed[0]}]: {why}.",
+            stacklevel=3,
+        )
 
 
 def check_length(length: int, n: int) -> None:

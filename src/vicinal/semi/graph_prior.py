@@ -21,7 +21,8 @@ from scipy import sparse
 from vicinal._validation import check_real
 from vicinal.operators.laplacians import as_affinity
 from vicinal.semi._absorption import Spread, absorb, arrives, conditional, harmonic
-from vicinal.semi._labels import check_codes, check_values
+from vicinal.semi._class_mass import rescale_by_mass
+from vicinal.semi._labels import check_codes, check_values, frequencies
 
 
 def prior_values(
@@ -94,8 +95,10 @@ def class_probabilities(
     ridge, smoothness, n_jobs, verbose :
         As for `prior_values`.
     class_mass : bool, default=False
-        Whether the columns of the unlabelled are scaled so that their sums are in the proportion of
-        the labelled classes, one added to each count (Zhu, Ghahramani and Lafferty, ICML 2003).
+        Whether the classes of the unlabelled are weighted by their estimated proportions instead of by
+        their numbers of labels. The proportions are those of the labels, one added to each count (Zhu,
+        Ghahramani and Lafferty, ICML 2003), unless the unlabelled contradict them: then those that make
+        the unlabelled most likely.
 
     Returns
     -------
@@ -170,6 +173,7 @@ def spread_classes(
     labelled = codes >= 0
     targets, default = indicators(codes), frequencies(codes)
     found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    mass = np.clip(found, 0.0, None).sum(axis=0)
     spread = conditional(weights, found, error, default)
     if ridge > 0 and not spread.reached.all():
         # Far from every label a ridge leaves less than the solver resolves: there the probabilities
@@ -179,18 +183,11 @@ def spread_classes(
             weights, spread.values, spread.reached, n_jobs=n_jobs, verbose=verbose
         )
         spread = conditional(weights, found, error, default)
-    if class_mass:
-        _balance(spread, codes)
+    unlabelled = spread.reached & ~labelled
+    if class_mass and targets.shape[1] > 1 and unlabelled.any():
+        counts = np.bincount(codes[labelled])
+        spread.values[unlabelled] = rescale_by_mass(spread.values, unlabelled, mass, counts)
     return spread
-
-
-def _balance(spread: Spread, codes: np.ndarray) -> None:
-    """Scale the columns of the unlabelled to the proportion of the labelled classes, in place."""
-    unlabelled = spread.reached & (codes < 0)
-    values = spread.values[unlabelled]
-    mass = values.sum(axis=0)
-    values *= (np.bincount(codes[codes >= 0]) + 1.0) / np.where(mass > 0, mass, 1.0)
-    spread.values[unlabelled] = values / values.sum(axis=1, keepdims=True)
 
 
 def indicators(codes: np.ndarray) -> np.ndarray:
@@ -199,12 +196,6 @@ def indicators(codes: np.ndarray) -> np.ndarray:
     labelled = np.flatnonzero(codes >= 0)
     table[labelled, codes[labelled]] = 1.0
     return table
-
-
-def frequencies(codes: np.ndarray) -> np.ndarray:
-    """Share of each class among the labelled."""
-    counts = np.bincount(codes[codes >= 0])
-    return counts / counts.sum()
 
 
 def _minimize(

@@ -22,8 +22,8 @@ from vicinal._validation import check_count
 from vicinal.operators.laplacians import as_affinity, transition
 from vicinal.semi._absorption import Spread, conditional, harmonic
 from vicinal.semi._classification import TransductiveClassifier
-from vicinal.semi._labels import check_codes
-from vicinal.semi.graph_prior import frequencies, indicators
+from vicinal.semi._labels import check_codes, frequencies
+from vicinal.semi.graph_prior import indicators
 
 
 def propagate_labels(
@@ -128,7 +128,8 @@ class LabelPropagation(TransductiveClassifier):
     classes_ : ndarray of shape (n_classes,)
         Classes among the labelled.
     transduction_ : ndarray of shape (n,)
-        Most probable class of each training point.
+        Most probable class of each training point; -1 where ``reached_`` is False ("-1" if classes are
+        strings).
     label_distributions_ : ndarray of shape (n, n_classes)
         Class probabilities of each training point.
     reached_ : ndarray of bool of shape (n,)

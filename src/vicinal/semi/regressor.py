@@ -9,7 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import GraphEstimator
-from vicinal.semi._labels import check_values, count_points
+from vicinal.semi._labels import check_values, count_points, warn_unreached
 from vicinal.semi.graph_prior import check_penalties, spread_values
 
 
@@ -50,8 +50,8 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
     transduction_ : ndarray of the shape of y
         Value of each training point.
     reached_ : ndarray of bool of shape (n,)
-        False for points that no label reaches, as in a component without labels: their value is the
-        mean of the labelled, or 0 if there is a ridge.
+        False for points that no label reaches, as in a component without labels: their value is NaN,
+        and a warning says so.
     graph_ : Graph or None
     affinity_ : csr_array of shape (n, n)
     scale_ : float, ndarray or None
@@ -120,10 +120,14 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
             self.n_jobs,
             self.verbose,
         )
+        self.transduction_[~self.reached_] = np.nan
+        warn_unreached(self.reached_, "NaN")
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Value of new points: the weighted mean of their nearest training points' values.
+
+        Training points that no label reaches do not count; where there are no others, the value is NaN.
 
         Parameters
         ----------
@@ -134,4 +138,11 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         ndarray of shape (m,) or (m, n_outputs)
         """
         check_is_fitted(self)
-        return self._weights_of(X) @ self.transduction_
+        weights = self._weights_of(X)
+        values = self.transduction_.reshape(len(self.reached_), -1)
+        total = weights @ self.reached_.astype(np.float64)
+        found = weights @ np.where(self.reached_[:, None], values, 0.0)
+        found = np.divide(
+            found, total[:, None], out=np.full_like(found, np.nan), where=total[:, None] > 0
+        )
+        return found.reshape(-1, *self.transduction_.shape[1:])

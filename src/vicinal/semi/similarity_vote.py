@@ -11,7 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._parallel import blocks
 from vicinal._validation import check_count, validate_input
-from vicinal.semi._labels import count_points, encode_classes
+from vicinal.semi._labels import (
+    count_points,
+    decode_classes,
+    encode_classes,
+    frequencies,
+    warn_unknown,
+)
 from vicinal.similarity.new_points import check_new, extended_blocks
 from vicinal.similarity.self_smoothing import SelfSmoothing
 from vicinal.similarity.smoothed import SmoothedSimilarity
@@ -120,6 +126,9 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
             Rows sum to 1. Earlier items in a window count up to 1 / K more, which settles ties. Without
             any vote, the frequencies of the classes.
         """
+        return self._shares(self._new_votes(X))
+
+    def _new_votes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         sparse_too = "csr" if self._takes_sparse() else False
         X = validate_input(self, X, reset=False, accept_sparse=sparse_too, dtype=np.float64)
@@ -129,10 +138,10 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(
                     f"X holds the negative value {X.min():g}, but similarities must be >= 0."
                 )
-            return self._shares(self._best(X, k))
+            return self._votes(self._best(X, k))
         new = check_new(self.smoothing_, X)
         found = extended_blocks(self.smoothing_, new)
-        return np.concatenate([self._shares(self._best(rows, k)) for _, rows in found])
+        return np.concatenate([self._votes(self._best(rows, k)) for _, rows in found])
 
     def predict(self, X: Any) -> np.ndarray:
         """Class of the majority.
@@ -145,9 +154,9 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray (m,)
+            -1 ("-1" if classes are strings) for items without any vote.
         """
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+        return self._decided(self._new_votes(X))
 
     def leave_one_out(self) -> np.ndarray:
         """Class of each fitted item by the vote of the others.
@@ -155,6 +164,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray (n,)
+            -1 ("-1" if classes are strings) for items without any vote.
         """
         check_is_fitted(self)
         n, everyone = len(self._codes), len(self._labelled) == len(self._codes)
@@ -174,7 +184,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
             ]
             values, items = (np.concatenate(part) for part in zip(*parts, strict=True))
             found = values, items
-        return self.classes_[self._shares(found).argmax(axis=1)]
+        return self._decided(self._votes(found))
 
     def leave_one_out_score(self) -> float:
         """Share of the labelled items whose class is that of the vote of the others."""
@@ -197,7 +207,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         first = np.argsort(self._codes[items] < 0, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(values, first, axis=1), np.take_along_axis(items, first, axis=1)
 
-    def _shares(self, found: Window) -> np.ndarray:
+    def _votes(self, found: Window) -> np.ndarray:
         values, items = found
         m, k = items.shape
         # Earlier items count a little more: half a vote in all, which no majority is lost to. Whole
@@ -205,9 +215,16 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         ballots = np.where(values > 0, k * (k + 1.0) + np.arange(k, 0, -1), 0.0)
         votes = np.zeros((m, len(self.classes_)))
         np.add.at(votes, (np.arange(m)[:, None], self._codes[items]), ballots)
-        silent = ~votes.any(axis=1)
-        votes[silent] = np.bincount(self._codes[self._labelled])
+        return votes
+
+    def _shares(self, votes: np.ndarray) -> np.ndarray:
+        votes = np.where(votes.any(axis=1, keepdims=True), votes, frequencies(self._codes))
         return votes / votes.sum(axis=1, keepdims=True)
+
+    def _decided(self, votes: np.ndarray) -> np.ndarray:
+        known = np.asarray(votes.any(axis=1))
+        warn_unknown(known, "they are not similar to any labelled item")
+        return decode_classes(self.classes_, votes.argmax(axis=1), known)
 
     def _takes_sparse(self) -> bool:
         return self.__sklearn_tags__().input_tags.sparse
