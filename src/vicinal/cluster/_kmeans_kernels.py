@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def move_rows(K, moved, old, new, sums):
     """Take the row of each moved item off the sum of its old cluster (if not -1), add it to the new."""
     n = K.shape[1]
@@ -20,7 +20,7 @@ def move_rows(K, moved, old, new, sums):
                 to[j] += row[j]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def move_sparse_rows(indptr, indices, values, moved, old, new, sums):
     """The same for rows of a CSR matrix."""
     for m in range(len(moved)):

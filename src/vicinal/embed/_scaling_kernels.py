@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from vicinal._jit import jit
 
 
 # Sums may be taken in another order, so that vector instructions can be used: here only an iterative
 # solver sees them, and a row is summed in the same way whichever thread does it.
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@jit(fastmath={"reassoc"})
 def squares_times(distances, scale, columns, start, stop, products):
     """Rows ``start`` to ``stop`` of (distances * scale)^2 times each of the ``columns``."""
     for i in range(start, stop):

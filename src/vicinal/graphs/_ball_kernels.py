@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 TOLERANCE = 1e-7
 MOST_STEPS = 500
 
 
-@njit(cache=True, nogil=True)
+@jit
 def grow(indptr, indices, centre, ball, place):
     """Fill the ball with nodes in the order of their steps from the centre; returns their number.
 
@@ -28,7 +29,7 @@ def grow(indptr, indices, centre, ball, place):
     return size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def restrict(indptr, indices, values, alpha, ball, size, place, local):
     """Rows of -alpha Theta between nodes of the ball, as (starts, columns, values)."""
     starts, columns, entries = local
@@ -43,7 +44,7 @@ def restrict(indptr, indices, values, alpha, ball, size, place, local):
     starts[size] = used
 
 
-@njit(cache=True, nogil=True)
+@jit
 def conjugate_gradients(size, local, x, vectors):
     """Solve (I + local) x = e_0."""
     starts, columns, entries = local
@@ -72,7 +73,7 @@ def conjugate_gradients(size, local, x, vectors):
             p[i] = r[i] + square / before * p[i]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def best_in_balls(graph, alpha, weights, nodes, ball_size, best):
     """The best ranked others of some nodes, by score times weight; ties go to the nearer."""
     indptr, indices, values = graph

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from vicinal._kernels import LEAN
+from vicinal._jit import jit
 
 
 class Forest(NamedTuple):
@@ -62,7 +61,7 @@ class Forbidden(NamedTuple):
     indices: np.ndarray
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def is_forbidden(forbidden, i, j):
     if len(forbidden.indptr):
         for e in range(forbidden.indptr[i], forbidden.indptr[i + 1]):
@@ -71,7 +70,7 @@ def is_forbidden(forbidden, i, j):
     return False
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def advance(forest, lists, costs, forbidden, first, last):
     """Relabel the points first ... last - 1 and let them look for outside points in their lists.
 
@@ -98,7 +97,7 @@ def advance(forest, lists, costs, forbidden, first, last):
         forest.cursor[i] = c
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _earlier(order, i, j, u, v):
     """Whether edge (i, j) comes before edge (u, v) of the same cost."""
     a, b = min(order[i], order[j]), max(order[i], order[j])
@@ -106,7 +105,7 @@ def _earlier(order, i, j, u, v):
     return a < x or (a == x and b < y)
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def choose(forest, order, only_asked):
     """Best edge of every component among the points whose nearest outside point is known."""
     for i in range(len(order)):
@@ -122,7 +121,7 @@ def choose(forest, order, only_asked):
             forest.pick[label], forest.best[label] = i, cost
 
 
-@njit(cache=True, nogil=True)
+@jit
 def join(forest, labels, sources, targets, costs, n_edges):
     """Join the components, except those that wait, along their best edges.
 
@@ -150,7 +149,7 @@ def join(forest, labels, sources, targets, costs, n_edges):
     return labels[:left], n_edges
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]

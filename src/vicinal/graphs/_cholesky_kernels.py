@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 # Sums in any order, which lets them run in vector registers; still the same bits for each call.
 FAST = {"reassoc", "contract"}
@@ -11,7 +12,7 @@ FAST = {"reassoc", "contract"}
 DEPENDENT = 1e-12
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def dot(a, b):
     total = 0.0
     for d in range(len(a)):
@@ -19,14 +20,14 @@ def dot(a, b):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def forward(factor, size, b):
     """b = L^-1 b."""
     for i in range(size):
         b[i] = (b[i] - dot(factor[i, :i], b[:i])) / factor[i, i]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def backward(factor, size, b):
     """b = L'^-1 b."""
     for i in range(size - 1, -1, -1):
@@ -36,7 +37,7 @@ def backward(factor, size, b):
             b[j] -= value * factor[i, j]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def append(factor, size, Z, support, j):
     """Row of the Cholesky factor for one more atom; returns whether it adds to the span."""
     row = factor[size]
@@ -49,7 +50,7 @@ def append(factor, size, Z, support, j):
     return rest > DEPENDENT * length
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def remove(factor, size, k):
     """Cholesky factor without the k-th atom: rows move up, rotations make it triangular again."""
     for i in range(k, size - 1):

@@ -9,8 +9,8 @@ coefficients would turn negative leave. Each step lowers the objective, so the s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.graphs._cholesky_kernels import FAST, append, backward, dot, forward, remove
 
 # Steps for each atom that a support can hold; only rounding takes so many.
@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 NONE = np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def correlate(points, vectors, atoms, correlations):
     """Products of each vector with the atoms of its own dictionary."""
     for b in range(len(vectors)):
@@ -30,7 +30,7 @@ def correlate(points, vectors, atoms, correlations):
             correlations[b, j] = dot(points[atoms[b, j]], vectors[b])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def violators(correlations, own, threshold, signed, chosen, strengths):
     """Atoms whose correlation is above the threshold, as many of the largest as ``chosen`` holds.
 
@@ -67,7 +67,7 @@ def violators(correlations, own, threshold, signed, chosen, strengths):
     return count, largest
 
 
-@njit(cache=True, nogil=True)
+@jit
 def leave(k, factor, size, support, values, state):
     """Take the k-th atom out of the support; returns the new size."""
     remove(factor, size, k)
@@ -77,7 +77,7 @@ def leave(k, factor, size, support, values, state):
     return size - 1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@jit(fastmath=FAST)
 def set_residual(Z, target, support, values, size, residual):
     for d in range(len(target)):
         residual[d] = target[d]
@@ -87,7 +87,7 @@ def set_residual(Z, target, support, values, size, residual):
             residual[d] -= value * atom[d]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def make_room(factor, size, support, values, state, wanted):
     """Let an atom that the support already spans in; its row of the factor is in place.
 
@@ -109,7 +109,7 @@ def make_room(factor, size, support, values, state, wanted):
     return step
 
 
-@njit(cache=True, nogil=True)
+@jit
 def settle(penalty, products, factor, size, support, values, state, wanted):
     """Optimum on the support, from which atoms leave as their coefficients reach 0.
 
@@ -134,7 +134,7 @@ def settle(penalty, products, factor, size, support, values, state, wanted):
     return size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def solve(Z, n_atoms, target, penalty, tolerance, signed, size, workspace):
     """Active set over the first atoms of Z, from the support in the workspace on.
 
@@ -177,7 +177,7 @@ def solve(Z, n_atoms, target, penalty, tolerance, signed, size, workspace):
     return size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def make_workspace(capacity, n_new, n_features):
     """Cholesky factor, support, its values; state of each atom; two vectors of them; the residual."""
     return (
@@ -191,7 +191,7 @@ def make_workspace(capacity, n_new, n_features):
     )
 
 
-@njit(cache=True, nogil=True)
+@jit
 def load(points, atoms, places, coefficients, n_used, Z, workspace):
     """Fill Z and the workspace with the atoms of a code; returns the size of the support."""
     factor, support, values, state = workspace[0], workspace[1], workspace[2], workspace[3]
@@ -207,7 +207,7 @@ def load(points, atoms, places, coefficients, n_used, Z, workspace):
     return size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def advance(
     points,
     targets,
@@ -266,7 +266,7 @@ def advance(
             coefficients[b, k] = -values[k] if turned else values[k]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def extrapolate(points, targets, atoms, codes, vectors, spanned):
     """Codes of penalty 0 on the same supports, if x is in their span, and what remains to be checked.
 

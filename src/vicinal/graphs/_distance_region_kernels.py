@@ -9,14 +9,14 @@ read in order, so that the compiler can use vector instructions.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.graphs._empty_region_kernels import inside
 
 CHUNK = 512
 
 
-@njit(cache=True, nogil=True)
+@jit
 def blocks_sides(side_i, side_j, side, beta):
     """Whether the corner opposite the last side of a triangle lies in the region of that side."""
     a, b, d2 = side_i * side_i, side_j * side_j, side * side
@@ -25,7 +25,7 @@ def blocks_sides(side_i, side_j, side, beta):
     return inside(a, b, d2, dot, beta)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def row_blocks(row_i, row_j, side, unit, beta):
     """Whether any point, given by its distances to i and j, lies in their region."""
     n = len(row_i)
@@ -39,7 +39,7 @@ def row_blocks(row_i, row_j, side, unit, beta):
     return False
 
 
-@njit(cache=True, nogil=True)
+@jit
 def edges_of_rows(distances, unit, near, start, stop, beta):
     """Edges (i, j), i < j, of rows start ... stop - 1 and their lengths.
 

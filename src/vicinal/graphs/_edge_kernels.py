@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.neighbors._brute_kernels import squared_distance
 
 
-@njit(cache=True, nogil=True)
+@jit
 def squared_lengths(X, edges, squares):
     """Squared distance of the two ends of each edge."""
     for e in range(len(edges)):
         squares[e] = squared_distance(X, edges[e, 0], X, edges[e, 1])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def adjacency(edges, values, indptr, indices, row_values):
     """Fill the CSR arrays; each edge is given once and stored from both ends.
 

@@ -13,7 +13,8 @@ not to the position of the data. Bounds of boxes keep a margin for it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 # Witnesses that a point may gather during its search beyond its nearest neighbours.
 GATHERED = 16
@@ -21,7 +22,7 @@ GATHERED = 16
 HEAD = 12
 
 
-@njit(cache=True, nogil=True)
+@jit
 def inside(a, b, d2, dot, beta):
     """Whether w is in the open region: a = |p|^2, b = |q|^2, d2 = |i - j|^2, dot = p.q."""
     if beta == 2.0:
@@ -34,7 +35,7 @@ def inside(a, b, d2, dot, beta):
     return dot < -np.sqrt((1.0 - beta) * (1.0 + beta)) * (np.sqrt(a) * np.sqrt(b))
 
 
-@njit(cache=True, nogil=True)
+@jit
 def blocks_edge(points, dims, i, j, w, d2, beta):
     """Whether point w lies in the region of points i and j."""
     a = b = dot = 0.0
@@ -47,7 +48,7 @@ def blocks_edge(points, dims, i, j, w, d2, beta):
     return inside(a, b, d2, dot, beta)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def square_gap(points, dims, i, j):
     """Squared distance of points i and j."""
     total = 0.0
@@ -57,7 +58,7 @@ def square_gap(points, dims, i, j):
     return total
 
 
-@njit(cache=True, nogil=True)
+@jit
 def box_distances(tree, dims, i, node):
     """Squared distances from point i to the nearest and to the farthest place of a box."""
     near = far = 0.0
@@ -71,7 +72,7 @@ def box_distances(tree, dims, i, node):
     return near, far
 
 
-@njit(cache=True, nogil=True)
+@jit
 def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
     """Whether w lies in the regions of i and of every place in the box (no is always safe).
 
@@ -98,7 +99,7 @@ def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
     return capped * least - a > slack and (capped - 1.0) * near + (2.0 - capped) * least - a > slack
 
 
-@njit(cache=True, nogil=True)
+@jit
 def box_depth(tree, dims, i, j, node, beta):
     """How deep a box can reach into the region of (i, j): negative where it can hold a blocker.
 
@@ -120,7 +121,7 @@ def box_depth(tree, dims, i, j, node, beta):
     return max(from_i, from_j) if stretch > 1.0 else from_i
 
 
-@njit(cache=True, nogil=True)
+@jit
 def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
     """A point in the region of (i, j), or -1; the boxes deepest in the region come first."""
     n_nodes = len(tree.bounds)
@@ -148,7 +149,7 @@ def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def leaf_blocker(points, columns, dims, i, j, first, last, d2, beta, scratch):
     """The first of the points first ... last - 1 in the region of (i, j), or -1.
 
@@ -175,7 +176,7 @@ def leaf_blocker(points, columns, dims, i, j, first, last, d2, beta, scratch):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, rounding):
     """Whether a single witness blocks the box; that witness is then moved to the front."""
     closest, farthest = box_distances(tree, dims, i, node)
@@ -191,7 +192,7 @@ def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, roun
     return False
 
 
-@njit(cache=True, nogil=True)
+@jit
 def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scratch, kept):
     """Mark in ``kept`` which of the m points from ``first`` on no witness blocks; whether any is left.
 
@@ -230,7 +231,7 @@ def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scrat
     return True
 
 
-@njit(cache=True, nogil=True)
+@jit
 def any_blocks(points, dims, i, j, candidates, d2, beta):
     for c in range(len(candidates)):  # noqa: SIM110 (numba has no any() of a generator)
         if blocks_edge(points, dims, i, j, candidates[c], d2, beta):
@@ -238,7 +239,7 @@ def any_blocks(points, dims, i, j, candidates, d2, beta):
     return False
 
 
-@njit(cache=True, nogil=True)
+@jit
 def edges_from(tree, columns, dims, near, start, stop, beta):
     """Edges (i, j), i < j, of tree positions start ... stop - 1, and their squared lengths.
 

@@ -7,13 +7,14 @@ others that name the node, or in both, and merging the two sorted sequences find
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 # Ciura's gaps: plain insertion for short lists, far below quadratic for long ones.
 GAPS = (1750, 701, 301, 132, 57, 23, 10, 4, 1)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
     """First neighbours of each row as a list sorted by index, without the node itself."""
     for i in range(start, stop):
@@ -27,7 +28,7 @@ def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
         counts[i] = _drop_repeats(neighbors[i, :filled], lengths[i, :filled])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _sort_by_index(ids, lengths):
     for gap in GAPS:
         for p in range(gap, len(ids)):
@@ -39,7 +40,7 @@ def _sort_by_index(ids, lengths):
             ids[q], lengths[q] = node, length
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _drop_repeats(ids, lengths):
     kept = 0
     for p in range(len(ids)):
@@ -51,7 +52,7 @@ def _drop_repeats(ids, lengths):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@jit
 def reverse_lists(neighbors, counts, starts, positions):
     """For each node the positions ``i * k + c`` in the lists that name it, in rising order.
 
@@ -70,7 +71,7 @@ def reverse_lists(neighbors, counts, starts, positions):
             starts[j + 1] += 1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def count_mutual(neighbors, counts, starts, positions, start, stop, mutual):
     """Number of neighbours of each node that name it too."""
     k = neighbors.shape[1]
@@ -88,7 +89,7 @@ def count_mutual(neighbors, counts, starts, positions, start, stop, mutual):
         mutual[i] = found
 
 
-@njit(cache=True, nogil=True)
+@jit
 def merge_lists(
     neighbors, lengths, counts, starts, positions, only_mutual, start, stop, indptr, indices, merged
 ):
@@ -115,7 +116,7 @@ def merge_lists(
                 at += 1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def euclidean_rows(points, columns, first, out):
     """Distances to all points; ``columns`` is the transposed set, so that points are adjacent."""
     for row in range(len(out)):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from vicinal._kernels import LEAN
+from vicinal._jit import jit
 from vicinal.graphs._boruvka_kernels import is_forbidden
 from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
 from vicinal.neighbors._kdtree_kernels import box_gap, cost_between, lower_bound
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _asks(forest, i, limit):
     """Whether point i has to search, for it may know a better edge of its component than the best.
 
@@ -26,7 +25,7 @@ def _asks(forest, i, limit):
     return is_open
 
 
-@njit(cache=True, nogil=True)
+@jit
 def search_leaves(tree, kind, offsets, pure, forest, forbidden, limit, first, last):
     """Find the nearest outside point for the open points of leaves first ... last - 1.
 
@@ -44,7 +43,7 @@ def search_leaves(tree, kind, offsets, pure, forest, forbidden, limit, first, la
         _search_leaf(tree, kind, offsets, pure, forest, forbidden, limit, leaf, room)
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _search_leaf(tree, kind, offsets, pure, forest, forbidden, limit, leaf, room):
     asking, bound, beyond, low, high, stack = room
     n_nodes = len(tree.bounds)
@@ -102,7 +101,7 @@ def _search_leaf(tree, kind, offsets, pure, forest, forbidden, limit, leaf, room
     _settle(forest, asking, bound, beyond, count, pruned)
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _ask(tree, kind, offsets, pure, forest, forbidden, asking, bound, beyond, count, other):
     """Look through a leaf for the asking points; returns the largest cost still of interest."""
     points, order = tree.points, tree.order
@@ -137,7 +136,7 @@ def _ask(tree, kind, offsets, pure, forest, forbidden, asking, bound, beyond, co
     return reach
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _settle(forest, asking, bound, beyond, count, pruned):
     """Keep what was found if nothing nearer can have been pruned; else only the lower bound."""
     for q in range(count):
@@ -151,7 +150,7 @@ def _settle(forest, asking, bound, beyond, count, pruned):
         forest.floor[i] = max(np.nextafter(bound[q], np.inf), min(beyond[q], pruned))
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def mark_pure(tree, component, pure):
     """Note for each node of the tree the component of all its points, -1 when they differ."""
     n_nodes = len(tree.bounds)
@@ -170,7 +169,7 @@ def mark_pure(tree, component, pure):
         pure[node] = label
 
 
-@njit(cache=True, nogil=True)
+@jit
 def open_points(forest, limit):
     """The points that may know a better edge of their component than the best so far."""
     rows = np.empty_like(forest.near)
@@ -182,7 +181,7 @@ def open_points(forest, limit):
     return rows[:count]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def search_rows(costs, rows, forest, forbidden):
     """Nearest outside point of ``rows``, from their costs to all points."""
     for r in range(len(rows)):
@@ -196,7 +195,7 @@ def search_rows(costs, rows, forest, forbidden):
                 forest.near[i], forest.floor[i] = j, costs[r, j]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def search_products(
     products, first, X, rows, exact_half, halves, frame_scale, offsets, forest, forbidden
 ):
@@ -233,7 +232,7 @@ def search_products(
                     wanted = cut(bound * square_scale, exact_half[i], X.shape[1], unit, False)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _square_within(offsets, i, cost, has_offsets):
     """Largest squared distance at which a pair of point i can still cost as little as ``cost``."""
     if not has_offsets:

@@ -8,14 +8,13 @@ hit is looked at one entry at a time.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from vicinal._kernels import LEAN
+from vicinal._jit import jit
 
 CHUNK, SHORT = 64, 32
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _sift_down(keys, ids, row, at, size):
     """Restore the heap of a row below ``at``."""
     key, name = keys[row, at], ids[row, at]
@@ -36,13 +35,13 @@ def _sift_down(keys, ids, row, at, size):
     keys[row, at], ids[row, at] = key, name
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _replace_worst(keys, ids, row, key, name):
     keys[row, 0], ids[row, 0] = key, name
     _sift_down(keys, ids, row, 0, keys.shape[1])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _sort_heap(keys, ids, row, size):
     """Turn the heap in the first ``size`` places of a row into an ascending list."""
     for last in range(size - 1, 0, -1):
@@ -52,7 +51,7 @@ def _sort_heap(keys, ids, row, size):
         _sift_down(keys, ids, row, 0, last)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def squared_distance(A, i, B, j):
     """The sum in feature order that every exact road of the library uses."""
     total = 0.0
@@ -62,7 +61,7 @@ def squared_distance(A, i, B, j):
     return total
 
 
-@njit(cache=True, nogil=True)
+@jit
 def scan(products, positions, rows, columns):
     """Offer each pair of a block of products to the list of its row and to that of its column.
 
@@ -99,7 +98,7 @@ def scan(products, positions, rows, columns):
         row_reach[row] = reach
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def offer(products, positions, halves, names, own, reach, keys, ids):
     """Offer the points of a block of products to the sorted lists of its rows.
 
@@ -131,7 +130,7 @@ def offer(products, positions, halves, names, own, reach, keys, ids):
         reach[row] = bound
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def cut(squared, half, n_features, unit, exact):
     """No pair within ``squared`` of a point with this half squared norm has a key above the result.
 
@@ -148,7 +147,7 @@ def cut(squared, half, n_features, unit, exact):
     return ((distance + rounded) ** 2 + summed + n_features * 1e-36) / 2 - half
 
 
-@njit(cache=True, nogil=True)
+@jit
 def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
     """Exact squares of the candidates, the best k of them in order, and whether they are the answer.
 
@@ -175,7 +174,7 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
         certain[i] = cut(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def measure_best(Q, X, rows, candidates, ids, squares):
     """Of the candidates of points ``rows`` of Q, keep the nearest, sorted by (squared distance, index).
 
@@ -203,7 +202,7 @@ def measure_best(Q, X, rows, candidates, ids, squares):
                 ids[row, at], squares[row, at] = name, square
 
 
-@njit(cache=True, nogil=True)
+@jit
 def measure_lists(Q, X, first, ids, squares):
     """Squared distances of the listed points from points first ... of Q; infinite where none is."""
     for row in range(len(ids)):
@@ -213,7 +212,7 @@ def measure_lists(Q, X, first, ids, squares):
                 squares[row, c] = squared_distance(Q, first + row, X, ids[row, c])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def recheck(products, Q, X, rows, row_half, halves, first, own, scale, unit, exact, keys, ids):
     """Offer columns ``first`` ... of the products to the lists of exact squares of ``rows``.
 
@@ -245,14 +244,14 @@ def recheck(products, Q, X, rows, row_half, halves, first, own, scale, unit, exa
                     wanted = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def sort_lists(keys, ids):
     """Sort each heap ascending."""
     for row in range(len(keys)):
         _sort_heap(keys, ids, row, keys.shape[1])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def smallest(distances, own, ids, keys):
     """The smallest entries of each row, ascending by (distance, index); ``own[row]`` is left out."""
     n_cols = distances.shape[1]
@@ -276,7 +275,7 @@ def smallest(distances, own, ids, keys):
         _sort_heap(keys, ids, row, keys.shape[1])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def manhattan_rows(Q, columns, first, out):
     """Sums of absolute differences; ``columns`` is the transposed set, so that points are adjacent."""
     for row in range(len(out)):

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from vicinal._kernels import LEAN
+from vicinal._jit import jit
 
 
 class KDTree(NamedTuple):
@@ -55,7 +54,7 @@ class Offsets(NamedTuple):
 NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
 
 
-@njit(cache=True, nogil=True)
+@jit
 def split(tree, dims, root, stop):
     """Split ``root`` and its descendants that are numbered below ``stop``."""
     stack = np.empty(64, np.int64)
@@ -69,7 +68,7 @@ def split(tree, dims, root, stop):
             size += 2
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _split_node(tree, dims, node):
     """Box of a node, and the halves that its children get; whether it has any."""
     points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
@@ -99,7 +98,7 @@ def _split_node(tree, dims, node):
     return True
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _select(points, order, d, left, right, middle, axis):
     """Move rows so that ``middle`` holds what sorting along ``axis`` would put there."""
     while left < right:
@@ -125,7 +124,7 @@ def _select(points, order, d, left, right, middle, axis):
             return
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def cost_between(kind, offsets, x, i, y, j):
     """Cost of the pair x[i], y[j]; offsets are looked up at i and j."""
     total = 0.0
@@ -137,7 +136,7 @@ def cost_between(kind, offsets, x, i, y, j):
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def box_gap(kind, low, high, u, low2, high2, v):
     """Smallest distance between box u and box v; a point is a box with equal corners."""
     total = 0.0
@@ -148,13 +147,13 @@ def box_gap(kind, low, high, u, low2, high2, v):
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def lower_bound(kind, offsets, gap, offset_sum):
     """Smallest cost of a pair that is ``gap`` or more apart."""
     return offsets.scale * gap + offset_sum if len(kind[2]) else gap
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _offer(order, costs, ids, row, cost, candidate):
     """Put a candidate into the sorted list of a row if it belongs there."""
     at = costs.shape[1] - 1
@@ -171,7 +170,7 @@ def _offer(order, costs, ids, row, cost, candidate):
     ids[row, at] = candidate
 
 
-@njit(cache=True, nogil=True)
+@jit
 def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
     """Lists of the cheapest others for the points of leaves first ... last - 1."""
     n_nodes = len(tree.bounds)
@@ -192,7 +191,7 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
                 indices[row, c] = tree.order[ids[i - a, c]] if original else ids[i - a, c]
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
     """The cheapest others of the points of one leaf."""
     n_nodes = len(tree.bounds)
@@ -229,7 +228,7 @@ def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
         node = (node - 1) // 2
 
 
-@njit(cache=True, nogil=True, inline="always")
+@jit(inline="always")
 def _box_bound(tree, kind, offsets, u, v):
     gap = box_gap(kind, tree.lower, tree.upper, u, tree.lower, tree.upper, v)
     return lower_bound(
@@ -237,7 +236,7 @@ def _box_bound(tree, kind, offsets, u, v):
     )
 
 
-@njit(**LEAN)
+@jit(allocates=False)
 def _join(tree, kind, offsets, a, b, other, best, ids):
     """Offer the points of leaf ``other`` to those at a ... b - 1.
 
@@ -262,7 +261,7 @@ def _join(tree, kind, offsets, a, b, other, best, ids):
     return reach, reach_row
 
 
-@njit(cache=True, nogil=True)
+@jit
 def point_search(tree, kind, queries, first, last, indices, costs):
     """Lists of the nearest points of the tree for queries first ... last - 1."""
     n_nodes = len(tree.bounds)

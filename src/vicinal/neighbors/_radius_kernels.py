@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
 
 
-@njit(cache=True, nogil=True)
+@jit
 def points_to_visit(tree, kind, queries, costs):
     """Number of points in leaves that come within each query's cost, summed over the queries."""
     n_nodes = len(tree.bounds)
@@ -30,7 +30,7 @@ def points_to_visit(tree, kind, queries, costs):
     return visited
 
 
-@njit(cache=True, nogil=True)
+@jit
 def walk_within(tree, kind, queries, rows, own, radius, indptr, indices, distances):
     """Points within ``radius`` of the queries numbered ``rows``; counts only, if there is no output.
 
@@ -64,7 +64,7 @@ def walk_within(tree, kind, queries, rows, own, radius, indptr, indices, distanc
             indptr[q + 1] = at
 
 
-@njit(cache=True, nogil=True)
+@jit
 def wanted_keys(squared, halves, n_features, unit, exact):
     """Largest key that a pair within ``squared`` can have, for each row."""
     wanted = np.empty(len(halves))
@@ -73,7 +73,7 @@ def wanted_keys(squared, halves, n_features, unit, exact):
     return wanted
 
 
-@njit(cache=True, nogil=True)
+@jit
 def count_below(products, halves, wanted):
     """Number of entries of a block of products whose key is at most the row's ``wanted``."""
     total = 0
@@ -89,7 +89,7 @@ def count_below(products, halves, wanted):
     return total
 
 
-@njit(cache=True, nogil=True)
+@jit
 def measure_below(
     products, halves, wanted, Q, X, radius, first_row, first, own, rows, ids, distances
 ):

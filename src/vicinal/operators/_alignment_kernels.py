@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.operators._stationary_kernels import exact_stationary
 
 
-@njit(cache=True, nogil=True)
+@jit
 def local_laplacians(indptr, indices, weights, beta, start, stop, offsets, rows, columns, values):
     """Local Laplacians (6) of the patches of nodes ``start`` to ``stop``, as coordinate entries.
 

@@ -9,13 +9,14 @@ handling of negative indices.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 # A pivot below this share of its diagonal entry is rounding noise.
 SMALLEST_PIVOT = 1e-10
 
 
-@njit(cache=True, nogil=True)
+@jit
 def factorize(indptr, indices, values, inverse_pivots):
     """Incomplete Cholesky factor L of a lower triangle, in its place, without any new entry.
 
@@ -45,7 +46,7 @@ def factorize(indptr, indices, values, inverse_pivots):
         inverse_pivots[i] = 1.0 / pivot
 
 
-@njit(cache=True, nogil=True)
+@jit
 def precondition(indptr, indices, values, inverse_pivots, R, Z):
     """Z = (L L')^-1 R."""
     n = len(inverse_pivots)
@@ -73,7 +74,7 @@ def precondition(indptr, indices, values, inverse_pivots, R, Z):
             Z[j + 3] -= value * z3
 
 
-@njit(cache=True, nogil=True)
+@jit
 def multiply(indptr, indices, values, P, Q):
     """Q = A P; returns the four products P'Q."""
     d0 = d1 = d2 = d3 = 0.0
@@ -93,7 +94,7 @@ def multiply(indptr, indices, values, P, Q):
     return d0, d1, d2, d3
 
 
-@njit(cache=True, nogil=True)
+@jit
 def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_steps, residuals):
     """Conjugate gradients from X on, until every column's residual is small or steps run out.
 

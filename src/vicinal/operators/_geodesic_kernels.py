@@ -7,15 +7,16 @@ the keys, the nodes they belong to, and by node its place in the heap, -1 if it 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _empty_heap(n):
     return np.empty(n), np.empty(n, np.int32), np.full(n, -1, np.int32)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _push(heap_keys, heap_nodes, place, size, node, key):
     """Put a node in, or move it up to its decreased key; returns the new size."""
     p = place[node]
@@ -36,7 +37,7 @@ def _push(heap_keys, heap_nodes, place, size, node, key):
     return size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _pop(heap_keys, heap_nodes, place, size):
     """Take the node of smallest key out of a heap of ``size`` nodes."""
     top = heap_nodes[0]
@@ -66,7 +67,7 @@ def _pop(heap_keys, heap_nodes, place, size):
     return top
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _relax(indptr, indices, lengths, node, near, heap_keys, heap_nodes, place, size):
     """Pass the length of the way to a node on to its neighbours; returns the new size."""
     here = near[node]
@@ -79,7 +80,7 @@ def _relax(indptr, indices, lengths, node, near, heap_keys, heap_nodes, place, s
     return size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def from_each(indptr, indices, lengths, sources, names, start, stop, paths):
     """Rows ``start`` to ``stop`` of the paths, one source after the other."""
     n = len(indptr) - 1
@@ -98,7 +99,7 @@ def from_each(indptr, indices, lengths, sources, names, start, stop, paths):
             paths[row, names[node]] = near[node]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def from_patch(indptr, indices, lengths, sources, names, rows, paths):
     """Paths from sources that lie close together, as lanes of one search.
 
@@ -145,7 +146,7 @@ def from_patch(indptr, indices, lengths, sources, names, rows, paths):
             paths[rows[lane], names[node]] = near[node, lane]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def nearby_order(indptr, indices, lengths, patch):
     """Nodes in patches: a node, then the nearest ones that are in no patch yet.
 
@@ -186,7 +187,7 @@ def nearby_order(indptr, indices, lengths, patch):
     return order
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _free_neighbor(indptr, indices, order, taken, rim, filled):
     """A node in no patch beside one that is, or -1; ``rim`` is the first that may have one."""
     while rim < filled:
@@ -197,7 +198,7 @@ def _free_neighbor(indptr, indices, order, taken, rim, filled):
     return -1, rim
 
 
-@njit(cache=True, nogil=True)
+@jit
 def spread_landmarks(indptr, indices, lengths, landmarks):
     """Fill ``landmarks`` with nodes, each the farthest from those before it, by shortest paths.
 
@@ -226,7 +227,7 @@ def spread_landmarks(indptr, indices, lengths, landmarks):
         near[landmark] = -1.0
 
 
-@njit(cache=True, nogil=True)
+@jit
 def shorter_way(paths, start, stop, columns):
     """Both triangles hold the smaller of two sums that differ by the order of rounding."""
     for i in range(start, stop):

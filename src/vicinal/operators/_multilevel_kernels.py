@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 # A neighbour is close if its weight is at least this share of the node's largest.
 CLOSE = 0.25
 
 
-@njit(cache=True, nogil=True)
+@jit
 def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, start, stop):
     """One step of Chebyshev iteration for A x = b: the change of x, from the one before it."""
     width = x.shape[1]
@@ -24,7 +25,7 @@ def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, 
             change[i, c] = momentum * change[i, c] + step * inverse[i] * residual[c]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def group(indptr, indices, weights):
     """Number of the group of each node, and how many there are.
 

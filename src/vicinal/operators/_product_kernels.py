@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def rows_times_vector(indptr, indices, values, x, start, stop, out):
     """Rows ``start`` to ``stop`` of a CSR matrix times x."""
     for i in range(start, stop):
@@ -16,7 +17,7 @@ def rows_times_vector(indptr, indices, values, x, start, stop, out):
         out[i] = total
 
 
-@njit(cache=True, nogil=True)
+@jit
 def rows_times_block(indptr, indices, values, x, start, stop, out):
     """Rows ``start`` to ``stop`` of a CSR matrix times a block of vectors, a row of ``x`` a node."""
     width = x.shape[1]
@@ -29,7 +30,7 @@ def rows_times_block(indptr, indices, values, x, start, stop, out):
                 out[i, c] += value * x[j, c]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def hops_from_first(indptr, indices):
     """Edges on the shortest way from the first node of a connected graph to each."""
     n = len(indptr) - 1

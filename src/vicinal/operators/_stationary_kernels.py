@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def factorize(indptr, indices, values, diagonal):
     """Incomplete LU factors of a CSR matrix in its place, without any new entry; rows are sorted.
 
@@ -30,7 +31,7 @@ def factorize(indptr, indices, values, diagonal):
             position[indices[e]] = -1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def substitute(indptr, indices, values, diagonal, b, x):
     """x = (L U)^-1 b."""
     n = len(b)
@@ -46,7 +47,7 @@ def substitute(indptr, indices, values, diagonal, b, x):
         x[i] = total / values[diagonal[i]]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def multiply(indptr, indices, values, x, out):
     """out = A x; returns out'out."""
     square = 0.0
@@ -59,7 +60,7 @@ def multiply(indptr, indices, values, x, out):
     return square
 
 
-@njit(cache=True, nogil=True)
+@jit
 def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_steps, x):
     """Solve A x = b from x = 0 until |b - A x|_1 is small; returns the steps and the residual.
 
@@ -103,7 +104,7 @@ def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_steps,
     return max_steps, size
 
 
-@njit(cache=True, nogil=True)
+@jit
 def exact_stationary(P, out):
     """Stationary distribution of a small irreducible chain; overwrites P.
 
@@ -129,7 +130,7 @@ def exact_stationary(P, out):
         out[k] /= whole
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _dot(a, b):
     total = 0.0
     for i in range(len(a)):

@@ -7,13 +7,14 @@ The matrix is a sum over the tree: ``drops[v]`` times the ones on the leaves bel
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 # In place of a pivot that is exactly 0; not so small that its inverse times another one overflows.
 TINY = 1e-60
 
 
-@njit(cache=True, nogil=True)
+@jit
 def sum_nodes(first, split, stop, X, sums):
     """Sum of the rows of X below each node."""
     n, q = X.shape
@@ -25,7 +26,7 @@ def sum_nodes(first, split, stop, X, sums):
             sums[v, c] = total
 
 
-@njit(cache=True, nogil=True)
+@jit
 def add_down(first, split, stop, drops, sums, added):
     """What each node and its ancestors add to the product at each leaf below; may be ``sums`` itself."""
     n, q = len(first) + 1, sums.shape[1]
@@ -41,7 +42,7 @@ def add_down(first, split, stop, drops, sums, added):
                 added[v + left, c] = added[v, c] + drops[v + left] * sums[v + left, c]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def multiply(first, split, stop, drops, leaf_drops, X, out):
     """The matrix times the columns of X, all in the order of leaves."""
     n, q = X.shape
@@ -56,7 +57,7 @@ def multiply(first, split, stop, drops, leaf_drops, X, out):
                     out[p, c] = added[v, c] + leaf_drops[p] * X[p, c]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown):
     """Factors of shift * diagonal - matrix; the number of its negative eigenvalues.
 
@@ -88,7 +89,7 @@ def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown
     return below
 
 
-@njit(cache=True, nogil=True)
+@jit
 def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown, B, out):
     """Solutions of (shift * diagonal - matrix) x = b for the columns of B, by the factors."""
     n, q = B.shape

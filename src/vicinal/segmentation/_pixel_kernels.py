@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def count_neighbors(height, width, offsets, start, stop, counts):
     """Neighbours inside the image, of the pixels of rows ``start`` to ``stop``."""
     for y in range(start, stop):
@@ -19,7 +20,7 @@ def count_neighbors(height, width, offsets, start, stop, counts):
             counts[y * width + x] = inside
 
 
-@njit(cache=True, nogil=True)
+@jit
 def fill_neighbors(values, scale, offsets, nearness, least, indptr, start, stop, indices, weights):
     """Entries of the same pixels: Gaussian of the difference times nearness of the position."""
     height, width, n_channels = values.shape

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def helmert_rows(points, context, left_out, rows, centred, mean):
     """Helmert coordinates of a context, its centred members and its mean.
 
@@ -43,7 +44,7 @@ def helmert_rows(points, context, left_out, rows, centred, mean):
         mean[d] += points[base, d]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def helmert_both(local, half, gram):
     """Gram matrix in Helmert coordinates, of the inner products of a context."""
     s = len(local)
@@ -59,7 +60,7 @@ def helmert_both(local, half, gram):
             total += half[u, r]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def helmert_basis(j, row):
     """Row j of the basis: the coordinates of the j-th point's own axis."""
     for r in range(1, len(row) + 1):
@@ -72,7 +73,7 @@ def helmert_basis(j, row):
             row[r - 1] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@jit
 def products_of_rows(rows, gram):
     """Lower triangle and its mirror image of rows rows'."""
     for u in range(len(rows)):
@@ -80,7 +81,7 @@ def products_of_rows(rows, gram):
             gram[u, v] = gram[v, u] = dot(rows[u], rows[v])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def products_of_columns(rows, gram):
     """Lower triangle of rows' rows."""
     gram[:] = 0.0
@@ -90,7 +91,7 @@ def products_of_columns(rows, gram):
                 gram[u, v] += rows[r, u] * rows[r, v]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def factor(gram, c, lower):
     """Cholesky factor of I + c gram, in place of ``lower``; returns the log of its determinant.
 
@@ -113,7 +114,7 @@ def factor(gram, c, lower):
     return logdet, loss
 
 
-@njit(cache=True, nogil=True)
+@jit
 def solve(lower, vector, out):
     """L^-1 v, and the square of its length; ``out`` may be ``vector``."""
     total = 0.0
@@ -127,7 +128,7 @@ def solve(lower, vector, out):
     return total
 
 
-@njit(cache=True, nogil=True)
+@jit
 def literal_lengths(points, context, distortion, rows, centred, mean, parts):
     """Coding length (13) of a context, and of what is left without each member in ``parts``.
 
@@ -152,7 +153,7 @@ def literal_lengths(points, context, distortion, rows, centred, mean, parts):
     return whole
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _logdet_of_rows(rows, stretch):
     """log det(I + stretch^2 rows rows'), by Householder reflections of the stretched rows over I.
 
@@ -187,7 +188,7 @@ def _logdet_of_rows(rows, stretch):
     return logdet
 
 
-@njit(cache=True, nogil=True)
+@jit
 def norm(vector):
     """Length of a vector, also where squares overflow or vanish."""
     square = dot(vector, vector)
@@ -204,14 +205,14 @@ def norm(vector):
     return scale * np.sqrt(square)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def times(matrix, vector, out):
     """out = A v."""
     for u in range(len(matrix)):
         out[u] = dot(matrix[u], vector)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def dot(a, b):
     """a'b, summed in order."""
     total = 0.0

@@ -7,8 +7,8 @@ and lose nothing to cancellation.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.similarity._coding_kernels import (
     dot,
     factor,
@@ -27,7 +27,7 @@ from vicinal.similarity._coding_kernels import (
 MAX_LOSS = 1e4
 
 
-@njit(cache=True, nogil=True)
+@jit
 def euclidean_rows(points, indices, start, stop, out):
     """Contextual distances by the trivial descriptor: | gamma - |1 - gamma| | d = d."""
     gap = np.empty(points.shape[1])
@@ -37,7 +37,7 @@ def euclidean_rows(points, indices, start, stop, out):
         out[i, 0], out[i, 1] = 0.0, norm(gap)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def centroid_rows(points, indices, start, stop, out):
     """Contextual distances by the centroid: | |x_i - m| - |x_j - m| | / K, m the mean of the context."""
     s, dim = indices.shape[1], points.shape[1]
@@ -57,7 +57,7 @@ def centroid_rows(points, indices, start, stop, out):
             out[i, j] = abs(far[0] - far[j]) / (s - 1)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def centroid_products(products, indices, start, stop, out):
     """The same from inner products of all pairs instead of points."""
     s = indices.shape[1]
@@ -76,7 +76,7 @@ def centroid_products(products, indices, start, stop, out):
             out[i, j] = abs(far[0] - far[j]) / (s - 1)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def coding_length_rows(points, indices, distortion, start, stop, out):
     """Contextual distances by the coding length (13) of contexts of points.
 
@@ -116,7 +116,7 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
     return any_left
 
 
-@njit(cache=True, nogil=True)
+@jit
 def coding_length_literal(points, indices, distortion, start, stop, out):
     """The same for contexts marked with NaN, each coding length counted on its own."""
     s, dim = indices.shape[1], points.shape[1]
@@ -128,7 +128,7 @@ def coding_length_literal(points, indices, distortion, start, stop, out):
             _distances(whole, lengths, out[i])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def coding_length_products(products, indices, dim, distortion, start, stop, out):
     """The same from inner products of all pairs instead of points."""
     s = indices.shape[1]
@@ -152,7 +152,7 @@ def coding_length_products(products, indices, dim, distortion, start, stop, out)
         _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _mean_term(square, moved, without, dim, squared):
     """Change of the last term of (13) where the mean's square changes by ``moved`` to ``without``."""
     ratio = moved / (squared + square)
@@ -161,7 +161,7 @@ def _mean_term(square, moved, without, dim, squared):
     return 0.5 * dim * np.log((squared + without) / (squared + square))
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _by_members(gram, shifts, dim, squared, lower, vectors, out):
     """Distances of one context from its (s - 1) x (s - 1) Gram matrix in Helmert coordinates.
 
@@ -190,7 +190,7 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
     return loss < MAX_LOSS
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
     """The same from the D x D products of features, where the context has more points than features."""
     s, dim = centred.shape
@@ -216,7 +216,7 @@ def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
     return loss < MAX_LOSS
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _products_without(centred, left_out, centre, gram):
     """Products of the features of a context without one of its points, around its own mean."""
     s, dim = centred.shape
@@ -231,7 +231,7 @@ def _products_without(centred, left_out, centre, gram):
                 gram[u, v] += (centred[t, u] - centre[u]) * (centred[t, v] - centre[v])
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _distances(whole, parts, out):
     """| |whole - part_0| - |whole - part_j| |; where both have one sign, ``whole`` drops out."""
     own = whole - parts[0]

@@ -8,10 +8,11 @@ child is node v + 1 and the right one is node ``v + split[v] - first[v]``, unles
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def root_of(parent, node):
     """Root of a node, halving the way to it."""
     while parent[node] != node:
@@ -20,7 +21,7 @@ def root_of(parent, node):
     return node
 
 
-@njit(cache=True, nogil=True)
+@jit
 def join_in_order(edges, order, children, used):
     """Join the ends of edges in the given order (Kruskal); the number of joins.
 
@@ -62,7 +63,7 @@ def join_in_order(edges, order, children, used):
     return done
 
 
-@njit(cache=True, nogil=True)
+@jit
 def lay_out(children, sizes, leaves, first, split, stop, origin):
     """Leaves from left to right and nodes in preorder; ``origin`` is the join that each node was."""
     n = len(leaves)
@@ -90,7 +91,7 @@ def lay_out(children, sizes, leaves, first, split, stop, origin):
         depth += 2
 
 
-@njit(cache=True, nogil=True)
+@jit
 def fill_parents(first, split, stop, node_parents, leaf_parents):
     """Parent of each node (that of the root is -1) and of each leaf."""
     node_parents[0] = -1
@@ -106,7 +107,7 @@ def fill_parents(first, split, stop, node_parents, leaf_parents):
             leaf_parents[split[v]] = v
 
 
-@njit(cache=True, nogil=True)
+@jit
 def largest_between(gaps, table, width, low, high, found):
     """Largest of ``gaps[low:high]`` for each pair; ``table[k, b]`` is that of 2^k blocks from b on."""
     for e in range(len(found)):
@@ -128,7 +129,7 @@ def largest_between(gaps, table, width, low, high, found):
         found[e] = best
 
 
-@njit(cache=True, nogil=True)
+@jit
 def fill_rows(gaps, leaves, places, items, rows, own):
     """Height at which each item meets every point: the running maximum of gaps on the way to it."""
     n = len(leaves)
@@ -145,7 +146,7 @@ def fill_rows(gaps, leaves, places, items, rows, own):
             rows[r, leaves[p]] = height
 
 
-@njit(cache=True, nogil=True)
+@jit
 def climb(heights, node_parents, leaf_parents, places, limits, found):
     """The highest node above each leaf whose height is at most a limit; -1 if there is none."""
     for e in range(len(places)):

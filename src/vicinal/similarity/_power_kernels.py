@@ -8,15 +8,15 @@ Numbers of items are unsigned: signed ones would be tested at each access, as th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from vicinal._jit import jit
 from vicinal.similarity._selection_kernels import floor_of
 
 # Below, single precision loses digits and then everything.
 SMALLEST = 1e-37
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _spread(i, left, left_shares, left_counts, right, right_shares, right_counts, sums, touched):
     """Row i of left times right in ``sums``, its places in ``touched``; returns how many."""
     n_touched = np.uint64(0)
@@ -34,7 +34,7 @@ def _spread(i, left, left_shares, left_counts, right, right_shares, right_counts
     return np.int64(n_touched)
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _gather(sums, touched, n_touched, least, values):
     """Sums that are at least ``least``; returns how many."""
     found = 0
@@ -45,7 +45,7 @@ def _gather(sums, touched, n_touched, least, values):
     return found
 
 
-@njit(cache=True, nogil=True)
+@jit
 def _largest(sums, touched, n_touched, n_kept, least, guess, values):
     """The n_kept-th largest sum, or ``least`` if fewer are as large; a good guess below it saves time."""
     found = _gather(sums, touched, n_touched, max(least, guess), values)
@@ -54,7 +54,7 @@ def _largest(sums, touched, n_touched, n_kept, least, guess, values):
     return floor_of(values, found, n_kept) if found > n_kept else least
 
 
-@njit(cache=True, nogil=True)
+@jit
 def pruned_product(
     left, left_shares, left_counts, right, right_shares, right_counts, start, stop, least, out
 ):
@@ -90,7 +90,7 @@ def pruned_product(
         counts[i] = kept
 
 
-@njit(cache=True, nogil=True)
+@jit
 def largest_of_product(
     left, left_shares, left_counts, right, right_shares, right_counts, start, stop, out
 ):

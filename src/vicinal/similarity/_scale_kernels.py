@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def mean_shortest(indptr, lengths, limit, start, stop, means):
     """Mean of at most ``limit`` shortest positive lengths of each row, 0 for a row without any."""
     shortest = np.empty(limit)

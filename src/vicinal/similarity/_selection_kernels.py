@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from vicinal._jit import jit
 
 
-@njit(cache=True, nogil=True)
+@jit
 def floor_of(values, n_values, n_kept):
     """The n_kept-th largest of at least so many values, which are reordered."""
     # Quickselect by hand: numba takes seconds to compile its own partition.
@@ -32,7 +33,7 @@ def floor_of(values, n_values, n_kept):
     return values[wanted]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def largest_places(rows, places):
     """Places of the largest entries of each row, ascending; of equal ones those that come first."""
     n, k = rows.shape[1], places.shape[1]
