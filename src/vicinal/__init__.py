@@ -21,6 +21,7 @@ __version__ = "0.1.0.dev0"
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "neighbors.transformer": ["KNNTransformer"],
         "graphs.graph": ["Graph"],
         "similarity.contextual": ["contextual_distance"],
         "similarity.paths": ["path_similarity"],

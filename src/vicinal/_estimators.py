@@ -12,7 +12,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal import graphs
-from vicinal._validation import check_affinity, check_distances, validate_input
+from vicinal._graph_params import NestedGraphParams
+from vicinal._validation import check_affinity, validate_input
+from vicinal.graphs.distance_rows import graph_from_distances, neighbors_from_rows
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.places import knn_of_places
 from vicinal.neighbors import NeighborSearch
@@ -22,15 +24,18 @@ from vicinal.similarity.affinities import FAR_OUT, check_scale, edge_scale
 
 NEIGHBORS = 10
 BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid", "contextual"))
+DISTANCES, AFFINITY = "precomputed_distances", "precomputed_affinity"
 
 
-class GraphEstimator(BaseEstimator):
+class GraphEstimator(NestedGraphParams):
     """Base of estimators that work on a graph of the points.
 
     Subclasses have the parameters ``graph``, ``graph_params``, ``scale``, ``random_state``, ``n_jobs``
     and ``verbose``.
     """
 
+    # What graph="precomputed" means, as in scikit-learn's estimator for the same task.
+    _precomputed = AFFINITY
     graph: Any
     graph_params: dict[str, Any] | None
     scale: Any
@@ -44,7 +49,7 @@ class GraphEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
-        tags.input_tags.sparse = self._is_precomputed()
+        tags.input_tags.sparse = self._given() is not None
         return tags
 
     def _build_graph(self, X: Any) -> Graph:
@@ -52,10 +57,15 @@ class GraphEstimator(BaseEstimator):
         if isinstance(X, Graph):
             graph = X
             forget_features(self)
-        elif self._is_precomputed():
+        elif self._given() == AFFINITY:
+            raise ValueError(
+                f"graph={self.graph!r}, but {type(self).__name__} needs lengths of edges; give distances "
+                f"with graph={DISTANCES!r}, or a Graph as X."
+            )
+        elif self._given() == DISTANCES:
             given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
             graph = (
-                Graph.from_scipy(check_distances(given))
+                graph_from_distances(given)
                 if sparse.issparse(given)
                 else graphs.complete(given, metric="precomputed")
             )
@@ -73,7 +83,7 @@ class GraphEstimator(BaseEstimator):
     def _build_affinity(self, X: Any) -> sparse.csr_array:
         """Affinity of the graph, or the matrix that was given; stored as ``affinity_``."""
         check_scale(self.scale)
-        if self._is_precomputed() and not isinstance(X, Graph):
+        if self._given() == AFFINITY and not isinstance(X, Graph):
             matrix = validate_input(self, X, accept_sparse=True, dtype=None)
             self.graph_, self.scale_ = None, None
             self.affinity_ = check_affinity(matrix, name="X")
@@ -90,6 +100,9 @@ class GraphEstimator(BaseEstimator):
         """Nearest training points of new points: as many as a training point has."""
         check_is_fitted(self)
         graph = self.graph_
+        if self._given() == DISTANCES and sparse.issparse(X):
+            X = validate_input(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+            return neighbors_from_rows(X)
         if graph is None or graph.points is None:
             raise ValueError(
                 f"this {type(self).__name__} was fitted on a graph or matrix that does not know its "
@@ -151,7 +164,8 @@ class GraphEstimator(BaseEstimator):
     def _scales_of(self, indices: np.ndarray, distances: np.ndarray) -> Any:
         if isinstance(self.scale_, float):
             # As in `Graph.affinity`: points far out are compared at a scale of their own.
-            far_out = distances.mean(axis=1, keepdims=True) / FAR_OUT
+            known = np.isfinite(distances)
+            far_out = distances.mean(axis=1, keepdims=True, where=known) / FAR_OUT
             return np.maximum(far_out, self.scale_) if self.scale == "auto" else self.scale_
         # The local scale of a new point is that of its nearest training point.
         scales = np.sqrt(self.scale_)
@@ -174,7 +188,7 @@ class GraphEstimator(BaseEstimator):
         if self.graph not in BUILDERS:
             raise ValueError(
                 f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
-                "or a function from points to a Graph is needed."
+                f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
             )
         if len(points) < 2:
             raise ValueError(f"X has n_samples={len(points)}, but a graph needs 2 points or more.")
@@ -188,12 +202,16 @@ class GraphEstimator(BaseEstimator):
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
         return graph if graph.codes is None else graph.symmetrize("mean")
 
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.graph, str) and self.graph == "precomputed"
+    def _given(self) -> str | None:
+        """`DISTANCES` or `AFFINITY` if X is such a matrix."""
+        if not isinstance(self.graph, str):
+            return None
+        named = self._precomputed if self.graph == "precomputed" else self.graph
+        return named if named in (DISTANCES, AFFINITY) else None
 
     def _is_pairwise(self) -> bool:
         metric = (self.graph_params or {}).get("metric")
-        return self._is_precomputed() or (isinstance(metric, str) and metric == "precomputed")
+        return self._given() is not None or (isinstance(metric, str) and metric == "precomputed")
 
 
 def draw_seed(random_state: Any) -> int:

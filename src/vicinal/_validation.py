@@ -178,7 +178,14 @@ def check_affinity(
             at = int(np.argmax(difference.data))
             row = int(np.searchsorted(difference.indptr, at, side="right")) - 1
             column = int(difference.indices[at])
-            raise _not_symmetric(name, row, column, matrix[row, column], matrix[column, row])
+            raise _not_symmetric(
+                name,
+                row,
+                column,
+                matrix[row, column],
+                matrix[column, row],
+                "; distances to neighbours go in with graph='precomputed_distances'",
+            )
         if worst > 0:
             matrix = (matrix + matrix.T) / 2
     return matrix
@@ -288,7 +295,9 @@ def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
     return with_averaged_pairs(matrix, slack)
 
 
-def _not_symmetric(name: str, row: int, column: int, here: float, there: float) -> ValueError:
+def _not_symmetric(
+    name: str, row: int, column: int, here: float, there: float, hint: str = ""
+) -> ValueError:
     texts = next(
         texts
         for digits in (6, 10, 17)
@@ -297,7 +306,7 @@ def _not_symmetric(name: str, row: int, column: int, here: float, there: float) 
     return ValueError(
         f"{name} is not symmetric: {name}[{row}, {column}] = {texts[0]} but "
         f"{name}[{column}, {row}] = {texts[1]}; average it as ({name} + {name}.T) / 2 "
-        "if it is meant to be."
+        f"if it is meant to be{hint}."
     )
 
 

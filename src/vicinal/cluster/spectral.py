@@ -48,9 +48,12 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         If the graph has more components than clusters: join the nearest components, or explain.
     max_clusters : int, default=20
         Most clusters that "auto" considers.
-    graph : str, callable or "precomputed", default="knn"
-        Name of a function of `vicinal.graphs`, a function from points to a `Graph`, or
-        "precomputed" if X is an affinity matrix. `path_similarity` itself makes it robust path-based
+    graph : str or callable, default="knn"
+        Name of a function of `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" if X is an affinity matrix ("precomputed" means the same, as in
+        scikit-learn), or "precomputed_distances" if X holds distances: a dense matrix of all pairs, or a
+        sparse one of neighbours, as `KNNTransformer` and scikit-learn's `KNeighborsTransformer` and
+        `RadiusNeighborsTransformer` return. `path_similarity` itself makes it robust path-based
         spectral clustering (Chang and Yeung), at O(n) though every pair has an affinity. A `Graph`
         or a `PathSimilarity` as X is always taken as it is.
     graph_params : dict, optional

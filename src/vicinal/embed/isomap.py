@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import GraphEstimator
+from vicinal._estimators import DISTANCES, GraphEstimator
 from vicinal._parallel import blocks
 from vicinal._validation import check_choice, check_count, require_memory
 from vicinal.embed.scaling import (
@@ -42,9 +42,10 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
         chance is involved.
     disconnected : {"connect", "raise"}, default="connect"
         If the graph is in pieces: join them by their shortest links, or explain.
-    graph : str, callable or "precomputed", default="knn"
-        A name from `vicinal.graphs`, a function from points to a `Graph`, or "precomputed" if X is a
-        sparse or dense matrix of edge lengths.
+    graph : str or callable, default="knn"
+        A name from `vicinal.graphs`, a function from points to a `Graph`, or "precomputed_distances" if X
+        is a matrix of distances: a dense one of all pairs, or a sparse one of neighbours, as scikit-learn's
+        `KNeighborsTransformer` returns. "precomputed" means the same here, as in scikit-learn's Isomap.
     graph_params : dict, optional
         Parameters of the graph, such as ``{"k": 15}``.
     random_state : int, RandomState or None
@@ -90,6 +91,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
     True
     """
 
+    _precomputed = DISTANCES
+
     def __init__(
         self,
         n_components: int = 2,
@@ -112,7 +115,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Isomap:
-        """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` a matrix of lengths.
+        """Embed points, the nodes of a `Graph`, or with ``graph="precomputed_distances"`` distances.
 
         Parameters
         ----------
@@ -159,6 +162,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
         Parameters
         ----------
         X : array (m, n_features)
+            With ``graph="precomputed_distances"`` the distances (m, n) to training points, dense or
+            sparse like those of the fit.
 
         Returns
         -------

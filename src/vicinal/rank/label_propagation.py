@@ -31,7 +31,8 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         Number of steps. Points that are more hops away score 0; where
         the chance to miss the query is below 1e-16, scores are all 1.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`, or "precomputed".
+        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
     scale : float, "auto" or "local", default="auto"

@@ -28,7 +28,8 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
         How far scores flow, in [0, 1). Small values rank by nearness; close to 1, the scores of a
         component come to differ by the roots of degrees only.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`, or "precomputed".
+        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
     scale : float, "auto" or "local", default="auto"

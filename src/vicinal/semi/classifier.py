@@ -39,7 +39,8 @@ class GraphClassifier(TransductiveClassifier):
         Whether classes are weighted by their estimated proportions instead of by their numbers of
         labels, see `vicinal.semi.class_probabilities`. Set it where labels were not drawn at random.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`, or "precomputed".
+        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
     scale : float, "auto" or "local", default="auto"

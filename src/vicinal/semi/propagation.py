@@ -111,7 +111,8 @@ class LabelPropagation(TransductiveClassifier):
         Number of steps: few look at a small surrounding of each label. By default the limit of many
         steps, solved for at once; it is that of scikit-learn's `LabelPropagation`.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`, or "precomputed".
+        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
     scale : float, "auto" or "local", default="auto"

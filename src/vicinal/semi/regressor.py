@@ -33,7 +33,8 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         > 0, how much a difference along an edge costs, against a difference from a label: raise it
         where labels are noisy.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`, or "precomputed".
+        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
     scale : float, "auto" or "local", default="auto"

@@ -1,0 +1,55 @@
+"""Entries of ``graph_params`` as parameters of the estimator, so that a grid search can vary them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+
+PREFIX = "graph_params__"
+
+
+class NestedGraphParams(BaseEstimator):
+    """Reads and writes ``graph_params["k"]`` as ``graph_params__k``."""
+
+    graph_params: dict[str, Any] | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of this estimator.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether the entries of ``graph_params`` are listed too, as ``graph_params__<name>``.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep)
+        given = params.get("graph_params")
+        if deep and isinstance(given, Mapping):
+            params |= {f"{PREFIX}{name}": value for name, value in given.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator.
+
+        Parameters
+        ----------
+        **params
+            ``graph_params__<name>`` sets one entry of ``graph_params`` and keeps the others, for
+            instance in ``GridSearchCV(model, {"graph_params__k": [5, 10]})``.
+
+        Returns
+        -------
+        self
+        """
+        nested = {name for name in params if name.startswith(PREFIX)}
+        super().set_params(**{name: params[name] for name in params if name not in nested})
+        if nested:
+            # A new dict: the old one may be the caller's, or shared with another estimator.
+            entries = {name.removeprefix(PREFIX): params[name] for name in params if name in nested}
+            self.graph_params = {**(self.graph_params or {}), **entries}
+        return self

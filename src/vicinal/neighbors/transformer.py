@@ -1,0 +1,155 @@
+"""`KNNTransformer`: the nearest neighbours of a table as a sparse matrix, for pipelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._validation import check_count, validate_input
+from vicinal.neighbors.search import NeighborSearch
+
+
+class KNNTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Distances to the nearest neighbours as a sparse matrix, for the next step of a pipeline.
+
+    A drop-in replacement for scikit-learn's `KNeighborsTransformer` in its default mode: a row stores
+    ``n_neighbors + 1`` distances, the nearest first, because a training point counts itself. scikit-learn's
+    estimators accept the result with ``metric="precomputed"``, those of vicinal with
+    ``graph="precomputed_distances"``, and scanpy accepts the transformer itself:
+    ``scanpy.pp.neighbors(adata, n_neighbors=15, transformer=KNNTransformer(15))``.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of neighbours; the point itself does not count.
+    metric : str or callable, default="euclidean"
+        As for `NeighborSearch`; with "precomputed" X is a matrix of distances.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "auto" and "exact" give the exact neighbours, "approximate" may miss some.
+    random_state : int, RandomState or None
+        Seed of the approximate search.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+        Number of training points, the columns of the matrix.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from vicinal import KNNTransformer, SpectralClustering
+    >>> from vicinal.datasets import make_two_moons
+    >>> X, _ = make_two_moons(200, noise=0.05, random_state=0)
+    >>> KNNTransformer(5).fit_transform(X).shape
+    (200, 200)
+    >>> model = make_pipeline(KNNTransformer(10), SpectralClustering(2, graph="precomputed_distances"))
+    >>> sorted(set(model.fit_predict(X).tolist()))
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        metric: Any = "euclidean",
+        method: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.method = method
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_precomputed()
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> KNNTransformer:
+        """Prepare the search.
+
+        Parameters
+        ----------
+        X : array (n, n_features), or distances (n, n)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._validated(X)
+        n = X.shape[0]
+        check_count(self.n_neighbors, "n_neighbors")
+        check_count(
+            self.n_neighbors,
+            "n_neighbors",
+            high=max(n - 1, 1),
+            remedy=f"X has n_samples={n}, and a point is not its own neighbour.",
+        )
+        self._search = NeighborSearch(
+            X,
+            metric=self.metric,
+            method=self.method,
+            random_state=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            n_jobs=self.n_jobs,
+        )
+        self.n_samples_fit_ = self._n_features_out = n
+        return self
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """Distances from points to their ``n_neighbors + 1`` nearest training points.
+
+        Parameters
+        ----------
+        X : array (m, n_features), or distances (m, n)
+
+        Returns
+        -------
+        csr_matrix (m, n)
+            Rows store the nearest first; a distance of 0 is stored.
+        """
+        check_is_fitted(self)
+        found = self._search.nearest(self.n_neighbors + 1, self._validated(X, reset=False))
+        return self._matrix(*found)
+
+    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+        """`fit`, and the distances of the training points, each of which is first in its own row.
+
+        Parameters
+        ----------
+        X : array (n, n_features), or distances (n, n)
+        y : ignored
+
+        Returns
+        -------
+        csr_matrix (n, n)
+        """
+        return self.fit(X)._matrix(*self._search.nearest(self.n_neighbors))
+
+    def _matrix(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_matrix:
+        m, k = indices.shape
+        arrays = distances.ravel(), indices.ravel(), np.arange(m + 1) * k
+        # Other libraries read such rows in their stored order, and most do not know sparse arrays.
+        return sparse.csr_matrix(arrays, shape=(m, self.n_samples_fit_))
+
+    def _validated(self, X: Any, reset: bool = True) -> Any:
+        return validate_input(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr" if self._is_precomputed() else False,
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2 if reset else 1,
+        )
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"

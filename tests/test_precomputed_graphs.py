@@ -1,0 +1,155 @@
+"""Matrices in place of points: distances of neighbours, as scikit-learn's transformers give, or affinities."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+
+from vicinal import (
+    DiffusionMaps,
+    Graph,
+    GraphClassifier,
+    GraphRegressor,
+    Isomap,
+    LabelPropagation,
+    LabelPropagationRanking,
+    LaplacianEigenmaps,
+    ManifoldRanking,
+    SpectralClustering,
+    graphs,
+)
+from vicinal.graphs.distance_rows import graph_from_distances, neighbors_from_rows
+
+EMBEDDINGS = [Isomap, LaplacianEigenmaps, DiffusionMaps]
+TRANSFORMERS = [
+    KNeighborsTransformer(n_neighbors=8),
+    KNeighborsTransformer(n_neighbors=8, algorithm="brute"),
+    RadiusNeighborsTransformer(radius=0.35),
+]
+
+
+@pytest.fixture(scope="module")
+def strip():
+    return np.random.default_rng(0).random((150, 2)) * [2, 1]
+
+
+def expected_graph(transformer, X):
+    if isinstance(transformer, KNeighborsTransformer):
+        return graphs.knn(X, transformer.n_neighbors)
+    return graphs.epsilon_ball(X, transformer.radius)
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS)
+@pytest.mark.parametrize("copies", [1, 3])
+def test_the_graph_is_the_one_of_the_points(transformer, copies, strip):
+    X = np.repeat(strip[:50], copies, axis=0)
+    found = graph_from_distances(transformer.fit_transform(X))
+    if copies == 1:
+        expected = expected_graph(transformer, X)
+        np.testing.assert_array_equal(found.edges(), expected.edges())
+        np.testing.assert_allclose(found.lengths, expected.lengths, atol=1e-7)
+    else:
+        listed = transformer.transform(X).tocoo()
+        pairs = {(i, j) for i, j in zip(listed.row, listed.col, strict=True) if i != j}
+        both = sorted(pairs | {(j, i) for i, j in pairs})
+        assert [(i, j) for i, j in both if i < j] == list(map(tuple, found.edges()))
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS)
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_embeddings_follow_a_transformer_of_scikit_learn(embedding, transformer, strip):
+    model = make_pipeline(transformer, embedding(graph="precomputed_distances", random_state=0))
+    found = model.fit_transform(strip)
+    expected = embedding(random_state=0).fit_transform(expected_graph(transformer, strip))
+    np.testing.assert_allclose(abs(found), abs(expected), atol=1e-5)
+    np.testing.assert_allclose(model.transform(strip[:20]), found[:20], atol=1e-6)
+    new = model.transform(strip[:20] + 1e-3)
+    assert np.abs(new - found[:20]).max() < 0.2 * np.ptp(found)
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS)
+def test_isomap_takes_precomputed_for_distances_as_scikit_learn_does(transformer, strip):
+    plain = make_pipeline(transformer, Isomap(graph="precomputed")).fit_transform(strip)
+    named = make_pipeline(transformer, Isomap(graph="precomputed_distances")).fit_transform(strip)
+    np.testing.assert_array_equal(plain, named)
+    with pytest.raises(ValueError, match="Isomap needs lengths of edges"):
+        Isomap(graph="precomputed_affinity").fit(np.eye(5))
+
+
+def test_clusters_and_classes_follow_a_transformer_of_scikit_learn():
+    X, truth = make_blobs(150, centers=3, cluster_std=0.6, random_state=1)
+    before = KNeighborsTransformer(n_neighbors=10)
+    clusters = make_pipeline(before, SpectralClustering(3, graph="precomputed_distances"))
+    assert adjusted_rand_score(truth, clusters.fit(X).predict(X)) == 1
+    known = np.where(np.arange(150) < 30, truth, -1)
+    for classifier in (GraphClassifier, LabelPropagation):
+        model = make_pipeline(before, classifier(graph="precomputed_distances")).fit(X, known)
+        assert (model.predict(X) == truth).all()
+    values = np.where(known >= 0, X[:, 0], np.nan)
+    model = make_pipeline(before, GraphRegressor(graph="precomputed_distances")).fit(X, values)
+    assert np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("ranking", [ManifoldRanking, LabelPropagationRanking])
+def test_rankings_of_distances_are_those_of_their_graph(ranking, strip):
+    given = KNeighborsTransformer(n_neighbors=8).fit_transform(strip)
+    found = ranking(graph="precomputed_distances").fit(given).rank([3], 5)[0]
+    expected = ranking().fit(graphs.knn(strip, 8)).rank([3], 5)[0]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_dense_distances_are_the_complete_graph(strip):
+    X = strip[:40]
+    found = SpectralClustering(2, graph="precomputed_distances").fit(cdist(X, X)).affinity_
+    expected = graphs.complete(X).affinity()
+    np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-12)
+
+
+def test_affinities_have_a_name_of_their_own(strip):
+    W = graphs.knn(strip, 8).affinity()
+    plain = SpectralClustering(2, graph="precomputed", random_state=0).fit(W)
+    named = SpectralClustering(2, graph="precomputed_affinity", random_state=0).fit(W)
+    np.testing.assert_array_equal(plain.labels_, named.labels_)
+
+
+def test_distances_given_as_affinities_are_told_their_name(strip):
+    listed = KNeighborsTransformer(n_neighbors=4).fit_transform(strip)
+    with pytest.raises(ValueError, match="precomputed_distances"):
+        SpectralClustering(2, graph="precomputed").fit(listed)
+
+
+def test_two_distances_of_one_pair_are_an_error():
+    listed = sparse.csr_array([[0.0, 1.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    with pytest.raises(ValueError, match=r"X\[1, 0\] = 2 but X\[0, 1\] = 1"):
+        Isomap(1, graph="precomputed_distances").fit(listed)
+
+
+def test_the_matrix_given_is_not_changed(strip):
+    given = KNeighborsTransformer(n_neighbors=8).fit_transform(strip)
+    before = given.copy()
+    Isomap(graph="precomputed_distances").fit(given).transform(given)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(given, name), getattr(before, name))
+
+
+def test_neighbours_from_rows_of_different_length():
+    rows = sparse.csr_array(([2.0, 1.0, 0.0], [0, 2, 1], [0, 2, 3]), shape=(2, 3))
+    indices, distances = neighbors_from_rows(rows)
+    np.testing.assert_array_equal(indices, [[2, 0], [1, 0]])
+    np.testing.assert_array_equal(distances, [[1.0, 2.0], [0.0, np.inf]])
+    with pytest.raises(ValueError, match="row 1 of X has no distance"):
+        neighbors_from_rows(sparse.csr_array(([1.0], [0], [0, 1, 1]), shape=(2, 3)))
+
+
+def test_a_graph_with_the_same_edges_from_rows_with_and_without_the_point_itself(strip):
+    with_self = KNeighborsTransformer(n_neighbors=8).fit_transform(strip)
+    without = with_self.tolil()
+    without.setdiag(0)
+    kept = sparse.csr_array(without)
+    kept.eliminate_zeros()
+    assert graph_from_distances(with_self) == graph_from_distances(kept)
+    assert isinstance(graph_from_distances(kept), Graph)
