@@ -1,4 +1,4 @@
-"""Matrices in place of points: distances of neighbours, as scikit-learn's transformers give, or affinities."""
+"""Matrices in place of points: distances of neighbours, as transformers give them, or affinities."""
 
 import numpy as np
 import pytest

@@ -6,4 +6,6 @@
 
 from vicinal._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, {"search": ["NeighborSearch"], "transformer": ["KNNTransformer"]})
+__getattr__, __dir__, __all__ = attach(
+    __name__, {"search": ["NeighborSearch"], "transformer": ["KNNTransformer"]}
+)
