@@ -1,8 +1,11 @@
-"""Free memory is that of the machine or of a limited group of processes, whichever is less."""
+"""Free memory is that of the machine, of a limited group of processes or of this one, whichever is less."""
+
+import subprocess
+import sys
 
 import pytest
 
-from vicinal import _validation
+from vicinal import _memory, _validation
 from vicinal._memory import free_memory
 
 GIB = 2**30
@@ -85,6 +88,42 @@ def test_damaged_files_are_as_none(tmp_path):
         "sys/fs/cgroup/memory.max/folder": "",
     }
     assert free_memory(system(tmp_path, files)) == free_memory(tmp_path / "nowhere")
+
+
+STATUS = {"proc/self/status": f"VmSize:\t{2**20} kB\nVmData:\t{2**19} kB\n"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({}, 8 * GIB),
+        ({"RLIMIT_AS": 3 * GIB}, 2 * GIB),
+        ({"RLIMIT_DATA": 3 * GIB}, 2.5 * GIB),
+        ({"RLIMIT_AS": 3 * GIB, "RLIMIT_DATA": GIB}, GIB // 2),
+        ({"RLIMIT_AS": GIB // 2}, 0),
+        ({"RLIMIT_AS": 64 * GIB}, 8 * GIB),
+    ],
+)
+def test_limits_of_the_process_count_what_it_uses(tmp_path, monkeypatch, limits, expected):
+    resource = pytest.importorskip("resource")
+    numbers = {getattr(resource, name): limit for name, limit in limits.items()}
+    unlimited = resource.RLIM_INFINITY
+    monkeypatch.setattr(
+        _memory.resource, "getrlimit", lambda number: (numbers.get(number, unlimited), unlimited)
+    )
+    assert free_memory(system(tmp_path, STATUS)) == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
+def test_work_above_the_limit_of_the_shell_is_refused_with_the_figures():
+    code = (
+        "import resource\n"
+        "from vicinal._memory import free_memory\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))\n"
+        "print(0 < free_memory() <= 2**32)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
 
 
 def test_work_that_does_not_fit_is_refused_with_the_figures(monkeypatch):

@@ -1,4 +1,4 @@
-"""How much memory is free: of the machine, and of the group of processes that a container is."""
+"""How much memory is free: on the machine, in its container, and within the limits of the process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+try:
+    import resource
+except ImportError:  # Windows, which has no such limits
+    resource = None  # type: ignore[assignment]
 
 
 class _Interface(NamedTuple):
@@ -27,6 +32,8 @@ VERSION_1 = _Interface(
 VERSION_2 = _Interface(
     "sys/fs/cgroup", "memory.max", "memory.current", ("inactive_file", "active_file")
 )
+# Limits of `ulimit -v` and `ulimit -d`, and the line of /proc/self/status that counts against each.
+PROCESS_LIMITS = (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:"))
 
 
 def free_memory(root: Path = Path("/")) -> int | None:
@@ -34,7 +41,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
 
     ``root`` is where /proc and /sys are looked for.
     """
-    known = [*_free_in_system(root), *_free_in_groups(root)]
+    known = [*_free_in_system(root), *_free_in_groups(root), *_free_in_process(root)]
     return min(known) if known else None
 
 
@@ -65,6 +72,18 @@ def _free_in_groups(root: Path) -> Iterator[int]:
                 yield max(0, limit - used + cache)
             if folder == mount:
                 break
+
+
+def _free_in_process(root: Path) -> Iterator[int]:
+    """Free bytes below each limit that the shell or a scheduler has set on this process."""
+    if resource is None:
+        return
+    used = _values(root / "proc/self/status")
+    for limit, line in PROCESS_LIMITS:
+        with suppress(AttributeError, OSError, ValueError):
+            soft = resource.getrlimit(getattr(resource, limit))[0]
+            if soft != resource.RLIM_INFINITY:
+                yield max(0, soft - 1024 * used.get(line, 0))
 
 
 def _values(path: Path) -> dict[str, int]:
