@@ -46,3 +46,22 @@ def adjacency(edges, values, indptr, indices, row_values):
             j = dealt[at]
             indices[place[j]], row_values[place[j]] = i, dealt_values[at]
             place[j] += 1
+
+
+@njit(cache=True, nogil=True)
+def is_symmetric(indptr, indices, values):
+    """Whether each entry (i, j) of sorted CSR rows has an equal counterpart (j, i).
+
+    Read by ascending rows, the entries of column j meet those of row j in the order of the row.
+    """
+    place = indptr[:-1].copy()
+    for i in range(len(indptr) - 1):
+        for at in range(indptr[i], indptr[i + 1]):
+            j = indices[at]
+            mirrored = place[j]
+            if mirrored == indptr[j + 1] or indices[mirrored] != i:
+                return False
+            if values[mirrored] != values[at]:
+                return False
+            place[j] += 1
+    return True

@@ -15,7 +15,8 @@ from vicinal._validation import (
     check_real,
     require_memory,
 )
-from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
+from vicinal.graphs._edge_kernels import is_symmetric
+from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighbor_lists import refuse_mutual_directed
 from vicinal.neighbors import NeighborSearch
@@ -157,11 +158,13 @@ def epsilon_ball(
         points = X
         X = NeighborSearch(X, metric=metric, n_jobs=n_jobs, verbose=verbose)
     indptr, indices, lengths = X.within(radius)
-    entries = Entries(indptr, indices, lengths, np.ones(len(lengths)))
+    # Here and not in the graph, so that the lists are gone before there are strengths.
+    indices = indices.astype(index_dtype(X.n_points, len(indices)), copy=False)
     # Products of matrices may round d(i, j) and d(j, i) differently, one of them over the radius.
-    asymmetric = first_asymmetric(entries) is not None
+    asymmetric = not is_symmetric(indptr, indices, lengths)
+    entries = Entries(indptr, indices, lengths, np.ones(len(lengths)))
     graph = Graph._trusted(entries, asymmetric, points, X.metric)
-    return graph.symmetrize("union")
+    return graph.symmetrize("union") if asymmetric else graph
 
 
 def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> Graph:
@@ -187,7 +190,7 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) ->
            [1.  , 4.24, 0.  ]])
     """
     direct = metric in ("euclidean", "manhattan", "precomputed")
-    points = _check_all_pairs(X, metric, bytes_a_pair=20 if direct else 80)
+    points = _check_all_pairs(X, metric, bytes_per_pair=20 if direct else 34)
     n = len(points)
     n_entries = n * (n - 1)
     rows_at = distances_between(points, metric, n_jobs)
@@ -236,13 +239,13 @@ def gaussian(
            [0.135, 0.607, 0.   ]])
     """
     check_scale(scale)
-    points = _check_all_pairs(X, metric, bytes_a_pair=40)
+    points = _check_all_pairs(X, metric, bytes_per_pair=36)
     graph = complete(points, metric=metric, n_jobs=n_jobs)
     entries = graph._csr._replace(strengths=affinity(graph, scale).data)
     return Graph._trusted(entries, False, graph.points, metric)
 
 
-def _check_all_pairs(X: Any, metric: str, bytes_a_pair: int) -> np.ndarray:
+def _check_all_pairs(X: Any, metric: str, bytes_per_pair: int) -> np.ndarray:
     points = check_distances(X) if metric == "precomputed" else check_points(X)
     if sparse.issparse(points):
         raise TypeError(
@@ -250,7 +253,7 @@ def _check_all_pairs(X: Any, metric: str, bytes_a_pair: int) -> np.ndarray:
             "Graph.from_scipy(X) takes the stored ones."
         )
     require_memory(
-        float(bytes_a_pair) * len(points) ** 2,
+        float(bytes_per_pair) * len(points) ** 2,
         f"The complete graph of {len(points):,} points",
         "Use knn(X), which keeps the near pairs only.",
     )

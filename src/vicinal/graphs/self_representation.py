@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from vicinal.graphs.sparse_codes import ENTRIES_A_BLOCK, CodeQuality, Codes, spa
 
 # Shorter than this beside the longest, a point is nothing.
 NOTHING = 1e-140
+# From here on products of all pairs take hours.
+MANY_POINTS = 300_000
 
 
 def l1(
@@ -102,6 +105,13 @@ def representation(
         f"The L1 graph of {n:,} points",
         "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
     )
+    if n > MANY_POINTS:
+        warnings.warn(
+            f"the L1 graph of {n:,} points compares each with all others, {float(n) ** 2:.0e} products in "
+            "every round, which takes hours; structure_aware_l1(X) has small dictionaries. verbose=1 shows "
+            "how far it is.",
+            stacklevel=3,
+        )
     codes = sparse_codes(
         directions,
         penalty=None if price is None else price * unit**2,

@@ -21,6 +21,10 @@ from vicinal.neighbors.kdtree import kernel_kind
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 REMEDY = "Take a smaller radius, fewer points, or the k nearest neighbours instead."
+# Index and distance, and the strength that a graph adds; blocks are held until all are put together.
+BYTES_PER_PAIR, BYTES_PER_PAIR_IN_BLOCKS = 20.0, 32.0
+# Places at which some rows are counted first, to foresee the memory of all.
+N_SAMPLED, SAMPLED_ROWS = 64, 4
 
 
 def within_tree(
@@ -43,9 +47,17 @@ def within_tree(
             n_jobs,
         )
 
+    if n > 16 * N_SAMPLED:
+        # Evenly spaced in the tree, they cover all regions of the data.
+        sample = rows[np.linspace(0, n - 1, N_SAMPLED).astype(np.int64)]
+        walk_within(tree, kind, queries, sample, own, radius, indptr, *nothing)
+        counts = indptr[sample + 1]
+        # What is certain, three standard errors below the estimate: all rows are counted next.
+        least = counts.mean() - 3 * counts.std() / np.sqrt(N_SAMPLED)
+        require_lists(max(0, int(least * n)), BYTES_PER_PAIR)
     walk(nothing)
     np.cumsum(indptr, out=indptr)
-    require_lists(int(indptr[-1]), radius)
+    require_lists(int(indptr[-1]), BYTES_PER_PAIR)
     output = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
     if indptr[-1]:
         walk(output)
@@ -87,22 +99,28 @@ def within_products(
         return _by_row(parts, b - a)
 
     with one_blas_thread():
-        return in_blocks(search, len(queries), STRIP_ROWS, radius, n_jobs, progress)
+        return in_blocks(search, len(queries), STRIP_ROWS, n_jobs, progress)
 
 
 def in_blocks(
     search: Callable[[tuple[int, int]], Rows],
     n: int,
     size: int,
-    radius: float,
     n_jobs: int | None,
     progress: str | None,
 ) -> Rows:
-    """Lists of all rows from a search a block; the first block foretells the memory of all."""
-    spans = blocks(n, size)
-    first = search(spans[0])
-    require_lists(len(first[1]) * n // (spans[0][1] - spans[0][0]), radius)
-    parts = [first, *map_threads(search, spans[1:], n_jobs, progress=progress)]
+    """Lists of all rows from one search per block; a sample of rows foresees the memory of all."""
+    if n > 16 * N_SAMPLED:
+        starts = np.linspace(0, n - SAMPLED_ROWS, N_SAMPLED).astype(np.int64).tolist()
+        # One row at each place is enough where the lists are far too long.
+        for width in (1, SAMPLED_ROWS):
+            counts = np.array([len(search((row, row + width))[1]) for row in starts])
+            slack = 3 * counts.std() / np.sqrt(N_SAMPLED) if width == 1 else 0.0
+            n_entries = max(0, int((counts.mean() - slack) * n / width))
+            require_lists(n_entries, BYTES_PER_PAIR_IN_BLOCKS)
+    parts = map_threads(search, blocks(n, size), n_jobs, progress=progress)
+    # The blocks are there; half of the estimate is what putting them together adds.
+    require_lists(sum(len(part[1]) for part in parts), BYTES_PER_PAIR_IN_BLOCKS / 2)
     counts = np.concatenate([np.diff(part[0]) for part in parts])
     return (
         np.concatenate([[0], np.cumsum(counts)]),
@@ -111,10 +129,12 @@ def in_blocks(
     )
 
 
-def require_lists(n_entries: int, radius: float) -> None:
+def require_lists(n_entries: int, bytes_per_pair: float) -> None:
     """Refuse lists that do not fit into memory."""
     require_memory(
-        32 * n_entries, f"The list of {n_entries} pairs within radius={radius:g}", REMEDY
+        bytes_per_pair * n_entries,
+        f"The list of {n_entries:,} pairs within the radius",
+        REMEDY,
     )
 
 

@@ -50,7 +50,7 @@ class Table:
         def search(span: tuple[int, int]) -> Rows:
             return rows_of(self.rows(*span), radius, _diagonal(*span, own))
 
-        return in_blocks(search, self.n_rows, self.size, radius, self.n_jobs, progress)
+        return in_blocks(search, self.n_rows, self.size, self.n_jobs, progress)
 
 
 class Distances:

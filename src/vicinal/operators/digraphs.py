@@ -83,10 +83,17 @@ class SymmetricWalk(LinearOperator):
 
     def toarray(self) -> np.ndarray:
         """The matrix itself, n by n."""
-        n = self.shape[0]
-        require_memory(24.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
-        outer = np.outer(self.left, self.right)
-        return self.sparse_part.toarray() + 0.5 * (outer + outer.T)
+        require_square(self.shape[0])
+        matrix = np.outer(0.5 * self.left, self.right)
+        matrix = matrix + matrix.T
+        matrix += self.sparse_part.toarray()
+        return matrix
+
+
+def require_square(n: int) -> None:
+    """Refuse a full matrix of n nodes that does not fit into memory."""
+    # The matrix itself and the two terms that it is the sum of.
+    require_memory(16.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
 
 
 def digraph_laplacian(
@@ -124,10 +131,17 @@ def digraph_laplacian(
            [-0.5, -0.5,  1. ]])
     """
     check_real(beta, "beta", low=0.0, high=1.0)
-    walk = SymmetricWalk(digraph, beta, n_jobs)
-    n = walk.shape[0]
+    weights = edge_weights(digraph)
+    n = weights.shape[0]
     if as_matrix:
-        return np.eye(n) - walk.toarray()
+        # Before the stationary distribution, which takes long for many nodes.
+        require_square(n)
+    walk = SymmetricWalk(weights, beta, n_jobs)
+    if as_matrix:
+        matrix = walk.toarray()
+        np.subtract(0.0, matrix, out=matrix)
+        matrix[np.diag_indices(n)] += 1.0
+        return matrix
     return LinearOperator(
         (n, n),
         matvec=lambda x: x - walk @ x,

@@ -67,10 +67,10 @@ class RankingMixin:
                 remedy=f"There are {n} training points, and the {labelled} of a query are left out "
                 "(include_queries=True keeps them).",
             )
+        m = _n_points(queries) if sets is None else sets.shape[0]
+        # Before new points are searched for.
+        require_memory(16.0 * m * k, f"The answers to {m:,} queries", "Lower k.")
         starts = self._inserted(queries) if sets is None else sets
-        require_memory(
-            16.0 * starts.shape[0] * k, f"The answers to {starts.shape[0]:,} queries", "Lower k."
-        )
         ahead = None if sets is None else self._ahead
         return best_scores(
             self._resolvent, starts, k, left_out, self.n_jobs, self._progress(), ahead
@@ -90,12 +90,13 @@ class RankingMixin:
             Scores of m queries, nonnegative.
         """
         sets, n = self._read(queries)
-        starts = self._inserted(queries) if sets is None else sets
+        m = _n_points(queries) if sets is None else sets.shape[0]
         require_memory(
-            8.0 * starts.shape[0] * n,
-            f"Scores of {n:,} points for {starts.shape[0]:,} queries",
+            8.0 * m * n,
+            f"Scores of {n:,} points for {m:,} queries",
             "Ask for fewer queries at once, or use rank, which keeps the best only.",
         )
+        starts = self._inserted(queries) if sets is None else sets
         return all_scores(self._resolvent, starts, self.n_jobs, self._progress())
 
     def _read(self, queries: Any) -> tuple[sparse.csr_array | None, int]:
@@ -109,6 +110,10 @@ class RankingMixin:
 
     def _progress(self) -> str | None:
         return "ranking" if self.verbose > 0 else None
+
+
+def _n_points(table: Any) -> int:
+    return int(table.shape[0]) if hasattr(table, "shape") else len(table)
 
 
 def check_alpha(alpha: Any) -> float:

@@ -51,12 +51,15 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
            [0.   , 0.607, 0.   ]])
     """
     check_choice(kernel, "kernel", ("gaussian", "binary", "inverse"))
-    values = np.ones(len(graph.lengths))
-    if kernel != "binary":
+    if kernel == "binary":
+        values = graph.strengths.copy()
+    else:
+        scales = _scales_of_edges(graph, scale)
         # A length far above its scale may overflow to infinity, where every kernel is 0.
         with np.errstate(over="ignore", under="ignore"):
-            values = _kernel(graph.lengths / _scales_of_edges(graph, scale), kernel)
-    values *= graph.strengths
+            out = scales if isinstance(scales, np.ndarray) else None
+            values = _kernel(np.divide(graph.lengths, scales, out=out), kernel)
+        values *= graph.strengths
     return sparse.csr_array(
         (values, graph.indices.copy(), graph.indptr.copy()), shape=(graph.n_nodes,) * 2
     )
@@ -138,18 +141,24 @@ def _kernel(values: np.ndarray, kernel: str) -> np.ndarray:
 
 
 def _scales_of_edges(graph: Graph, scale: Any) -> float | np.ndarray:
-    """What the length of each edge is divided by."""
+    """What the length of each edge is divided by; an array is fresh and may be overwritten."""
     base = edge_scale(graph, scale)
     if isinstance(base, np.ndarray):
         # Roots first: the product of two scales may overflow or vanish.
         roots = np.sqrt(base)
-        return np.repeat(roots, graph.degrees) * roots[graph.indices]
+        return _combined(np.multiply, roots, graph)
     if scale != "auto" or base == np.inf:
         return base
     wide = np.maximum(_node_scales(graph) / FAR_OUT, base)
     if wide.max(initial=base) == base:
         return base
-    return np.maximum(np.repeat(wide, graph.degrees), wide[graph.indices])
+    return _combined(np.maximum, wide, graph)
+
+
+def _combined(combine: np.ufunc, values: np.ndarray, graph: Graph) -> np.ndarray:
+    """Values of the two ends of each edge, combined."""
+    result = np.repeat(values, graph.degrees)
+    return combine(result, values[graph.indices], out=result)
 
 
 def _node_scales(graph: Graph) -> np.ndarray:
