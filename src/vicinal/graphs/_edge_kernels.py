@@ -48,7 +48,7 @@ def adjacency(edges, values, indptr, indices, row_values):
             place[j] += 1
 
 
-@njit(cache=True, nogil=True)
+@jit
 def is_symmetric(indptr, indices, values):
     """Whether each entry (i, j) of sorted CSR rows has an equal counterpart (j, i).
 
