@@ -120,12 +120,43 @@ def test_distances_fade_to_nothing_within_a_piece_and_stay_between_pieces():
 
 
 def test_few_steps_without_density_are_the_directions_of_laplacian_eigenmaps(strip):
-    ours, theirs = DiffusionMaps(3, t=2).fit(strip), LaplacianEigenmaps(3).fit(strip)
+    ours = DiffusionMaps(3, t=2).fit(strip)
+    theirs = LaplacianEigenmaps(3, graph="precomputed_affinity").fit(ours.affinity_)
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_)
     total = np.sqrt(ours.affinity_.sum())
     np.testing.assert_allclose(
         ours.embedding_, theirs.embedding_ * total * theirs.eigenvalues_**2, atol=1e-7
     )
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_eigenvalues_on_a_circle_are_those_of_its_heat_kernel(alpha):
+    """Frequency m fades by exp(-m^2 scale^2 / 2); pyDiffMap tests its eigenvalues on a circle too."""
+    n, scale = 120, 0.06
+    angles = 2 * np.pi * np.arange(n) / n
+    X = np.column_stack([np.cos(angles), np.sin(angles)])
+    model = DiffusionMaps(6, alpha=alpha, graph="complete", scale=scale).fit(X)
+    frequencies = np.array([1, 1, 2, 2, 3, 3])
+    rates = -2 * np.log(model.eigenvalues_) / scale**2
+    np.testing.assert_allclose(rates, frequencies**2, rtol=0.01)
+    kernel = np.exp(-0.5 * np.square(2 * np.sin(angles / 2) / scale))
+    exact = np.fft.fft(kernel).real / kernel.sum()
+    np.testing.assert_allclose(model.eigenvalues_, exact[frequencies], rtol=1e-9)
+
+
+def test_eigenvalues_are_those_of_the_dense_kernel_with_its_diagonal(strip):
+    model = DiffusionMaps(5, graph="complete", scale=0.2).fit(strip)
+    kernel = np.exp(-0.5 * np.square(cdist(strip, strip) / 0.2))
+    expected = np.sort(np.linalg.eigvals(kernel / kernel.sum(axis=1, keepdims=True)).real)[::-1]
+    np.testing.assert_allclose(model.eigenvalues_, expected[1:6], rtol=1e-8)
+    np.testing.assert_array_equal(model.affinity_.diagonal(), 1.0)
+
+
+def test_new_points_are_where_the_kernel_puts_them(strip):
+    """With the diagonal, the formula for new points holds at training points too: no jump beside them."""
+    model = DiffusionMaps(2, t=1, graph="complete", scale=0.3).fit(strip)
+    beside = model.transform(strip + 1e-9)
+    np.testing.assert_allclose(beside, model.embedding_, atol=1e-3 * np.ptp(model.embedding_))
 
 
 def test_alpha_one_forgets_how_densely_a_line_is_sampled():
@@ -171,8 +202,10 @@ def test_units_of_affinity_do_not_matter(factor):
 def test_every_form_of_affinity_is_the_same(strip):
     graph = graphs.knn(strip, 5)
     W = graph.affinity()
+    expected = diffusion_distance(W.toarray() + np.eye(len(strip)), 4)
+    np.testing.assert_allclose(diffusion_distance(graph, 4), expected, atol=1e-12)
     expected = diffusion_distance(W.toarray(), 4)
-    for form in (graph, W, sparse.csr_matrix(W), sparse.coo_array(W)):
+    for form in (W, sparse.csr_matrix(W), sparse.coo_array(W)):
         np.testing.assert_allclose(diffusion_distance(form, 4), expected, atol=1e-12)
 
 

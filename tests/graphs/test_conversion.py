@@ -160,6 +160,53 @@ def test_parallel_edges_of_a_multigraph_become_the_shortest_and_strongest():
     assert as_dict(Graph.from_networkx(other)) == {(0, 1): (2.0, 0.7)}
 
 
+def test_weights_of_networkx_are_relative_strengths():
+    club = nx.karate_club_graph()
+    graph = Graph.from_networkx(club)
+    expected = nx.to_numpy_array(club, weight="weight")
+    assert expected.max() == 7
+    np.testing.assert_allclose(graph.affinity(kernel="binary").toarray() * 7, expected, rtol=1e-15)
+    assert (graph.lengths == 1).all()
+    back = graph.to_networkx()
+    np.testing.assert_allclose(nx.to_numpy_array(back) * 7, expected, rtol=1e-15)
+    ranks, again = nx.pagerank(club), nx.pagerank(back)
+    np.testing.assert_allclose(list(again.values()), list(ranks.values()), atol=1e-6)
+
+
+def test_weights_of_networkx_can_be_lengths():
+    club = nx.karate_club_graph()
+    graph = Graph.from_networkx(club, weight="length")
+    expected = nx.to_numpy_array(club, weight="weight")
+    np.testing.assert_array_equal(graph.to_scipy("lengths").toarray(), expected)
+    assert (graph.strengths == 1).all()
+    back = graph.to_networkx(weight="length")
+    assert dict(back.edges) == {
+        edge: {"length": data["weight"], "strength": 1.0, "weight": data["weight"]}
+        for edge, data in club.edges.items()
+    }
+    expected = nx.shortest_path_length(club, 0, 20, weight="weight")
+    assert nx.shortest_path_length(back, 0, 20, weight="weight") == expected
+
+
+def test_weights_of_networkx_give_way_to_named_attributes_and_can_be_ignored():
+    other = nx.Graph()
+    other.add_edge(0, 1, weight=0.25)
+    other.add_edge(1, 2, weight=0.25, strength=0.5)
+    other.add_edge(2, 3)
+    strengths = [0.25, 0.25, 0.5, 0.5, 1.0, 1.0]
+    np.testing.assert_array_equal(Graph.from_networkx(other).strengths, strengths)
+    assert (Graph.from_networkx(other, weight=None).strengths[:2] == 1).all()
+    assert "weight" not in Graph.from_networkx(other).to_networkx(weight=None).edges[0, 1]
+    with pytest.raises(ValueError, match="weight='size'"):
+        Graph.from_networkx(other, weight="size")
+    other.add_edge(0, 3, weight="strong")
+    with pytest.raises(TypeError, match="'weight' of the edges"):
+        Graph.from_networkx(other)
+    other.add_edge(0, 3, weight=-1)
+    with pytest.raises(ValueError, match="strengths"):
+        Graph.from_networkx(other)
+
+
 @given(graphs())
 def test_igraph_has_the_same_edges(graph):
     pytest.importorskip("igraph")

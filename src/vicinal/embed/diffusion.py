@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._validation import check_real, require_memory
 from vicinal.embed._connected import ConnectedEmbedding
+from vicinal.graphs.graph import Graph
 from vicinal.operators.both_ends import pairs_by_modulus
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
 from vicinal.operators.spectrum import walk_vectors
@@ -55,7 +56,8 @@ def diffusion_distance(affinity: Any, t: float = 1.0, *, alpha: float = 0.0) -> 
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
-        Symmetric nonnegative weights; of a graph its `Graph.affinity`. Every node needs some.
+        Symmetric nonnegative weights. For a graph they are its `Graph.affinity` and 1 on the diagonal, as
+        for `DiffusionMaps`. Every node needs some.
     t : float, default=1.0
         Number of steps, >= 0; need not be whole.
     alpha : float, default=0.0
@@ -83,7 +85,10 @@ def diffusion_distance(affinity: Any, t: float = 1.0, *, alpha: float = 0.0) -> 
 
 def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectrum:
     """All eigenpairs of the walk on an affinity, from which distances after any t follow."""
-    weights = without_density(as_affinity(affinity), alpha)
+    weights = as_affinity(affinity)
+    if isinstance(affinity, Graph):
+        weights = with_diagonal(weights)
+    weights = without_density(weights, alpha)
     n = weights.shape[0]
     require_memory(
         40.0 * n * n, f"The diffusion distances of {n:,} nodes", "Use DiffusionMaps for many."
@@ -98,6 +103,14 @@ def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectru
     return DiffusionSpectrum(
         pairs.values, _unit_mean_square(pairs.vectors, sums), sums / sums.sum()
     )
+
+
+def with_diagonal(weights: sparse.csr_array) -> sparse.csr_array:
+    """Affinities of a graph, which has no loops, and the kernel's value at a distance of 0.
+
+    A walk without it never stays where it is, and its eigenvalues are not those of the kernel.
+    """
+    return sparse.csr_array(weights + sparse.eye_array(weights.shape[0], format="csr"))
 
 
 def without_density(weights: sparse.csr_array, alpha: float) -> sparse.csr_array:
@@ -148,7 +161,8 @@ class DiffusionMaps(ConnectedEmbedding):
     graph_ : Graph or None
         The graph, links included.
     affinity_ : csr_array
-        Before density is taken out.
+        Before density is taken out. Each point has the affinity 1 to itself, the value of the kernel at
+        a distance of 0; a given affinity keeps the diagonal that it has.
     scale_ : float, ndarray or None
 
     References
@@ -209,6 +223,8 @@ class DiffusionMaps(ConnectedEmbedding):
         given = None if isinstance(self.t, str) else check_steps(self.t)
         check_real(self.alpha, "alpha", low=0.0, high=1.0)
         affinity = self._connected_affinity(X)
+        if self.graph_ is not None:
+            self.affinity_ = affinity = with_diagonal(affinity)
         weights = without_density(affinity, self.alpha)
         sums = degrees(weights)
         n_pairs = min(self.n_components + 2, len(sums))

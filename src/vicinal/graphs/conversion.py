@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._sparse import checked_csr
-from vicinal._validation import check_choice
+from vicinal._validation import check_choice, real_array
 from vicinal.graphs._checks import check_symmetric, check_values
 from vicinal.graphs._entries import Entries, first_asymmetric, keep_entries, merge, rows_of
 
@@ -75,23 +75,36 @@ def from_scipy(
     return _graph_of(cls, Entries(indptr, indices, lengths, strengths), directed)
 
 
-def to_networkx(graph: Graph) -> Any:
-    """`networkx.Graph` or `networkx.DiGraph` with "length" and "strength" on each edge."""
+def to_networkx(graph: Graph, weight: str | None = "strength") -> Any:
+    """`networkx.Graph` or `networkx.DiGraph` with "length", "strength" and "weight" on each edge.
+
+    Parameters
+    ----------
+    weight : {"strength", "length"} or None, default="strength"
+        What "weight" holds, the attribute that functions of networkx read by default. Strength is
+        what communities, PageRank and Laplacians need, length what shortest paths and spanning trees
+        need. None leaves it out.
+    """
+    if weight is not None:
+        check_choice(weight, "weight", ("strength", "length"))
     nx = _imported("networkx", "to_networkx", "pip install networkx")
     other = nx.DiGraph() if graph.directed else nx.Graph()
     other.add_nodes_from(range(graph.n_nodes))
     pairs, lengths, strengths = _edge_list(graph)
-    other.add_edges_from(
-        (i, j, {"length": length, "strength": strength})
-        for (i, j), length, strength in zip(
-            pairs.tolist(), lengths.tolist(), strengths.tolist(), strict=True
-        )
-    )
+    columns = {"length": lengths.tolist(), "strength": strengths.tolist()}
+    if weight is not None:
+        columns["weight"] = columns[weight]
+    edges = zip(pairs.tolist(), zip(*columns.values(), strict=True), strict=True)
+    other.add_edges_from((i, j, dict(zip(columns, row, strict=True))) for (i, j), row in edges)
     return other
 
 
 def from_networkx(
-    cls: type[Graph], other: Any, length: str = "length", strength: str = "strength"
+    cls: type[Graph],
+    other: Any,
+    length: str = "length",
+    strength: str = "strength",
+    weight: str | None = "strength",
 ) -> Graph:
     """Graph of a networkx graph.
 
@@ -102,6 +115,11 @@ def from_networkx(
         one, with the shortest length and the largest strength; self-loops are dropped.
     length, strength : str
         Names of the edge attributes. An edge without one has length 1 or strength 1.
+    weight : {"strength", "length"} or None, default="strength"
+        What the attribute "weight" of networkx means on an edge that does not have the one named
+        above. Weights are strengths in communities, PageRank and Laplacians of networkx, and lengths
+        in its shortest paths. Strengths end at 1, so weights are divided by the largest one if that
+        is above 1. None ignores them.
 
     Examples
     --------
@@ -109,25 +127,38 @@ def from_networkx(
     >>> from vicinal import Graph
     >>> Graph.from_networkx(networkx.path_graph(4))
     Graph(4 nodes, 3 edges, undirected, 1 component, 0 isolates)
+    >>> club = Graph.from_networkx(networkx.karate_club_graph())  # weights from 1 to 7
+    >>> (club.strengths.min() * 7, club.strengths.max() * 7)
+    (np.float64(1.0), np.float64(7.0))
     """
     if not all(hasattr(other, name) for name in ("nodes", "edges", "is_directed")):
         raise TypeError(
             f"other is a {type(other).__name__}, but a networkx graph is needed; Graph.from_scipy takes "
             "a sparse matrix, Graph.from_edges pairs of nodes."
         )
+    if weight is not None:
+        check_choice(weight, "weight", ("strength", "length"))
     number = {node: i for i, node in enumerate(other.nodes)}
-    found = [
-        (number[u], number[v], data.get(length, 1.0), data.get(strength, 1.0))
-        for u, v, data in other.edges(data=True)
-        if u != v
-    ]
-    return cls.from_edges(
-        len(number),
-        [edge[:2] for edge in found],
-        [edge[2] for edge in found],
-        [edge[3] for edge in found],
-        directed=other.is_directed(),
-    )
+    edges = [edge for edge in other.edges(data=True) if edge[0] != edge[1]]
+    attributes = [edge[2] for edge in edges]
+    lengths = _edge_values(attributes, length, weight == "length", np.inf)
+    strengths = _edge_values(attributes, strength, weight == "strength", 1.0)
+    pairs = [(number[u], number[v]) for u, v, _ in edges]
+    return cls.from_edges(len(number), pairs, lengths, strengths, directed=other.is_directed())
+
+
+def _edge_values(
+    attributes: list[dict[str, Any]], name: str, weighted: bool, high: float
+) -> np.ndarray:
+    """One value per edge: the attribute with that name, or else its weight, or else 1."""
+    values = real_array([data.get(name, 1.0) for data in attributes], f"{name!r} of the edges")
+    use = [at for at, data in enumerate(attributes) if name not in data and "weight" in data]
+    if weighted and use:
+        weights = real_array([attributes[at]["weight"] for at in use], "'weight' of the edges")
+        values = values.astype(np.float64)
+        largest = weights.max()
+        values[use] = weights / largest if largest > high else weights
+    return values
 
 
 def to_igraph(graph: Graph) -> Any:
