@@ -155,3 +155,35 @@ def test_sparse_sources(how):
 def test_bad_sources_are_named(given, arguments, words):
     with pytest.raises(ValueError, match=words):
         SelfSmoothing(1).fuse(given, **arguments)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_with_precomputed_sources_are_distances_as_they_are_for_fit(how):
+    rng = np.random.default_rng(0)
+    tables = [rng.normal(size=(40, 3)), rng.normal(size=(40, 2))]
+    distances = [np.linalg.norm(X[:, None] - X, axis=2) for X in tables]
+    options = {"k": 0.3, "n_neighbors": 7}
+    found = SelfSmoothing(4, metric="precomputed", **options).fuse(distances, how=how)
+    kernels = [smoothing_kernel(D, **options) for D in distances]
+    expected = SelfSmoothing(4).fuse(kernels, how=how)
+    np.testing.assert_allclose(found.similarity_, expected.similarity_, atol=1e-12)
+    alone = SelfSmoothing(4, metric="precomputed", **options)
+    np.testing.assert_allclose(
+        alone.fuse(distances[:1]).similarity_, alone.fit(distances[0]).similarity_, atol=1e-12
+    )
+    partial = [distances[0], without(distances[1], [3])]
+    model = SelfSmoothing(4, metric="precomputed").fuse(partial, how=how)
+    assert np.isfinite(model.similarity_).all()
+
+
+def test_distances_are_never_taken_for_similarities_nor_the_other_way_round():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    W = smoothing_kernel(D)
+    for metric in ("euclidean", "similarity"):
+        with pytest.raises(ValueError, match=r"sources\[1\] is 0 on the diagonal and nowhere else"):
+            SelfSmoothing(2, metric=metric).fuse([W, D])
+    with pytest.raises(ValueError, match="X is 0 on the diagonal and nowhere else"):
+        SelfSmoothing(2, metric="similarity").fit(D)
+    with pytest.raises(ValueError, match=r"sources\[1\]\[0, 0\] = 1.*itself must be 0"):
+        SelfSmoothing(2, metric="precomputed").fuse([D, W])

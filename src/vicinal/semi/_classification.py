@@ -21,6 +21,7 @@ from vicinal.semi._labels import (
     warn_unknown,
     warn_unreached,
 )
+from vicinal.semi._locality import keep_local
 from vicinal.similarity.affinities import EDGES_A_NODE, FAR_OUT, edge_scale
 
 
@@ -45,7 +46,9 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
         ----------
         X : array of shape (n, n_features), Graph, or affinity matrix
             Points; or with ``graph="precomputed"`` a symmetric affinity matrix, sparse or dense. A
-            `Graph` is taken as it is, whatever ``graph`` says.
+            `Graph` is taken as it is, whatever ``graph`` says. Of a full matrix in which weights are
+            spread over more items than labels can separate, the 10 most similar items of each are used,
+            with a warning.
         y : array of shape (n,)
             Classes, -1 where unknown. Classes that are strings go with -1 in an array of dtype
             object.
@@ -61,7 +64,10 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
             )
         self._check_parameters()
         classes, codes = encode_classes(y, count_points(X))
-        spread = self._spread(self._build_affinity(X), codes)
+        affinity = self._build_affinity(X)
+        if self.graph_ is None:
+            affinity = self.affinity_ = keep_local(affinity, len(classes))
+        spread = self._spread(affinity, codes)
         self.classes_, self._frequencies = classes, frequencies(codes)
         self.label_distributions_, self.reached_ = spread
         best = self.label_distributions_.argmax(axis=1)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from vicinal._validation import check_choice, check_real, real_array, require_memory
+from vicinal._validation import (
+    check_choice,
+    check_distances,
+    check_real,
+    real_array,
+    require_memory,
+)
 from vicinal.similarity._dense_smoothing import (
     in_range,
     smooth_asymmetric,
@@ -18,13 +24,17 @@ from vicinal.similarity._dense_smoothing import (
 from vicinal.similarity.smoothing import check_similarity, over_own, self_normalize
 
 WAYS = ("before", "after", "cross")
+# From distances to similarities.
+Kernel = Callable[[Any], Any]
 
 
 class Source:
     """One similarity, of the items that it knows."""
 
-    def __init__(self, matrix: Any, name: str) -> None:
+    def __init__(self, matrix: Any, name: str, kernel: Kernel | None) -> None:
         matrix, self.known = _known_part(matrix, name)
+        if kernel is not None:
+            matrix = kernel(check_distances(matrix, name=name))
         self.weights, self.symmetric = check_similarity(matrix, name)
 
     def smoothed(self, t: float) -> np.ndarray:
@@ -33,8 +43,13 @@ class Source:
         return self_normalize(smooth(in_range(self.weights)[0], t), self.known)
 
 
-def check_sources(sources: Any, weights: Any) -> tuple[list[Source], np.ndarray]:
-    """Similarities of the same items and their weights, which sum to 1."""
+def check_sources(
+    sources: Any, weights: Any, kernel: Kernel | None = None
+) -> tuple[list[Source], np.ndarray]:
+    """Similarities of the same items and their weights, which sum to 1.
+
+    ``kernel`` makes similarities of the sources if these are distances.
+    """
     sources = list(sources)
     if not sources:
         raise ValueError("sources is empty, but at least one similarity is needed.")
@@ -44,7 +59,7 @@ def check_sources(sources: Any, weights: Any) -> tuple[list[Source], np.ndarray]
             f"sources have the shapes {', '.join(map(str, shapes))}, but all must be of the same items in "
             "the same order; an item that a source does not know is a row and a column of NaN."
         )
-    checked = [Source(source, f"sources[{i}]") for i, source in enumerate(sources)]
+    checked = [Source(source, f"sources[{i}]", kernel) for i, source in enumerate(sources)]
     shares = np.ones(len(sources)) if weights is None else _check_weights(weights, len(sources))
     n = shapes[0][0]
     counting = [source.known for source, share in zip(checked, shares, strict=True) if share > 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,13 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
         distances = point_distances(points, model, _holds_all(model.method, len(points)))
     kernel = PointKernel.of(points, distances, model)
     return smoothing_kernel(distances, model.k, model.n_neighbors, model.width), True, kernel
+
+
+def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:
+    """What makes similarities of the sources of a fusion; None if they are similarities."""
+    if not (isinstance(model.metric, str) and model.metric == "precomputed"):
+        return None
+    return lambda distances: smoothing_kernel(distances, model.k, model.n_neighbors, model.width)
 
 
 def held_as(weights: Any, method: str) -> Any:

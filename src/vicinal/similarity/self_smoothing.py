@@ -19,7 +19,13 @@ from vicinal.similarity.fusion import (
     check_sources,
     mean_similarity,
 )
-from vicinal.similarity.inputs import check_parameters, held_as, read_input, walk_along
+from vicinal.similarity.inputs import (
+    check_parameters,
+    fusion_kernel,
+    held_as,
+    read_input,
+    walk_along,
+)
 from vicinal.similarity.new_points import check_new, extended_blocks, is_given
 from vicinal.similarity.smoothed import SmoothedSimilarity
 from vicinal.similarity.smoothing import check_similarity, check_steps, over_own
@@ -135,8 +141,8 @@ class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         sources : list of arrays or sparse matrices (n, n)
-            Similarities. An item that a source does not know is a row and a column of NaN; for each pair
-            the sources that know it count.
+            Similarities; distances with ``metric="precomputed"``, as for `fit`. An item that a source
+            does not know is a row and a column of NaN; for each pair the sources that know it count.
         how : {"before", "after", "cross"}, default="before"
             Average, then smooth; smooth each, then average; or spread the similarity of the other
             sources along each source and average that.
@@ -149,7 +155,7 @@ class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_parameters(self)
         check_fusion(how)
-        checked, shares = check_sources(sources, weights)
+        checked, shares = check_sources(sources, weights, fusion_kernel(self))
         n = int(max(source.known.max() for source in checked)) + 1
         mean = mean_similarity(checked, shares, n)
         forget_features(self)

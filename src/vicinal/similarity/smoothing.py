@@ -187,10 +187,23 @@ def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
                 f"{name}[{i}, {j}] = {matrix[i, j]:g} is negative, but similarities must be >= 0; shift "
                 "them, or turn distances into similarities by smoothing_kernel."
             )
+        _refuse_distances(matrix, name)
         worst, largest = _asymmetry(matrix), matrix.max()
     if worst > rounding_of(W.dtype) * largest:
         return matrix, False
     return ((matrix + matrix.T) / 2 if worst > 0 else matrix), True
+
+
+def _refuse_distances(matrix: np.ndarray, name: str) -> None:
+    """Raise an error on what can only be distances: 0 on the diagonal, and nowhere else."""
+    n = len(matrix)
+    if n > 2 and not np.diagonal(matrix).any() and np.count_nonzero(matrix) == n * (n - 1):
+        raise ValueError(
+            f"{name} is 0 on the diagonal and nowhere else, as distances are, but similarities are needed, "
+            "which are largest there; SelfSmoothing(metric='precomputed') takes distances, and "
+            "smoothing_kernel turns them into similarities. If these are similarities, set the diagonal: "
+            f"numpy.fill_diagonal({name}, 1)."
+        )
 
 
 def _asymmetry(matrix: np.ndarray, block: int = 1024) -> float:
