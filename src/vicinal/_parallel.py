@@ -99,6 +99,15 @@ def one_blas_thread() -> Any:
     return threadpool_limits(limits=1, user_api="blas")
 
 
+def one_openmp_thread() -> Any:
+    """Context in which scikit-learn's k-means uses one thread; import it before.
+
+    A child that was forked after several OpenMP threads had run waits forever for threads that it does
+    not have. With one thread there are none to wait for, and the bits do not depend on the machine.
+    """
+    return threadpool_limits(limits=1, user_api="openmp")
+
+
 def progress_bar(total: int, title: str | None) -> Any:
     """A progress bar as a context, with `update`; one that shows nothing without a title."""
     if title is None:

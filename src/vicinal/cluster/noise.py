@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vicinal._parallel import one_openmp_thread
+
 SAMPLE = 50_000
 # The likeliest of so many fits: a single one may stop at a less likely pair of groups.
 STARTS = 5
@@ -53,8 +55,9 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
         logs = np.random.default_rng(0).choice(logs, SAMPLE, replace=False)
     # Sorted, so that the order of the points does not matter.
     logs = np.sort(logs)[:, None]
-    one = GaussianMixture(1).fit(logs)
-    two = GaussianMixture(2, n_init=STARTS, random_state=0).fit(logs)
+    with one_openmp_thread():  # mixtures start from k-means
+        one = GaussianMixture(1).fit(logs)
+        two = GaussianMixture(2, n_init=STARTS, random_state=0).fit(logs)
     gain = float(one.bic(logs) - two.bic(logs)) / (2 * len(logs))
     low, high = np.sort(two.means_.ravel())
     nearer = float(two.weights_[np.argmin(two.means_)])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal._parallel import one_openmp_thread
 from vicinal._validation import check_choice, check_count
 from vicinal.operators.laplacians import as_affinity, degrees
 from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
@@ -132,7 +133,7 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int) -> Assigned:
     sample = rows
     if len(rows) > SAMPLE:
         sample = rows[np.sort(draw.choice(len(rows), SAMPLE, replace=False))]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_openmp_thread():
         # Fewer distinct rows than clusters: clusters that cannot be told apart stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
         best = KMeans(n_clusters, n_init=STARTS, random_state=seed).fit(sample)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from vicinal._parallel import one_openmp_thread
 from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 from vicinal.perception.clusters import Clusters
 from vicinal.perception.scene import NEIGHBORS, Scene
@@ -64,7 +65,7 @@ def _others(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:
     from sklearn.cluster import SpectralClustering as SklearnSpectral
 
     neighbors = {"affinity": "nearest_neighbors", "n_neighbors": min(NEIGHBORS, len(X) - 1)}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_openmp_thread():
         # A graph in pieces is what its neighbours are, and part of what is compared.
         warnings.simplefilter("ignore")
         return {
