@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-slow test-browser bench docs images clean
+.PHONY: demo test test-slow test-lowest test-newest test-browser bench docs images clean
 
 demo: .venv/cli.stamp
 	$(BIN)/vicinal demo --force
@@ -18,6 +18,22 @@ test: .venv/test.stamp
 
 test-slow: .venv/test.stamp
 	$(BIN)/pytest -m slow
+
+# The suite on the lowest versions that pyproject.toml declares (they need Python 3.11 or 3.12), and on the
+# newest that there are. Compiled code is kept apart, as each version of numba discards that of others.
+test-lowest: .venv-lowest/stamp
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2
+
+test-newest: .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[test,dask]'
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-newest/numba .venv-newest/bin/python -m pytest -n 2
+
+.venv-lowest/stamp: pyproject.toml constraints/lowest.txt | .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --constraint constraints/lowest.txt --editable '.[test,dask]'
+	touch $@
+
+.venv-lowest .venv-newest:
+	$(PYTHON) -m venv $@
 
 # Installs Debian's chromium if there is none; screenshots are left in report-screenshots/.
 test-browser: .venv/browser.stamp
@@ -45,4 +61,4 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf .venv demo-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest demo-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
