@@ -10,6 +10,34 @@ from typing import Any
 import numpy as np
 
 
+def as_table(X: Any, name: str = "X") -> Any:
+    """`X` as an array or a DataFrame of pandas, where it is a table of another library.
+
+    Tables of pyarrow, polars and others that export themselves become DataFrames, so that columns keep their
+    names; everything else is returned as it is. Objects that hold several tables are rejected.
+    """
+    if hasattr(X, "obsm") and hasattr(X, "obs_names"):
+        raise TypeError(
+            f"{name} is an {type(X).__name__} object, which holds several tables; give one of them, such as "
+            f"{name}.X or {name}.obsm['X_pca']."
+        )
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(
+            f"{name} is a {type(X).__name__}, whose rows are not computed yet; give {name}.collect()."
+        )
+    if type(X).__module__.split(".")[0] == "pandas" or not hasattr(X, "to_pandas"):
+        return X
+    if not (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")):
+        return X
+    try:
+        return X.to_pandas()
+    except ImportError as error:
+        raise TypeError(
+            f"{name} is a table of {type(X).__module__.split('.')[0]}, which is read by way of pandas and "
+            f"pyarrow, but one of them is not installed ({error}); install them, or give {name}.to_numpy()."
+        ) from error
+
+
 def is_nothing(value: Any) -> bool:
     """Whether a value is None, NaN, or NA of pandas."""
     try:

@@ -22,6 +22,7 @@ from vicinal._symmetry import (
     rounding_of,
     with_averaged_pairs,
 )
+from vicinal._tables import as_table
 
 
 def real_array(values: Any, name: str) -> np.ndarray:
@@ -37,6 +38,7 @@ def real_array(values: Any, name: str) -> np.ndarray:
 
 def read_array(values: Any, name: str) -> np.ndarray:
     """`values` as an array of whatever they are; all of them must be there."""
+    values = as_table(values, name)
     n_masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
     if n_masked:
         raise ValueError(
@@ -57,6 +59,7 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
     from sklearn.utils.validation import validate_data
 
     n_threads(getattr(model, "n_jobs", None))
+    X = as_table(X)
     if isinstance(X, (list, tuple, np.ma.MaskedArray)):
         X = read_array(X, "X")
     if sparse.issparse(X):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._sparse import checked_csr
+from vicinal._tables import as_table
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 
 
@@ -114,7 +115,7 @@ def check_origin(points: Any, n_nodes: int) -> Any:
     if points is None:
         return None
     if not sparse.issparse(points):
-        points = np.asarray(points)
+        points = np.asarray(as_table(points, "points"))
         if points.dtype.kind == "O":
             points = points.astype(np.float64)
     if points.ndim == 0:

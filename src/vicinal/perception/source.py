@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._sparse import check_indices
-from vicinal._tables import distinct, missing_cells
+from vicinal._tables import as_table, distinct, missing_cells
 from vicinal._validation import check_choice
 from vicinal.perception.scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
 
@@ -119,6 +119,7 @@ def prepare(source: Source, scaling: str = "auto") -> Prepared:
 
 def source_of(X: Any, labels: Any, ids: Any, images: Any) -> Source:
     """A table from an array or a DataFrame; labels and ids may be names of its columns."""
+    X = as_table(X)
     if not hasattr(X, "columns"):
         for name, value in (("labels", labels), ("ids", ids)):
             if isinstance(value, str):
