@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import numpy as np
@@ -224,3 +225,13 @@ def forget_features(estimator: BaseEstimator) -> None:
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(estimator, name):
             delattr(estimator, name)
+
+
+def warn_disconnected(n_components: int, consequence: str) -> None:
+    """Warn where scikit-learn does; to be called by `fit` or by a method that it calls."""
+    warnings.warn(
+        f"the graph is not fully connected (number of connected components: {n_components}), so "
+        f"{consequence}.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -96,6 +96,11 @@ class SparseSubspaceClustering(SpectralClustering):
         indices, distances = search.nearest(k, queries=asked)
         return indices % len(directions), np.where(distances < SAME, 0.0, distances)
 
+    def _warn_disconnected(self, n_components: int) -> None:
+        # Codes that never lead from one subspace to another are the aim.
+        if n_components > self.n_clusters_:
+            super()._warn_disconnected(n_components)
+
     def _graph_of(self, points: np.ndarray) -> Graph:
         if len(points) < 2:
             raise ValueError(f"X has n_samples={len(points)}, but a graph needs 2 points or more.")

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import GraphEstimator, forget_features
+from vicinal._estimators import GraphEstimator, forget_features, warn_disconnected
 from vicinal._validation import check_choice, check_count, validate_input
 from vicinal.cluster.components import merge_components
 from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
@@ -151,6 +151,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         pairs = self._spectrum(len(sums), n_components)
         self.eigenvalues_ = pairs.values
         self._assign = assign
+        self._warn_disconnected(n_components)
         if n_components > self.n_clusters_:
             self._merge(components, n_components)
             return self
@@ -243,6 +244,13 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             self.eigengaps_ = relative_gaps(pairs.values)
             self.n_clusters_ = n_clusters_by_gap(self.eigengaps_)
         return pairs
+
+    def _warn_disconnected(self, n_components: int) -> None:
+        if n_components > self.n_clusters_:
+            if self.disconnected == "merge":
+                warn_disconnected(n_components, "the nearest components are merged to clusters")
+        elif n_components > 1:
+            warn_disconnected(n_components, "no cluster has points of two components")
 
     def _merge(self, components: np.ndarray, n_components: int) -> None:
         if self.disconnected == "raise":

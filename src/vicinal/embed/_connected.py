@@ -8,13 +8,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from vicinal._estimators import GraphEstimator
+from vicinal._estimators import GraphEstimator, warn_disconnected
 from vicinal._validation import check_choice, check_count
 from vicinal.operators.pieces import affinity_components
 
 # A link between components weighs at least this much, or it would not connect: its length is far
 # above the scale of the edges.
 LINK = 1e-3
+# What embeddings do about a graph in several components.
+CONNECTED = (
+    "the shortest edges between components were added; take more neighbours if the data should be in one "
+    "component, or give disconnected='raise'"
+)
 
 
 class ConnectedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
@@ -53,6 +58,7 @@ class ConnectedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Grap
                 f"there are {n_components} components, and an embedding needs one; connect the graph, "
                 "take more neighbours, or fit on points with disconnected='connect'."
             )
+        warn_disconnected(n_components, CONNECTED)
         self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)
         self.affinity_ = _with_links(self.graph_, self._affinity_of(self.graph_), components)
         return self.affinity_

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import DISTANCES, GraphEstimator
+from vicinal._estimators import DISTANCES, GraphEstimator, warn_disconnected
 from vicinal._parallel import blocks
 from vicinal._validation import check_choice, check_count, require_memory
+from vicinal.embed._connected import CONNECTED
 from vicinal.embed.scaling import (
     place_by_distances,
     principal_axes,
@@ -216,6 +217,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
                 "take more neighbours, connect the graph, or fit on points with "
                 "disconnected='connect'."
             )
+        warn_disconnected(graph.n_components, CONNECTED)
         return graph.connect(n_jobs=self.n_jobs)
 
     def _check_sizes(self, n: int) -> int | None:
