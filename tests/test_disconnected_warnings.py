@@ -30,7 +30,8 @@ PAIRS = [
 
 def islands(gap, n_islands=2):
     rng = np.random.default_rng(0)
-    return np.vstack([rng.random((30, 2)) + [gap * i, 0] for i in range(n_islands)])
+    shift = np.array([gap, 0.0])
+    return np.vstack([rng.random((30, 2)) + i * shift for i in range(n_islands)])
 
 
 @pytest.mark.parametrize(("ours", "peer"), PAIRS, ids=lambda model: type(model).__name__)
