@@ -61,13 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             facts = arguments.run(arguments)
         text = format_json(facts) if arguments.json else format_facts(facts)
         if text:
-            print(text, flush=True)
+            _print(text)
     except KeyboardInterrupt:
         print("vicinal: interrupted; no unfinished file was left behind", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Who read the output has seen enough; Python must not find that out once more at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who read the output has seen enough.
+        _drop_output()
         return 0
     except Exception as error:
         if arguments.debug:
@@ -83,6 +83,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return 0
+
+
+def _print(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise OSError(
+            f"standard output could not be written: {error.strerror}; files named by options are complete."
+        ) from error
+
+
+def _drop_output() -> None:
+    # Python must not find out once more, at its exit, that nobody takes what is left.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_words(error: Exception) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vicinal.cli.options import new_command
+from vicinal.cli.stdin import path_or_stdin
 
 
 class Option(NamedTuple):
@@ -76,7 +77,7 @@ def _option(action: argparse.Action, parser: argparse.ArgumentParser) -> Option:
         parser._get_formatter()._expand_help(action) if action.help else "",
         tuple(map(str, action.choices or ())),
         action.nargs != 0,
-        action.type is Path,
+        action.type in (Path, path_or_stdin),
     )
 
 

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         n_jobs=arguments.jobs,
         verbose=verbosity(arguments),
     )
-    return write_report(found, path, arguments.json)
+    return write_report(found, path, arguments.force, arguments.json)
 
 
 def _digits() -> Source:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._files import whole_file
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -132,10 +133,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     written = {}
     if arguments.output is not None:
         columns = row_names(table) | dict(zip(names, places.T, strict=True))
-        write_table(columns, arguments.output)
+        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+            write_table(columns, unfinished)
         written["coordinates"] = arguments.output
     if arguments.plot is not None:
-        facts["picture_shows"] = draw_points(drawn_axes(places), arguments.plot, table.labels)
+        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+            facts["picture_shows"] = draw_points(drawn_axes(places), unfinished, table.labels)
         written["picture"] = arguments.plot
     return facts | {"written": written}
 

@@ -44,7 +44,8 @@ def show_gallery(folder: Path, force: bool) -> dict[str, Any]:
     points = load_noisy_spiral()
     folder.mkdir(parents=True, exist_ok=True)
     built = {name: build(points) for name, build in GALLERY.items()}
-    draw_gallery(points, built, path)
+    with whole_file(path, replace=force) as unfinished:
+        draw_gallery(points, built, unfinished)
     return {
         "points": len(points),
         "graphs": [
@@ -82,6 +83,5 @@ def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> Non
         ax.set_title(name, fontsize=9)
     drawn = BytesIO()
     figure.savefig(drawn, dpi=110)
-    with whole_file(path) as unfinished:
-        # Smooth lines need few colours; a palette makes the file a third as large.
-        Image.open(drawn).convert("RGB").quantize(64).save(unfinished, optimize=True)
+    # Smooth lines need few colours; a palette makes the file a third as large.
+    Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal._files import whole_file
 from vicinal.cli.kinds import OPTIONS, add_kinds, kind_parameters, kinds_listing
 from vicinal.cli.options import (
     add_data,
@@ -76,10 +77,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     facts = figures_of(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}
     written = {}
     if arguments.output is not None:
-        write_edges(graph, arguments.output, table.ids)
+        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+            write_edges(graph, unfinished, table.ids)
         written["edges"] = arguments.output
     if arguments.plot is not None:
-        facts["picture_shows"] = draw(graph, table.points, arguments.plot)
+        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+            facts["picture_shows"] = draw(graph, table.points, unfinished)
         written["picture"] = arguments.plot
     return facts | {"written": written}
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vicinal.cli.columns import Table
+from vicinal.cli.columns import UNREADABLE, Table
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 # Modes and formats of 16 bits that Pillow reads into 32.
@@ -77,23 +80,36 @@ def _refuse_closed(error: OSError) -> None:
     ) from error
 
 
-def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
-    """Grey levels (n, height, width) of images brought to one size, and what was done to them."""
+@contextmanager
+def opened_image(path: Path) -> Iterator[Any]:
+    """An image, while it is read; whatever is wrong with the file names it."""
     try:
         from PIL import Image
     except ImportError as error:
         raise ImportError("images need Pillow: pip install 'vicinal[cli]'.") from error
+    try:
+        with Image.open(path) as opened:
+            yield opened
+    except PermissionError:
+        raise
+    except Image.DecompressionBombError as error:
+        raise ValueError(
+            f"{path} is too large to be read as an image: {error} Make it smaller first."
+        ) from error
+    except (*UNREADABLE, SyntaxError, TypeError, struct.error) as error:
+        raise ValueError(f"{path} could not be read as an image: {error}") from error
+
+
+def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
+    """Grey levels (n, height, width) of images brought to one size, and what was done to them."""
 
     def grey(path: Path) -> Any:
-        try:
-            with Image.open(path) as opened:
-                return _grey_levels(opened)
-        except PermissionError:
-            raise
-        except OSError as error:
-            raise ValueError(f"{path} could not be read as an image: {error}") from error
+        with opened_image(path) as opened:
+            return _grey_levels(opened)
 
     first = grey(paths[0]).size
+    from PIL import Image  # there, or the first image could not have been read
+
     shrink = min(1.0, SIDE / max(first))
     size = tuple(max(1, round(side * shrink)) for side in first)
     pixels = np.empty((len(paths), size[1], size[0]), dtype=np.uint8)

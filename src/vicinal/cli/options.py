@@ -16,6 +16,7 @@ from vicinal.cli.output import (
     check_target,
     need_modules,
 )
+from vicinal.cli.stdin import path_or_stdin
 from vicinal.cli.tables import READERS, read_table
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
@@ -62,9 +63,9 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
     """The table to work on, and what its columns mean; `read_data` reads it."""
     parser.add_argument(
         "data",
-        type=Path,
+        type=path_or_stdin,
         metavar="DATA",
-        help=f"{what}: {' '.join(READERS)}, or a folder of images",
+        help=f"{what}: {' '.join(READERS)}, a folder of images, or - for standard input",
     )
     parser.add_argument("--key", help="array of an .npz, or .obsm entry of an .h5ad file")
     parser.add_argument("--id", metavar="COLUMN", help="column of names of the rows")

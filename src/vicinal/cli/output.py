@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._files import whole_file
 from vicinal._tables import format_rows, is_missing
 
 # Formats of tables, and what is needed to write them.
@@ -95,14 +94,14 @@ def write_blocks(
 
     suffix = path.suffix.lower()
     write = {".npz": _write_arrays, ".parquet": _write_parquet}.get(suffix, _write_text)
-    with whole_file(path) as unfinished, progress_bar(n_blocks, progress) as bar:
+    with progress_bar(n_blocks, progress) as bar:
 
         def counted() -> Iterator[Mapping[str, np.ndarray]]:
             for block in blocks:
                 yield block
                 bar.update()
 
-        write(counted(), unfinished)
+        write(counted(), path)
 
 
 def _write_arrays(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:

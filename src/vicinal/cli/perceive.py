@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal._files import whole_file
 from vicinal.cli.columns import ROWS_OF_DISTANCES, Table, looks_like_distances
 from vicinal.cli.options import (
     add_data,
@@ -22,6 +23,7 @@ from vicinal.cli.options import (
     verbosity,
 )
 from vicinal.cli.output import check_folder, check_target
+from vicinal.cli.stdin import STDIN
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
@@ -105,17 +107,19 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         if folder is not None:
             print(f"\nfinished steps are kept in {folder} for --resume", file=sys.stderr)
         raise
-    facts = write_report(found, arguments.output, arguments.json)
+    facts = write_report(found, arguments.output, arguments.force, arguments.json)
     if folder is not None:
         forget_steps(folder)
     return facts
 
 
-def write_report(found: Perception, path: Path, for_machines: bool) -> dict[str, Any]:
+def write_report(found: Perception, path: Path, force: bool, for_machines: bool) -> dict[str, Any]:
     """Write the page; people get the summary at once, machines all figures."""
     from vicinal.perception.words import why_so_many
 
-    written = {"written": {"report": found.to_html(path)}}
+    with whole_file(path, replace=force) as unfinished:
+        found.to_html(unfinished)
+    written = {"written": {"report": path}}
     if not for_machines:
         print(found.summary() + "\n")
         return written
@@ -141,7 +145,8 @@ def write_report(found: Perception, path: Path, for_machines: bool) -> dict[str,
 
 def command_of(arguments: argparse.Namespace) -> str:
     """The command that does the same again, with what was left to the defaults but the seed left out."""
-    words = ["vicinal", "perceive", str(arguments.data)]
+    given = "-" if arguments.data == STDIN else str(arguments.data)
+    words = ["vicinal", "perceive", given]
     for name in ("key", "id", "label", "images"):
         value = getattr(arguments, name)
         words += [] if value is None else [f"--{name}", str(value)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from vicinal._files import whole_file
 
 
 class Plane(NamedTuple):
@@ -63,7 +62,9 @@ def draw_points(plane: Plane, path: Path, labels: Any = None) -> str:
     return plane.shows
 
 
-def save_picture(figure: Any, path: Path) -> None:
-    """Write a figure, whole or not at all."""
-    with whole_file(path) as unfinished:
-        figure.savefig(unfinished, dpi=150)
+def save_picture(figure: Any, path: Path, dpi: float = 150) -> None:
+    """Write a figure in the format that the name of the file asks for."""
+    # By way of memory: on a full disk, matplotlib hides the error behind one of its own.
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix.lower()[1:], dpi=dpi)
+    path.write_bytes(drawn.getvalue())

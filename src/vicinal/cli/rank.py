@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from vicinal._files import whole_file
 from vicinal.cli.columns import Table, same_class, without_label
 from vicinal.cli.methods import (
     Method,
@@ -118,10 +120,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         facts["same_class"] = same_class(table.labels, queries, found)
     written = {}
     if arguments.output is not None:
-        write_table(columns, arguments.output)
+        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+            write_table(columns, unfinished)
         written["what was found"] = arguments.output
     if arguments.plot is not None:
-        facts["picture_shows"] = draw(table, queries[0], found[0], arguments)
+        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+            facts["picture_shows"] = draw(table, queries[0], found[0], unfinished)
         written["picture"] = arguments.plot
     return facts | {"written": written}
 
@@ -169,12 +173,12 @@ def found_columns(
     return columns | {"score": scores.ravel()}
 
 
-def draw(table: Table, query: int, found: np.ndarray, arguments: argparse.Namespace) -> str:
+def draw(table: Table, query: int, found: np.ndarray, path: Path) -> str:
     """Write a picture of what the first query found; returns what it shows."""
     from vicinal import plot
 
     plane = plane_of(table.points)
     figure, ax = new_axes(plane)
     plot.ranking(plane.positions, found, query=int(query), ax=ax)
-    save_picture(figure, arguments.plot)
+    save_picture(figure, path)
     return f"what row {query} finds; {plane.shows}"

@@ -79,11 +79,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         start = time.perf_counter()
         found = measure(setting, verbose)
         head, *body = table = summary(found)
-        write_rows(getattr(found, "rows", found), folder / f"{name}.csv")
+        with whole_file(folder / f"{name}.csv", replace=arguments.force) as unfinished:
+            write_rows(getattr(found, "rows", found), unfinished)
         text = markdown(table) + (f"\nThe paper: {claim}\n" if claim else "")
-        with whole_file(folder / f"{name}.md") as unfinished:
+        with whole_file(folder / f"{name}.md", replace=arguments.force) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
-        draw(found, folder / f"{name}.png")
+        with whole_file(folder / f"{name}.png", replace=arguments.force) as unfinished:
+            draw(found, unfinished)
         seconds = time.perf_counter() - start
         summed = [dict(zip(head, row, strict=True)) for row in body]
         done.append({"name": name, "seconds": seconds, "claim": claim, "summary": summed})

@@ -11,8 +11,10 @@ import numpy as np
 
 from vicinal._files import whole_file
 from vicinal.cli.columns import UNREADABLE
+from vicinal.cli.image_folder import opened_image
 from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
 from vicinal.cli.output import FIGURE_FORMATS, check_target
+from vicinal.cli.pictures import save_picture
 
 LABEL_FORMATS = (".npy", ".csv", ".png")
 # Shorter images are drawn enlarged, so that boundaries do not hide the pixels.
@@ -93,10 +95,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     written = {}
     if arguments.labels is not None:
-        write_labels(labels, arguments.labels)
+        with whole_file(arguments.labels, replace=arguments.force) as unfinished:
+            write_labels(labels, unfinished)
         written["label map"] = arguments.labels
     if arguments.output is not None:
-        draw(image, labels, arguments.mean_colors, arguments.output)
+        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+            draw(image, labels, arguments.mean_colors, unfinished)
         written["picture"] = arguments.output
     counts = np.bincount(labels.ravel())
     return {
@@ -120,14 +124,9 @@ def read_image(path: Path) -> np.ndarray:
         )
     if path.suffix.lower() == ".npy":
         return _load_values(path)
-    pillow = _need_pillow()
-    try:
-        with pillow.open(path) as opened:
-            return _pixels(opened)
-    except PermissionError:
-        raise
-    except (OSError, SyntaxError, pillow.DecompressionBombError) as error:
-        raise ValueError(f"{path} could not be read as a picture: {error}") from error
+    _need_pillow()
+    with opened_image(path) as opened:
+        return _pixels(opened)
 
 
 def _load_values(path: Path) -> np.ndarray:
@@ -163,16 +162,15 @@ def write_labels(labels: np.ndarray, path: Path) -> None:
             f"{labels.max() + 1:,} segments do not fit into the grey levels of a .png; "
             "write --labels to an .npy file."
         )
-    with whole_file(path) as unfinished:
-        if suffix == ".npy":
-            # By an open file: numpy would add its suffix to a name that ends in .NPY.
-            with open(unfinished, "wb") as file:
-                np.save(file, labels)
-        elif suffix == ".csv":
-            np.savetxt(unfinished, labels, fmt="%d", delimiter=",")
-        else:
-            grey = labels.astype(np.uint8 if labels.max() < 256 else np.uint16)
-            _need_pillow().fromarray(grey).save(unfinished)
+    if suffix == ".npy":
+        # By an open file: numpy would add its suffix to a name that ends in .NPY.
+        with open(path, "wb") as file:
+            np.save(file, labels)
+    elif suffix == ".csv":
+        np.savetxt(path, labels, fmt="%d", delimiter=",")
+    else:
+        grey = labels.astype(np.uint8 if labels.max() < 256 else np.uint16)
+        _need_pillow().fromarray(grey).save(path)
 
 
 def draw(image: np.ndarray, labels: np.ndarray, mean_colors: bool, path: Path) -> None:
@@ -187,8 +185,7 @@ def draw(image: np.ndarray, labels: np.ndarray, mean_colors: bool, path: Path) -
     times = max(1, -(-DRAWN_SIZE // max(height, width)))
     figure = Figure(figsize=(width * times / 100, height * times / 100), dpi=100)
     plot.segments(image, labels, mean_colors=mean_colors, ax=figure.add_axes((0, 0, 1, 1)))
-    with whole_file(path) as unfinished:
-        figure.savefig(unfinished)
+    save_picture(figure, path, dpi=100)
 
 
 def _need_pillow() -> Any:

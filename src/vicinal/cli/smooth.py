@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._files import whole_file
 from vicinal.cli.columns import Table, same_class, without_label
 from vicinal.cli.options import (
     add_data,
@@ -114,10 +115,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.output is not None:
         progress = "writing" if verbosity(arguments) else None
         columns = neighbor_columns(table, similarities, neighbors)
-        write_blocks(columns, -(-neighbors.size // LINES), arguments.output, progress)
+        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+            write_blocks(columns, -(-neighbors.size // LINES), unfinished, progress)
         written["neighbours"] = arguments.output
     if arguments.plot is not None:
-        draw(model, table.labels, arguments.plot)
+        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+            draw(model, table.labels, unfinished)
         facts["picture_shows"] = "similarities before and after, the darkest the largest of a row"
         written["picture"] = arguments.plot
     return facts | {"written": written}

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._sparse import checked_csr
 from vicinal.cli.columns import (
     UNREADABLE,
     Roles,
@@ -20,6 +19,7 @@ from vicinal.cli.columns import (
     need,
     numeric_columns,
 )
+from vicinal.cli.stdin import STDIN, piped_file
 from vicinal.cli.text import read_text
 
 
@@ -37,8 +37,19 @@ def read_table(
 
     ``key`` names an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. The columns of
     names and of known classes are columns of a table, arrays of an .npz file, or in ``.obs``. A matrix
-    that scipy saved as .npz is read as such.
+    that scipy saved as .npz is read as such. `STDIN` stands for what is piped in.
     """
+    if path == STDIN:
+        with piped_file() as copy:
+            return read_table(
+                copy,
+                key,
+                id_column=id_column,
+                label_column=label_column,
+                accept_sparse=accept_sparse,
+                accept_pairs=accept_pairs,
+                accept_gaps=accept_gaps,
+            )
     suffix = path.suffix.lower()
     if suffix not in READERS:
         raise ValueError(
@@ -58,6 +69,8 @@ def read_table(
     if 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
     if hasattr(points, "toarray"):
+        from vicinal._sparse import checked_csr
+
         points = checked_csr(points, str(path))
         points = points if accept_sparse else full_table(points, path)
         table = table._replace(points=points)
@@ -71,7 +84,7 @@ def _read_parquet(path: Path, roles: Roles) -> Table:
     need("pyarrow", path)
     try:
         frame = pandas.read_parquet(path)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, NotImplementedError) as error:
         raise ValueError(f"{path} could not be read as parquet: {error}") from error
     return numeric_columns(frame, path, roles)
 
@@ -171,14 +184,14 @@ def _as_rows(table: Table, path: Path) -> Table:
 def _load_numpy(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
-    except UNREADABLE as error:
+    except (MemoryError, *UNREADABLE) as error:
         raise _no_arrays(path, error) from error
 
 
 def _array_of(arrays: Any, name: str, path: Path) -> np.ndarray:
     try:
         return arrays[name]
-    except UNREADABLE as error:
+    except (MemoryError, *UNREADABLE) as error:
         raise _no_arrays(path, error) from error
 
 

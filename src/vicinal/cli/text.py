@@ -38,6 +38,12 @@ def read_text(path: Path, roles: Roles) -> Table:
         raise _not_utf8(path, error) from error
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
         raise ValueError(f"{path} could not be read as a table: {error}") from error
+    if frame.index.nlevels > 1:
+        n_named = frame.shape[1]
+        raise ValueError(
+            f"{path} has {n_named} cells in its first line but {n_named + frame.index.nlevels} in others; "
+            "every line needs the same number of cells."
+        )
     if not header:
         frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
     notes = ["first line is the header" if header else "no header line"]
@@ -46,6 +52,8 @@ def read_text(path: Path, roles: Roles) -> Table:
         notes.append(
             f"every line but the first ends in {separator!r}, which is taken for no column"
         )
+    elif not isinstance(frame.index, pandas.RangeIndex):
+        notes.append("the header is one name short, so the first column holds names of rows")
     if separator != ",":
         notes += _read_decimal_commas(frame, roles)
     table = numeric_columns(frame, path, roles)
@@ -55,7 +63,7 @@ def read_text(path: Path, roles: Roles) -> Table:
 def separator_of(first: str, second: str) -> str:
     """What parts the cells of two lines: mostly what is there most often."""
     for separator in SEPARATORS[1:]:
-        parts = next(csv.reader([second or first], delimiter=separator), [])
+        parts = _split(second or first, separator)
         # Commas may well be more, if they are in the numbers.
         if (
             separator in first
@@ -68,10 +76,19 @@ def separator_of(first: str, second: str) -> str:
 
 def cells(line: str, separator: str) -> list[str]:
     """The cells of a line, numbers with a decimal comma as those with a point."""
-    found = [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+    found = [cell.strip() for cell in _split(line, separator)]
     if separator == ",":
         return found
     return [cell.replace(",", ".") if COMMA_NUMBER.fullmatch(cell) else cell for cell in found]
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """The cells of a line of any length; the csv module stops at 131,072 characters by default."""
+    before = csv.field_size_limit(max(csv.field_size_limit(), len(line) + 1))
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    finally:
+        csv.field_size_limit(before)
 
 
 def is_header(first: list[str], second: list[str]) -> bool:

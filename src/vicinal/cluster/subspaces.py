@@ -96,5 +96,12 @@ def _spread_bases(
 
 def _leading(members: np.ndarray, dimension: int) -> np.ndarray:
     """Orthonormal directions that hold most of the members, from their second moments."""
-    vectors = np.linalg.eigh(members.T @ members)[1]
-    return vectors[:, ::-1][:, :dimension].T
+    n_members, n_columns = members.shape
+    if n_members >= n_columns:
+        return np.linalg.eigh(members.T @ members)[1][:, ::-1][:, :dimension].T
+    # Few members in many columns: never a matrix of all pairs of columns. They span no more directions
+    # than there are members; the others stay 0 and hold nothing.
+    basis = np.zeros((dimension, n_columns))
+    found = np.linalg.svd(members, full_matrices=False)[2][:dimension]
+    basis[: len(found)] = found
+    return basis

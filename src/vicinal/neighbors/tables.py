@@ -172,20 +172,22 @@ class OtherMetric:
 
 def _inverse_covariance(X: np.ndarray) -> np.ndarray:
     """Inverse covariance of the columns, each brought to variance 1 first: their units do not matter."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of one point, which has no variance
+    dependent = ValueError(
+        "metric='mahalanobis' needs columns that are linearly independent, but those of X "
+        f"(shape {X.shape}) are constant, collinear or too many for so few points; drop some, "
+        "or reduce X first, for instance by sklearn.decomposition.PCA(whiten=True), and take "
+        "'euclidean'."
+    )
+    if len(X) <= X.shape[1]:
+        raise dependent
+    with np.errstate(all="ignore"):
         covariance = np.atleast_2d(np.cov(X.T))
         spread = np.sqrt(np.diagonal(covariance))
         units = np.outer(spread, spread)
         correlation = covariance / units
     known = np.isfinite(correlation).all()
     if not known or np.linalg.cond(correlation) > 1 / np.finfo(np.float64).eps:
-        raise ValueError(
-            "metric='mahalanobis' needs columns that are linearly independent, but those of X "
-            f"(shape {X.shape}) are constant, collinear or too many for so few points; drop some, "
-            "or reduce X first, for instance by sklearn.decomposition.PCA(whiten=True), and take "
-            "'euclidean'."
-        )
+        raise dependent
     return np.linalg.inv(correlation).T / units
 
 

@@ -85,6 +85,8 @@ def principal_plane(points: np.ndarray) -> np.ndarray:
     from sklearn.decomposition import PCA
 
     plane = np.zeros((len(points), 2))
-    found = PCA(min(2, points.shape[1]), svd_solver="covariance_eigh").fit_transform(points)
+    # The smaller of the two Gram matrices: a wide table has far too many pairs of columns.
+    solver = "covariance_eigh" if points.shape[0] >= points.shape[1] else "full"
+    found = PCA(min(2, *points.shape), svd_solver=solver).fit_transform(points)
     plane[:, : found.shape[1]] = found
     return plane

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from vicinal._sparse import check_indices
 from vicinal._tables import as_table, distinct, missing_cells
-from vicinal._validation import check_choice
+from vicinal._validation import check_choice, read_array
 from vicinal.perception.scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
 
 MIN_ROWS = 10
@@ -129,7 +129,7 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> Source:
                 )
         if sparse.issparse(X):
             check_indices(X, "X")
-        array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        array = X.toarray() if hasattr(X, "toarray") else read_array(X, "X")
         return Source(array, None, _array(ids), _array(labels), images=_array(images))
     label_name = labels if isinstance(labels, str) else "label"
     roles = {"labels": labels, "ids": ids}

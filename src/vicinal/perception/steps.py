@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._files import remove_abandoned, whole_file
 
 Result = TypeVar("Result", bound=tuple)
 ARRAY = "$array"
@@ -58,6 +58,8 @@ class Steps:
         if result is None:
             result = compute()
             if path is not None:
+                # Another run on the same table may have finished and removed it.
+                path.parent.mkdir(exist_ok=True)
                 store_step(path, result, self.fingerprint)
         self.seconds[name] = time.perf_counter() - start
         self._say(f"\r{number}  {name:<24} {'kept' if kept else f'{self.seconds[name]:.1f} s':>8}")
@@ -106,6 +108,7 @@ def load_step(path: Path, kind: type[Result], fingerprint: str) -> Result | None
 
 def forget_steps(folder: Path) -> None:
     """Remove kept steps, and their folder if nothing else is in it."""
+    remove_abandoned(folder)
     for path in folder.glob("*.npz"):
         if _is_step(path):
             path.unlink()

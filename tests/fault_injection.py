@@ -1,0 +1,57 @@
+"""Signals at a chosen moment of ``vicinal perceive``; run as a script for a process that may be killed."""
+
+import os
+import signal
+import sys
+from unittest import mock
+
+from vicinal.cli import main
+from vicinal.perception import steps
+from vicinal.perception.result import Perception
+from vicinal.perception.road import STEPS
+
+
+def run_struck(words, moment, stage, number):
+    """The command, sent a signal once at a moment of a stage; returns its exit code.
+
+    The moment is "computing", before a step is computed; "writing", when its file is written but has
+    not its name yet; or "report", the same for the report.
+    """
+    call, replace, to_html = steps.Steps.__call__, os.replace, Perception.to_html
+    now = {"stage": None}
+
+    def strike():
+        os.kill(os.getpid(), number)
+
+    def computing(self, name, kind, compute):
+        now["stage"] = name
+
+        def struck():
+            if moment == "computing" and name == STEPS[stage]:
+                strike()
+            return compute()
+
+        return call(self, name, kind, struck)
+
+    def writing(source, target):
+        if moment == "writing" and now["stage"] == STEPS[stage]:
+            strike()
+        return replace(source, target)
+
+    def reporting(self, path):
+        written = to_html(self, path)
+        if moment == "report":
+            strike()
+        return written
+
+    with (
+        mock.patch.object(steps.Steps, "__call__", computing),
+        mock.patch.object(os, "replace", writing),
+        mock.patch.object(Perception, "to_html", reporting),
+    ):
+        return main(words)
+
+
+if __name__ == "__main__":
+    given, when, where, what = sys.argv[4:], sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    sys.exit(run_struck(given, when, where, signal.Signals(what)))
