@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from vicinal._estimators import GraphEstimator, warn_disconnected
+from vicinal._precision import PreservesPrecision
 from vicinal._validation import check_choice, check_count
 from vicinal.operators.pieces import affinity_components
 
@@ -22,7 +23,9 @@ CONNECTED = (
 )
 
 
-class ConnectedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+class ConnectedEmbedding(
+    PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator
+):
     """Base of embeddings that need a connected graph, with ``n_components`` and ``disconnected``."""
 
     n_components: int

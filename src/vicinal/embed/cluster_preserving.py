@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import draw_seed, forget_features
+from vicinal._precision import PreservesPrecision, like_input
 from vicinal._validation import check_choice, check_count, validate_input
 from vicinal.graphs.graph import Graph
 from vicinal.operators.spectrum import walk_vectors
@@ -28,7 +29,9 @@ METHODS, DISSIMILARITIES = ("laplacian", "mds"), ("squared", "plain")
 FLAT = 1e-12
 
 
-class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ClusterPreservingEmbedding(
+    PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Embedding that keeps clusters together and apart: it preserves robust path-based similarities.
 
     Two points are as similar as the worst step of the best path between them (`path_similarity`), so
@@ -98,6 +101,8 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
     1.0
     """
 
+    embedding_: np.ndarray
+
     def __init__(
         self,
         method: str = "laplacian",
@@ -143,6 +148,7 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         self
         """
+        given = X
         check_choice(self.method, "method", METHODS)
         check_choice(self.dissimilarity, "dissimilarity", DISSIMILARITIES)
         check_choice(self.metric, "metric", METRICS)
@@ -170,6 +176,7 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
             self._fit_laplacian(seed)
         else:
             self._fit_scaling(seed)
+        self.embedding_ = like_input(self.embedding_, given)
         self._n_features_out = self.n_components
         return self
 
@@ -191,6 +198,9 @@ class ClusterPreservingEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMix
             Training points keep their places.
         """
         check_is_fitted(self)
+        return like_input(self._extended(X), X)
+
+    def _extended(self, X: Any) -> np.ndarray:
         if hasattr(self, "n_features_in_"):
             X = validate_input(self, X, reset=False, dtype=np.float64)
         if self.method == "laplacian":

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._precision import like_input
 from vicinal._validation import check_real, require_memory
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.graphs.graph import Graph
@@ -235,8 +236,8 @@ class DiffusionMaps(ConnectedEmbedding):
         self.left_out_ = float(beyond / rates[0]) if rates[0] > 0 else 0.0
         kept = slice(1, self.n_components + 1)
         self.eigenvalues_ = pairs.values[kept]
-        self.embedding_ = _unit_mean_square(pairs.vectors[:, kept], sums)
-        self.embedding_ *= rates[: self.n_components]
+        embedding = _unit_mean_square(pairs.vectors[:, kept], sums)
+        self.embedding_ = like_input(embedding * rates[: self.n_components], X)
         self._density = degrees(affinity) ** self.alpha if self.alpha > 0 else None
         return self
 
@@ -253,7 +254,8 @@ class DiffusionMaps(ConnectedEmbedding):
             Training points keep their places.
         """
         check_is_fitted(self)
-        return self._extend(X, self.embedding_, self.eigenvalues_, self._density)
+        extended = self._extend(X, self.embedding_, self.eigenvalues_, self._density)
+        return like_input(extended, X)
 
 
 def _unit_mean_square(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.operators.laplacians import degrees
 from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
@@ -88,7 +89,7 @@ class LaplacianEigenmaps(ConnectedEmbedding):
             weights, self.n_components + 1, random_state=self._seed(), n_jobs=self.n_jobs
         )
         self.eigenvalues_ = pairs.values[1:]
-        self.embedding_ = walk_vectors(pairs.vectors[:, 1:], degrees(weights))
+        self.embedding_ = like_input(walk_vectors(pairs.vectors[:, 1:], degrees(weights)), X)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -104,4 +105,4 @@ class LaplacianEigenmaps(ConnectedEmbedding):
             Training points keep their places.
         """
         check_is_fitted(self)
-        return self._extend(X, self.embedding_, self.eigenvalues_)
+        return like_input(self._extend(X, self.embedding_, self.eigenvalues_), X)

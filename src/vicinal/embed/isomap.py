@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import DISTANCES, GraphEstimator, warn_disconnected
 from vicinal._parallel import blocks
+from vicinal._precision import PreservesPrecision, like_input
 from vicinal._validation import check_choice, check_count, require_memory
 from vicinal.embed._connected import CONNECTED
 from vicinal.embed.scaling import (
@@ -28,7 +29,7 @@ from vicinal.operators.geodesics import landmark_nodes, shortest_paths
 POINTS_AT_A_TIME = 512
 
 
-class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
     """Embedding that keeps geodesic distances: the lengths of shortest paths along a graph.
 
     Parameters
@@ -149,6 +150,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
             placed = place_by_distances(self._scaling, self.geodesics_, n_jobs=self.n_jobs)
             self._axes = principal_axes(placed)
             self.embedding_ = (placed - self._axes.centre) @ self._axes.directions
+        self.embedding_ = like_input(self.embedding_, X)
         self._n_features_out = self.n_components
         self.__dict__.pop("residual_variance_", None)
         return self
@@ -182,7 +184,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
         if self._axes is not None:
             placed = (placed - self._axes.centre) @ self._axes.directions
         # Through neighbours that the graph does not connect, a training point might find shorter paths.
-        return np.where(distances[:, :1] == 0, self.embedding_[indices[:, 0]], placed)
+        placed = np.where(distances[:, :1] == 0, self.embedding_[indices[:, 0]], placed)
+        return like_input(placed, X)
 
     def reconstruction_error(self) -> float:
         """Root mean square difference between inner products of the geodesics and of the embedding.

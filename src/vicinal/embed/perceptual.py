@@ -9,11 +9,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._perception import PerceptualEstimator
+from vicinal._precision import PreservesPrecision, like_input
 from vicinal._validation import check_count
 from vicinal.operators.spectrum import nystrom
 
 
-class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PerceptualEstimator):
+class PerceptualEmbedding(
+    PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PerceptualEstimator
+):
     """Embedding of points by the walk on their contextual digraph.
 
     Points that fit the structure of their contexts lie far from the origin, each cluster near a linear
@@ -117,7 +120,8 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
         # Copies leave fewer directions than there are rows.
         lacking = self.n_components - found
         self.eigenvalues_ = np.pad(pairs.values, (0, lacking))
-        self.embedding_ = self._of_rows(np.pad(pairs.vectors, ((0, 0), (0, lacking))))
+        embedding = self._of_rows(np.pad(pairs.vectors, ((0, 0), (0, lacking))))
+        self.embedding_ = like_input(embedding, X)
         self._n_features_out = self.n_components
         return self
 
@@ -140,4 +144,5 @@ class PerceptualEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Per
         check_is_fitted(self)
         rows, known = self._new_rows(X)
         steps = rows @ self._of_nodes(self.embedding_)
-        return np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))
+        placed = np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))
+        return like_input(placed, X)

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._estimators import draw_seed, forget_features
+from vicinal._precision import PreservesPrecision, is_single, like_input
 from vicinal._validation import check_count, require_memory
 from vicinal.similarity.fusion import (
     FusedWalk,
@@ -38,7 +39,9 @@ from vicinal.similarity.walks import (
 )
 
 
-class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SelfSmoothing(
+    PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Similarity improved by a diffusion along itself.
 
     Parameters
@@ -91,6 +94,8 @@ class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     True
     """
 
+    similarity_: Any
+
     def __init__(
         self,
         t: Any = "auto",
@@ -133,7 +138,10 @@ class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_parameters(self)
         weights, symmetric, self._kernel = read_input(self, X)
-        return self._smooth(weights, symmetric)
+        self._smooth(weights, symmetric)
+        if isinstance(self.similarity_, np.ndarray):
+            self.similarity_ = like_input(self.similarity_, X)
+        return self
 
     def fuse(self, sources: Any, how: str = "before", weights: Any = None) -> SelfSmoothing:
         """Smooth several similarities of the same items into one.
@@ -271,9 +279,9 @@ class SelfSmoothing(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         require_memory(
             8.0 * m * n, f"The similarities of {m:,} points to {n:,}", "Ask for kneighbors."
         )
-        similarities = np.empty((m, n))
+        similarities = np.empty((m, n), np.float32 if is_single(X) else np.float64)
         for span, rows in extended_blocks(self, new):
-            np.minimum(rows, 1.0, out=similarities[span])
+            similarities[span] = np.minimum(rows, 1.0)
         return similarities
 
     @property
