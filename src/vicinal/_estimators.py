@@ -15,7 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal import graphs
 from vicinal._graph_params import NestedGraphParams
 from vicinal._validation import check_affinity, validate_input
-from vicinal.graphs.distance_rows import graph_from_distances, neighbors_from_rows
+from vicinal.graphs.distance_rows import (
+    graph_from_distances,
+    neighbors_from_rows,
+    neighbors_within,
+)
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.places import knn_of_places
 from vicinal.neighbors import NeighborSearch
@@ -112,6 +116,10 @@ class GraphEstimator(NestedGraphParams):
             )
         if hasattr(self, "n_features_in_"):
             X = validate_input(self, X, reset=False, dtype=(np.float64, np.float32))
+        if self.graph == "epsilon_ball":
+            radius = (self.graph_params or {})["radius"]
+            search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
+            return neighbors_within(search, X, radius)
         if self.graph == "knn":
             # The graph has more edges a node than neighbours were asked for; a new point has not.
             k = (self.graph_params or {}).get("k", NEIGHBORS)

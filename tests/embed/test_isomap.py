@@ -75,6 +75,18 @@ def test_training_points_keep_their_positions_on_every_graph(graph, parameters, 
     np.testing.assert_allclose(isomap.transform(X), isomap.embedding_, atol=1e-9)
 
 
+def test_new_points_of_a_radius_graph_are_those_of_scikit_learn(roll):
+    """Neighbours beyond the radius would be short cuts."""
+    X, rng = roll[:300], np.random.default_rng(0)
+    new = X[:50] + 0.05 * rng.standard_normal((50, 3))
+    ours = Isomap(graph="epsilon_ball", graph_params={"radius": 7.0}).fit(X)
+    peer = PeerIsomap(n_neighbors=None, radius=7.0).fit(X)
+    expected = peer.transform(new)
+    np.testing.assert_allclose(same_signs(ours.transform(new), expected), expected, atol=1e-6)
+    far = ours.transform([[1e3, 0.0, 0.0]])
+    assert np.isfinite(far).all()
+
+
 def test_every_point_a_landmark_is_no_landmarks_at_all(roll):
     everything, plain = Isomap(n_landmarks=800).fit(roll), Isomap().fit(roll)
     found = same_signs(everything.embedding_, plain.embedding_)

@@ -8,6 +8,7 @@ from scipy import sparse
 from vicinal._symmetry import rounding_of
 from vicinal._validation import check_distances
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors import NeighborSearch
 
 
 def graph_from_distances(distances: sparse.sparray | sparse.spmatrix) -> Graph:
@@ -61,6 +62,22 @@ def neighbors_from_rows(rows: sparse.sparray | sparse.spmatrix) -> tuple[np.ndar
     distances = np.full(indices.shape, np.inf)
     indices[row, column], distances[row, column] = csr.indices[order], csr.data[order]
     return indices, distances
+
+
+def neighbors_within(
+    search: NeighborSearch, queries: np.ndarray, radius: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The points in the ball around each query, or the nearest one, in the form of `neighbors_from_rows`."""
+    indptr, indices, distances = search.within(radius, queries)
+    counts = np.diff(indptr)
+    alone = np.flatnonzero(counts == 0)
+    if len(alone):
+        nearest, gaps = search.nearest(1, queries[alone])
+        at = indptr[alone]
+        indices, distances = np.insert(indices, at, nearest[:, 0]), np.insert(distances, at, gaps[:, 0])
+        indptr = np.concatenate([[0], np.cumsum(np.maximum(counts, 1))])
+    shape = len(queries), search.n_points
+    return neighbors_from_rows(sparse.csr_array((distances, indices, indptr), shape=shape))
 
 
 def _keys(graph: Graph) -> np.ndarray:
