@@ -74,7 +74,10 @@ def neighbors_within(
     if len(alone):
         nearest, gaps = search.nearest(1, queries[alone])
         at = indptr[alone]
-        indices, distances = np.insert(indices, at, nearest[:, 0]), np.insert(distances, at, gaps[:, 0])
+        indices, distances = (
+            np.insert(indices, at, nearest[:, 0]),
+            np.insert(distances, at, gaps[:, 0]),
+        )
         indptr = np.concatenate([[0], np.cumsum(np.maximum(counts, 1))])
     shape = len(queries), search.n_points
     return neighbors_from_rows(sparse.csr_array((distances, indices, indptr), shape=shape))
