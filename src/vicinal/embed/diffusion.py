@@ -154,7 +154,7 @@ class DiffusionMaps(ConnectedEmbedding):
         left out.
     eigenvalues_ : ndarray (n_components,)
         Eigenvalues of the walk after the first, which is 1, by descending modulus. A negative one is a
-        direction in which the walk changes sides at each step, as on a tree.
+        direction in which the walk changes sides at each step.
     t_ : float
         Number of steps.
     left_out_ : float
