@@ -21,7 +21,6 @@ from vicinal.graphs.distance_rows import (
     neighbors_within,
 )
 from vicinal.graphs.graph import Graph
-from vicinal.graphs.places import knn_of_places
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators.laplacians import shares_over
 from vicinal.operators.spectrum import nystrom
@@ -206,7 +205,6 @@ class GraphEstimator(NestedGraphParams):
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
             parameters.setdefault("k", min(NEIGHBORS, len(points) - 1))
-            builder = knn_of_places
         graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
         return graph if graph.codes is None else graph.symmetrize("mean")

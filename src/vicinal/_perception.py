@@ -14,7 +14,7 @@ from vicinal._estimators import draw_seed, forget_features
 from vicinal._insertion import NewContexts, entered_contexts, new_contexts, symmetric_rows
 from vicinal._validation import check_choice, check_count, check_real, validate_input
 from vicinal.graphs.context import contextual
-from vicinal.graphs.equal_rows import EqualRows, sets_of_equal_rows
+from vicinal.graphs.duplicates import Duplicates, find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.operators.alignment import AlignedWalk
 from vicinal.operators.digraphs import SymmetricWalk
@@ -40,7 +40,7 @@ class PerceptualEstimator(BaseEstimator):
     n_jobs: int | None
     verbose: int
     graph_: Graph
-    _copies: EqualRows | None
+    _copies: Duplicates | None
     _masses: np.ndarray
 
     def _build_walk(self, X: Any) -> SymmetricWalk | AlignedWalk:
@@ -75,13 +75,13 @@ class PerceptualEstimator(BaseEstimator):
 
     def _of_nodes(self, values: np.ndarray) -> np.ndarray:
         """Values of rows, which copies share, for every node."""
-        return values if self._copies is None else values[self._copies.first]
+        return values if self._copies is None else values[self._copies.representative]
 
     def _n_copies(self) -> np.ndarray:
         """Number of rows of every node."""
         if self._copies is None:
             return np.ones(self.graph_.n_nodes, dtype=np.int64)
-        return np.bincount(self._copies.group)
+        return self._copies.counts
 
     def _digraph_of(self, X: Any) -> Graph:
         points = validate_input(self, X, dtype=np.float64)
@@ -89,8 +89,8 @@ class PerceptualEstimator(BaseEstimator):
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
             raise ValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
-        sets = sets_of_equal_rows(points)
-        self._copies = sets if len(sets.first) < n else None
+        sets = find_duplicates(points)
+        self._copies = sets if len(sets.representative) < n else None
         points = self._of_nodes(points)
         if k >= len(points):
             some = f"n_samples={n}" if self._copies is None else f"{len(points)} distinct row(s)"

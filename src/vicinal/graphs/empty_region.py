@@ -5,9 +5,9 @@ with beta, so the edges become fewer: beta = 1 is the Gabriel graph, beta = 2 th
 neighbourhood graph. There is no scale to choose, and up to beta = 2 every graph holds a minimum
 spanning tree.
 
-Duplicates follow the definition to the letter. A copy of an end lies on the border of the region and
-never blocks. So copies of one point are connected among themselves by edges of length 0, and whoever
-is connected to one of them is connected to all.
+Duplicates follow the definition to the letter unless they are to be merged. A duplicate of an end lies on
+the border of the region and never blocks. So duplicates are connected among themselves by edges of length
+0, and whoever is connected to one of them is connected to all.
 """
 
 from __future__ import annotations
@@ -19,9 +19,17 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_distances, check_points, check_real, require_memory
-from vicinal.graphs.equal_rows import distinct
+from vicinal._validation import (
+    check_choice,
+    check_distances,
+    check_points,
+    check_real,
+    require_memory,
+)
+from vicinal.graphs.duplicate_edges import TREATMENTS, with_duplicates
+from vicinal.graphs.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.points import Points
 
 # Above this dimension boxes rule out little; leaves are large, neighbours come by matrix products.
 TREE_DIMENSION = 8
@@ -37,7 +45,12 @@ Edges = tuple[np.ndarray, np.ndarray]
 
 
 def gabriel(
-    X: Any, *, metric: str = "euclidean", n_jobs: int | None = None, verbose: int = 0
+    X: Any,
+    *,
+    metric: str = "euclidean",
+    duplicates: str = "keep",
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Graph:
     """Gabriel graph: i ~ j if no other point lies inside the ball with the segment i j as diameter.
 
@@ -50,6 +63,12 @@ def gabriel(
     metric : str, default="euclidean"
         "euclidean", "precomputed", or any metric of scikit-learn. All but "euclidean" work on the
         matrix of all distances, where "inside the ball" reads d(i, w)^2 + d(j, w)^2 < d(i, j)^2.
+    duplicates : {"keep", "merge"}, default="keep"
+        "keep" takes every row for a point, as the definition says: duplicates are connected with each
+        other, at length 0, and share their other neighbours. With many duplicates these are very many edges.
+        "merge" takes equal rows for one point and connects each of them with one row of every neighbouring
+        point, and with the next one of its duplicates: a sparse part of the same graph, with the same
+        components and the same shortest paths. Rows of distances are never merged.
     n_jobs : int, optional
         Number of threads, all cores by default. The result does not depend on it.
     verbose : int, default=0
@@ -58,8 +77,7 @@ def gabriel(
     Returns
     -------
     Graph
-        Lengths are the distances. Copies of a point are connected with each other, at length 0, and
-        share their other neighbours.
+        Lengths are the distances.
 
     Examples
     --------
@@ -69,17 +87,22 @@ def gabriel(
            [1, 2],
            [2, 3]])
     """
-    return _graph(X, 1.0, metric, n_jobs, "Gabriel graph" if verbose else None)
+    return _graph(X, 1.0, metric, duplicates, n_jobs, "Gabriel graph" if verbose else None)
 
 
 def relative_neighborhood(
-    X: Any, *, metric: str = "euclidean", n_jobs: int | None = None, verbose: int = 0
+    X: Any,
+    *,
+    metric: str = "euclidean",
+    duplicates: str = "keep",
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Graph:
     """Relative neighbourhood graph: i ~ j if no other point is nearer to both than they are apart.
 
     Parameters
     ----------
-    X, metric, n_jobs, verbose :
+    X, metric, duplicates, n_jobs, verbose :
         As for `gabriel`.
 
     Returns
@@ -94,7 +117,8 @@ def relative_neighborhood(
            [1, 2],
            [2, 3]])
     """
-    return _graph(X, 2.0, metric, n_jobs, "relative neighbourhood graph" if verbose else None)
+    title = "relative neighbourhood graph" if verbose else None
+    return _graph(X, 2.0, metric, duplicates, n_jobs, title)
 
 
 def beta_skeleton(
@@ -102,6 +126,7 @@ def beta_skeleton(
     beta: float,
     *,
     metric: str = "euclidean",
+    duplicates: str = "keep",
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Graph:
@@ -117,7 +142,7 @@ def beta_skeleton(
         common to all balls of radius d / (2 beta) through both ends: the places that see i and j at
         an angle above pi - arcsin(beta). The larger beta, the fewer edges; near 0 almost all pairs
         are edges.
-    metric, n_jobs, verbose :
+    metric, duplicates, n_jobs, verbose :
         As for `gabriel`.
 
     Returns
@@ -139,42 +164,50 @@ def beta_skeleton(
         open_low=True,
         remedy="1 is the Gabriel graph, 2 the relative neighbourhood graph.",
     )
-    return _graph(X, beta, metric, n_jobs, "beta-skeleton" if verbose else None)
+    return _graph(X, beta, metric, duplicates, n_jobs, "beta-skeleton" if verbose else None)
 
 
-def _graph(X: Any, beta: float, metric: str, n_jobs: int | None, progress: str | None) -> Graph:
+def _graph(
+    X: Any, beta: float, metric: str, duplicates: str, n_jobs: int | None, progress: str | None
+) -> Graph:
+    check_choice(duplicates, "duplicates", TREATMENTS)
+    if metric == "precomputed":
+        return _graph_of_rows(_check_dense(X), beta, metric, n_jobs, progress)
+    points = check_points(X)
+    # Rows whose squared distance would vanish are equal here.
+    scaled = Points(points, metric, n_jobs).X if metric == "euclidean" else points
+    rows = find_duplicates(scaled)
+    distinct = _graph_of_rows(points[rows.representative], beta, metric, n_jobs, progress)
+    return with_duplicates(distinct, rows, points, duplicates)
+
+
+def _graph_of_rows(
+    points: np.ndarray, beta: float, metric: str, n_jobs: int | None, progress: str | None
+) -> Graph:
+    from vicinal.graphs.pairs import graph_of
+
     if metric == "euclidean":
-        points = check_points(X)
         edges, lengths = point_edges(points, beta, n_jobs, progress)
     else:
         from vicinal.graphs.neighborhoods import all_distances
 
-        points = _check_dense(X) if metric == "precomputed" else check_points(X)
         matrix = points if metric == "precomputed" else all_distances(points, metric, n_jobs)
         edges, lengths = matrix_edges(matrix, beta, n_jobs, progress)
-    from vicinal.graphs.pairs import graph_of
-
     return graph_of(len(points), edges, lengths, points, metric)
 
 
 def point_edges(
     points: np.ndarray, beta: float, n_jobs: int | None = None, progress: str | None = None
 ) -> Edges:
-    """Pairs of points with an empty region, and their distances."""
+    """Pairs of distinct points with an empty region, and their distances."""
     from vicinal.graphs._empty_region_kernels import edges_from
     from vicinal.neighbors.kdtree import build_kdtree
-    from vicinal.neighbors.points import Points
 
     prepared = Points(points, "euclidean", n_jobs)
     n, d = points.shape
     leaf_size = 16 if d <= 4 else 64 if d <= TREE_DIMENSION else 256
     tree = build_kdtree(prepared.X, leaf_size, n_jobs)
-    near, nearest = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1), n_jobs)
-    if not nearest.all():
-        first, group = distinct(prepared.X)
-        if len(first) < n:
-            edges, lengths = point_edges(points[first], beta, n_jobs, progress)
-            return _copy_to_duplicates(edges, lengths, group)
+    near = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1), n_jobs)
     columns = np.ascontiguousarray(tree.points.T)
     # A kernel of its own is worth compiling in the plane and in space only.
     dims = (0,) * d if d in (2, 3) else ()
@@ -218,49 +251,22 @@ def _check_dense(X: Any) -> np.ndarray:
     return matrix
 
 
-def _neighbors(
-    tree: Any, X: np.ndarray, k: int, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest others of every point, as tree positions, and how near the nearest is."""
+def _neighbors(tree: Any, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
+    """The k nearest others of every point, as tree positions."""
     from vicinal.neighbors import brute
     from vicinal.neighbors.kdtree import nearest_in_tree_order
 
     n, d = X.shape
-    near, nearest = np.empty((n, k), np.int32 if n < 2**31 else np.int64), np.ones(n)
+    near = np.empty((n, k), np.int32 if n < 2**31 else np.int64)
     if k and d <= TREE_DIMENSION:
-        squares = np.empty((n, k))
-        nearest_in_tree_order(tree, near, squares, n_jobs=n_jobs)
-        nearest = squares[:, 0].copy()  # a view would keep all of them
+        nearest_in_tree_order(tree, near, np.empty((n, k)), n_jobs=n_jobs)
     elif k:
         position = np.argsort(tree.order)
         for a, b in blocks(n, QUERIES):
             found = brute.nearest_to(X, X[tree.order[a:b]], k + 1, n_jobs=n_jobs)
-            # The first is the point itself, or one that equals it.
-            near[a:b], nearest[a:b] = position[found[0][:, 1:]], found[1][:, 1]
-    return near, nearest
-
-
-def _copy_to_duplicates(edges: np.ndarray, lengths: np.ndarray, group: np.ndarray) -> Edges:
-    """Edges of all rows from those of the distinct points."""
-    members = np.argsort(group, kind="stable")
-    size = np.bincount(group)
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    # A group is connected to itself too: pairs with i < j are kept below.
-    own = np.flatnonzero(size > 1)
-    source, target = np.concatenate([edges, np.stack([own, own], axis=1)]).T
-    count = size[source] * size[target]
-    require_memory(
-        80.0 * count.sum(),
-        f"The graph of {len(group):,} points, up to {size.max():,} of them equal,",
-        "Equal points are connected to all their copies: drop duplicates first.",
-    )
-    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    width = np.repeat(size[target], count)
-    one = members[np.repeat(start[source], count) + offset // width]
-    two = members[np.repeat(start[target], count) + offset % width]
-    all_lengths = np.repeat(np.concatenate([lengths, np.zeros(len(own))]), count)
-    keep = (one < two) | (np.repeat(source != target, count))
-    return np.stack([one, two], axis=1)[keep], all_lengths[keep]
+            # The first is the point itself.
+            near[a:b] = position[found[0][:, 1:]]
+    return near
 
 
 def _in_blocks(

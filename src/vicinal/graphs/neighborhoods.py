@@ -10,6 +10,7 @@ from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import (
+    check_choice,
     check_distances,
     check_points,
     check_real,
@@ -17,6 +18,8 @@ from vicinal._validation import (
 )
 from vicinal.graphs._edge_kernels import is_symmetric
 from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs.duplicate_edges import TREATMENTS, merge_duplicates, with_duplicates
+from vicinal.graphs.duplicates import find_duplicates, many_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighbor_lists import refuse_mutual_directed
 from vicinal.neighbors import NeighborSearch
@@ -38,6 +41,7 @@ def knn(
     metric: str = "euclidean",
     method: str = "auto",
     recall: float = 0.99,
+    duplicates: str = "merge",
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -63,6 +67,12 @@ def knn(
         How to search, as for `NeighborSearch`.
     recall : float, default=0.99
         Share of true neighbours that an approximate search has to find.
+    duplicates : {"merge", "keep"}, default="merge"
+        What to do where a row has nothing but duplicates among its neighbours, so that it would be cut off
+        from all other points. "merge" then counts distinct points: each row is connected with one row
+        of the k nearest distinct points, equal rows with different ones in turn, and with k of its
+        duplicates. "keep" counts rows, as everywhere else. Directed graphs, ready lists, searches and
+        matrices of distances always count rows.
     random_state : int, Generator or None
         Seed of an approximate search.
     n_jobs : int, optional
@@ -86,6 +96,7 @@ def knn(
     array([[0, 1]])
     """
     refuse_mutual_directed(mutual, directed)
+    check_choice(duplicates, "duplicates", TREATMENTS)
     kind: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
     if isinstance(X, tuple):
         if len(X) != 2:
@@ -111,7 +122,34 @@ def knn(
         f"The graph of k={k} neighbours of {X.n_points:,} points",
         "Ask for fewer neighbours.",
     )
-    return Graph.from_kneighbors(*X.nearest(k), points=points, metric=X.metric, **kind)
+    graph = Graph.from_kneighbors(*X.nearest(k), points=points, metric=X.metric, **kind)
+    countable = points is not None and metric != "precomputed" and not directed
+    if duplicates == "keep" or not countable or not _has_cut_off_rows(graph):
+        return graph
+    table = check_points(points, dtype=None)
+    rows = find_duplicates(table)
+    n_distinct = len(rows.representative)
+    if n_distinct in (1, len(table)):
+        return graph
+    between = knn(
+        table[rows.representative],
+        min(k, n_distinct - 1),
+        metric=metric,
+        method=method,
+        recall=recall,
+        duplicates="keep",
+        random_state=random_state,
+        verbose=verbose,
+        **kind,
+    )
+    return merge_duplicates(between, rows, points, max(1, k // 2))
+
+
+def _has_cut_off_rows(graph: Graph) -> bool:
+    """Whether all neighbours of some row are at the distance 0."""
+    connected = graph.degrees > 0
+    longest = np.maximum.reduceat(graph.lengths, graph.indptr[:-1][connected])
+    return bool((longest == 0).any())
 
 
 def epsilon_ball(
@@ -119,6 +157,7 @@ def epsilon_ball(
     radius: float,
     *,
     metric: str = "euclidean",
+    duplicates: str = "keep",
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Graph:
@@ -131,6 +170,8 @@ def epsilon_ball(
         settings then hold.
     radius : float
         Largest distance of an edge, > 0. The quantiles of ``knn(X).lengths`` are a guide.
+    duplicates : {"keep", "merge"}, default="keep"
+        As for `gabriel`. Searches and matrices of distances always keep duplicates.
     metric, n_jobs, verbose :
         As for `knn`.
 
@@ -153,17 +194,35 @@ def epsilon_ball(
             "X is a pair (indices, distances), but lists of a fixed length need not reach as far "
             "as the radius; pass the points or a NeighborSearch."
         )
+    check_choice(duplicates, "duplicates", TREATMENTS)
     points = None
     if not isinstance(X, NeighborSearch):
         points = X
+        if metric != "precomputed":
+            table = check_points(X, dtype=None)
+            # Kept duplicates of these metrics are measured once; others are rounded as they come.
+            named = isinstance(metric, str) and metric in ("euclidean", "manhattan")
+            rows = find_duplicates(table) if duplicates == "merge" else None
+            if rows is None and named:
+                rows = many_duplicates(table)
+            if rows is not None:
+                search = NeighborSearch(
+                    table[rows.representative], metric=metric, n_jobs=n_jobs, verbose=verbose
+                )
+                return with_duplicates(_ball(search, radius, None), rows, points, duplicates)
         X = NeighborSearch(X, metric=metric, n_jobs=n_jobs, verbose=verbose)
-    indptr, indices, lengths = X.within(radius)
+    return _ball(X, radius, points)
+
+
+def _ball(search: NeighborSearch, radius: float, points: Any) -> Graph:
+    """All pairs within the radius of a search."""
+    indptr, indices, lengths = search.within(radius)
     # Here and not in the graph, so that the lists are gone before there are strengths.
-    indices = indices.astype(index_dtype(X.n_points, len(indices)), copy=False)
+    indices = indices.astype(index_dtype(search.n_points, len(indices)), copy=False)
     # Products of matrices may round d(i, j) and d(j, i) differently, one of them over the radius.
     asymmetric = not is_symmetric(indptr, indices, lengths)
     entries = Entries(indptr, indices, lengths, np.ones(len(lengths)))
-    graph = Graph._trusted(entries, asymmetric, points, X.metric)
+    graph = Graph._trusted(entries, asymmetric, points, search.metric)
     return graph.symmetrize("union") if asymmetric else graph
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from vicinal.graphs._boruvka_kernels import Forbidden
 from vicinal.graphs.boruvka import NOTHING_FORBIDDEN, spanning_edges
-from vicinal.graphs.equal_rows import Edges, EqualRows, equal_rows, join_components, join_copies
+from vicinal.graphs.duplicates import Duplicates, many_duplicates
 from vicinal.graphs.outside import in_common_unit, offset_search, outside_search
+from vicinal.graphs.tree_duplicates import Edges, join_components, join_duplicates
 from vicinal.neighbors.points import Points
 
 
@@ -17,13 +18,13 @@ def spanning_tree(
     X: np.ndarray, metric: Any, k: int, n_jobs: int | None = None, progress: str | None = None
 ) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree, and their lengths; lists of k neighbours start it."""
-    rows = _copies(X, metric)
+    rows = _duplicates(X, metric)
     if rows is not None:
-        X, k = X[rows.first], min(k, len(rows.first) - 1)
+        X, k = X[rows.representative], min(k, len(rows.representative) - 1)
     search, to_lengths = outside_search(X, metric, k, n_jobs, progress)
     edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
     if rows is not None:
-        edges, costs = join_copies(edges, costs, rows, np.zeros(len(rows.first)))
+        edges, costs = join_duplicates(edges, costs, rows, np.zeros(len(rows.representative)))
     return edges, to_lengths(costs)
 
 
@@ -38,25 +39,29 @@ def offset_tree(
 ) -> np.ndarray:
     """Edges of the tree with the least sum of ``scale * d^2 + b_i + b_j``."""
     scale, offsets = in_common_unit(X, scale, offsets)
-    rows = _copies(X, metric, offsets)
+    rows = _duplicates(X, metric, offsets)
     if rows is not None:
-        X, offsets, k = X[rows.first], offsets[rows.first], min(k, len(rows.first) - 1)
+        X, offsets, k = (
+            X[rows.representative],
+            offsets[rows.representative],
+            min(k, len(rows.representative) - 1),
+        )
     search = offset_search(X, metric, scale, offsets, k, n_jobs)
     edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
-    return edges if rows is None else join_copies(edges, costs, rows, 2 * offsets)[0]
+    return edges if rows is None else join_duplicates(edges, costs, rows, 2 * offsets)[0]
 
 
 def spanning_links(
     X: np.ndarray, metric: Any, components: np.ndarray, n_jobs: int | None = None
 ) -> Edges:
     """The shortest edges that join all components, and their lengths."""
-    rows = _copies(X, metric)
-    if rows is None or _some_vanish(X[rows.first], metric, n_jobs):
+    rows = _duplicates(X, metric)
+    if rows is None or _some_vanish(X[rows.representative], metric, n_jobs):
         search, to_lengths = outside_search(X, metric, 0, n_jobs)
         found = spanning_edges(search, labels=components, n_jobs=n_jobs)
         return found.edges, to_lengths(found.costs)
     joined, components = join_components(rows, components)
-    first = rows.first
+    first = rows.representative
     search, to_lengths = outside_search(X[first], metric, 0, n_jobs)
     edges, costs = spanning_edges(search, labels=components[first], n_jobs=n_jobs)
     lengths = np.concatenate([np.zeros(len(joined)), to_lengths(costs)])
@@ -72,13 +77,13 @@ def disjoint_trees(
     verbose: int = 0,
 ) -> Edges:
     """Edges and lengths of disjoint trees, one after the other; fewer trees when there are no more."""
-    rows = _copies(X, metric)
-    if rows is None or _some_vanish(X[rows.first], metric, n_jobs):
+    rows = _duplicates(X, metric)
+    if rows is None or _some_vanish(X[rows.representative], metric, n_jobs):
         return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose)
     # Each tree joins the copies to the first of them that is no centre of an earlier tree. Between two sets
     # the trees before number t use at most (t - 1)^2 pairs, and the next to be used is the first one free:
     # so many copies are enough to find all edges between sets.
-    place = rows.place()
+    place = rows.rank_within_group()
     enough = place <= n_trees * (n_trees - 1)
     kept, left = np.flatnonzero(enough), np.flatnonzero(~enough)
     edges, lengths = _trees_of_distinct(X[kept], metric, n_trees, k, n_jobs, verbose)
@@ -114,11 +119,11 @@ def _forbid(edges: np.ndarray, n: int) -> Forbidden:
     return Forbidden(indptr, targets[np.argsort(sources, kind="stable")])
 
 
-def _copies(X: np.ndarray, metric: Any, *more: np.ndarray) -> EqualRows | None:
+def _duplicates(X: np.ndarray, metric: Any, *more: np.ndarray) -> Duplicates | None:
     """Sets of equal points where most have copies; None where the search looks at every pair anyway."""
     if metric not in ("euclidean", "manhattan", "cosine"):
         return None
-    return equal_rows(Points(X, metric, None).X if metric == "cosine" else X, *more)
+    return many_duplicates(Points(X, metric, None).X if metric == "cosine" else X, *more)
 
 
 def _some_vanish(X: np.ndarray, metric: Any, n_jobs: int | None) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._validation import check_choice, check_points, require_memory
-from vicinal.graphs.equal_rows import distinct
+from vicinal.graphs.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.points import safe_unit as safe_unit
 
@@ -54,7 +54,7 @@ def delaunay(X: Any, *, coplanar: str = "raise") -> Graph:
     """
     points = check_points(X)
     check_choice(coplanar, "coplanar", ("raise", "joggle"))
-    first, group = distinct(points)
+    first, group = find_duplicates(points)
     edges = first[_edges(_normalized(points[first]), coplanar == "joggle")]
     copies = np.flatnonzero(first[group] != np.arange(len(points)))
     edges = np.concatenate([edges, np.stack([first[group[copies]], copies], axis=1)])

@@ -60,7 +60,7 @@ def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters
     """Cluster all rows both ways and compare."""
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     # No more than there are distinct rows.
-    sought = min(n_clusters, len(scene.copies.first))
+    sought = min(n_clusters, len(scene.copies.representative))
     model = PerceptualClustering(sought, **common)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the summary tells of the doubt

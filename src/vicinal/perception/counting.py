@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs
 from vicinal._parallel import progress_bar
-from vicinal.graphs.equal_rows import sets_of_equal_rows
+from vicinal.graphs.duplicates import find_duplicates
 from vicinal.perception.comparison import jittered
 from vicinal.perception.scene import Scene
 
@@ -70,7 +70,7 @@ def count_clusters(scene: Scene, wanted: int | str) -> ClusterCount:
         rows = scene.sample_points[
             np.sort(draw.choice(len(scene.sample), REPEATED_ROWS, replace=False))
         ]
-    rows = rows[sets_of_equal_rows(rows).first]
+    rows = rows[find_duplicates(rows).representative]
     # A small sample has no room for every number that all rows together have.
     most_here = len(rows) // 3
     numbers = {*range(2, min(MOST_STABLE, most_here) + 1)}

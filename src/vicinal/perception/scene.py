@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal import graphs
 from vicinal._perception import contexts_of_distinct
-from vicinal.graphs.equal_rows import EqualRows, sets_of_equal_rows
+from vicinal.graphs.duplicates import Duplicates, find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 
@@ -42,14 +42,18 @@ class Scene:
         return self.points[self.sample]
 
     @cached_property
-    def copies(self) -> EqualRows:
+    def copies(self) -> Duplicates:
         """Sets of equal rows: lists of neighbours and contexts are those of their first rows."""
-        return sets_of_equal_rows(self.points)
+        return find_duplicates(self.points)
 
     @cached_property
     def distinct(self) -> np.ndarray:
         """The distinct points, in the order of their first rows."""
-        return self.points if len(self.copies.first) == self.n else self.points[self.copies.first]
+        return (
+            self.points
+            if len(self.copies.representative) == self.n
+            else self.points[self.copies.representative]
+        )
 
     @cached_property
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:

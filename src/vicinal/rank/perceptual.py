@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._perception import PerceptualEstimator
-from vicinal.graphs.equal_rows import EqualRows
+from vicinal.graphs.duplicates import Duplicates
 from vicinal.operators.digraphs import SymmetricWalk
 from vicinal.rank.queries import RankingMixin, check_alpha, scaled_starts
 from vicinal.rank.scores import Resolvent, resolvent
@@ -127,7 +127,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
 class CopiedScores:
     """Scores of nodes, for all rows that they stand for."""
 
-    def __init__(self, nodes: Resolvent, copies: EqualRows) -> None:
+    def __init__(self, nodes: Resolvent, copies: Duplicates) -> None:
         self.n_nodes = len(copies.group)
         self.nodes, self.copies = nodes, copies
 
@@ -143,12 +143,12 @@ class CopiedScores:
     def from_nodes(self, starts: sparse.csr_array) -> sparse.csr_array:
         """Starts at nodes, as starts at the first rows of these."""
         shape = (starts.shape[0], self.n_nodes)
-        columns = self.copies.first[starts.indices]
+        columns = self.copies.representative[starts.indices]
         return sparse.csr_array((starts.data, columns, starts.indptr), shape=shape)
 
     def _to_nodes(self, starts: sparse.csr_array) -> sparse.csr_array:
         at = starts.tocoo()
-        shape = (starts.shape[0], len(self.copies.first))
+        shape = (starts.shape[0], len(self.copies.representative))
         nodes = sparse.csr_array((at.data, (at.row, self.copies.group[at.col])), shape=shape)
         # A node is labelled once, however many of its copies are.
         nodes.data = np.minimum(nodes.data, 1.0)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal import GraphClassifier, SpectralClustering, graphs
-from vicinal.graphs.places import knn_of_places
 
 
 def answers(seed, n=600):
@@ -23,7 +22,7 @@ def answers(seed, n=600):
 def test_each_row_meets_its_nearest_places_and_a_copy(seed, n, k, n_values):
     X = np.random.default_rng(seed).integers(0, n_values, (n, 2)).astype(float)
     k = min(k, n - 1)
-    plain, graph = graphs.knn(X, k), knn_of_places(X, k)
+    plain, graph = graphs.knn(X, k, duplicates="keep"), graphs.knn(X, k)
     # Places in the order of their first rows, which decides ties.
     rows = [tuple(row) for row in X.tolist()]
     places = list(dict.fromkeys(rows))
@@ -47,19 +46,19 @@ def test_each_row_meets_its_nearest_places_and_a_copy(seed, n, k, n_values):
 
 def test_without_many_copies_it_is_the_graph_of_nearest_neighbours():
     X = np.random.default_rng(0).normal(size=(80, 3))
-    assert knn_of_places(X, 5) == graphs.knn(X, 5)
+    assert graphs.knn(X, 5) == graphs.knn(X, 5, duplicates="keep")
     X[:4] = X[0]
-    assert knn_of_places(X, 5) == graphs.knn(X, 5)
+    assert graphs.knn(X, 5) == graphs.knn(X, 5, duplicates="keep")
 
 
 def test_all_rows_equal_stay_as_they_are():
-    assert knn_of_places(np.ones((7, 2)), 3) == graphs.knn(np.ones((7, 2)), 3)
+    assert graphs.knn(np.ones((7, 2)), 3) == graphs.knn(np.ones((7, 2)), 3, duplicates="keep")
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_clusters_of_answers_are_found(seed):
     X, kinds = answers(seed)
-    assert graphs.knn(X).n_components > 3
+    assert graphs.knn(X, duplicates="keep").n_components > 3
     model = SpectralClustering("auto", random_state=0).fit(X)
     assert model.n_clusters_ == 3
     assert adjusted_rand_score(kinds, model.labels_) > 0.9
@@ -81,6 +80,6 @@ def test_two_places_are_two_clusters():
 
 def test_nobody_has_a_mutual_neighbour_where_all_copies_look_at_the_first_rows():
     X = np.repeat([[0.0], [1.0]], 12, axis=0)
-    graph = knn_of_places(X, 3, mutual=True)
+    graph = graphs.knn(X, 3, mutual=True)
     assert graph.n_components == 1
     assert graph.degrees.min() > 0

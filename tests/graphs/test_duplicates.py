@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tree_oracles import edge_set, kruskal, make_points, squares_between
 
 from vicinal.graphs import disjoint_mst, mst, perturbed_mst
-from vicinal.graphs.equal_rows import equal_rows
+from vicinal.graphs.duplicates import find_duplicates, many_duplicates
 from vicinal.graphs.joining import shortest_links
 
 
@@ -25,15 +25,15 @@ def repeated(draw, most=40):
 @settings(max_examples=60, deadline=None)
 @given(repeated())
 def test_sets_of_equal_rows_are_named_by_their_first(X):
-    rows = equal_rows(X)
+    rows = many_duplicates(X)
     if rows is None:
         assert len(np.unique(X + 0.0, axis=0)) > 0.9 * len(X)
-        return
+        rows = find_duplicates(X)
     for i, row in enumerate(X):
         same = np.flatnonzero((row == X).all(axis=1))
-        assert rows.first[rows.group[i]] == same[0]
-        assert rows.place()[i] == np.searchsorted(same, i)
-    assert (np.diff(rows.first) > 0).all()
+        assert rows.representative[rows.group[i]] == same[0]
+        assert rows.rank_within_group()[i] == np.searchsorted(same, i)
+    assert (np.diff(rows.representative) > 0).all()
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,77 @@
+"""Rows that equal others: which they are, and the one row that represents each set of them.
+
+Everything that treats duplicates asks here: trees, neighbours, balls and empty regions, perceptual methods,
+rankings and reports.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# A sample of rows shows whether there are many duplicates: at least this many rows, and one in this many.
+SAMPLE, STRIDE = 1000, 64
+# With a larger fraction of distinct rows, duplicates take less time than finding them.
+MOSTLY_DISTINCT = 0.9
+
+
+class Duplicates(NamedTuple):
+    """Sets of equal rows.
+
+    Attributes
+    ----------
+    representative : ndarray of int
+        First row of each set, ascending.
+    group : ndarray of int (n,)
+        Set of each row.
+    """
+
+    representative: np.ndarray
+    group: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of rows in each set."""
+        return np.bincount(self.group, minlength=len(self.representative))
+
+    def members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows by set, ascending in each, and where each set starts."""
+        counts = self.counts
+        return np.argsort(self.group, kind="stable"), np.cumsum(counts) - counts
+
+    def rank_within_group(self) -> np.ndarray:
+        """How many equal rows come before each row."""
+        members, start = self.members()
+        rank = np.empty(len(members), np.int64)
+        rank[members] = np.arange(len(members)) - start[self.group[members]]
+        return rank
+
+
+def many_duplicates(*columns: np.ndarray) -> Duplicates | None:
+    """Sets of rows that are equal in all columns; None where most rows have no duplicate."""
+    step = max(1, min(STRIDE, len(columns[0]) // SAMPLE))
+    # Adding 0 makes negative zeros positive, so that equal rows have equal bytes.
+    sample = np.column_stack([some[::step] for some in columns]) + 0.0
+    if len({row.tobytes() for row in sample}) > MOSTLY_DISTINCT * len(sample):
+        return None
+    return find_duplicates(np.column_stack(columns))
+
+
+def find_duplicates(X: np.ndarray) -> Duplicates:
+    """All sets of equal rows, in the order of their first rows."""
+    n = len(X)
+    ascending = np.sort(X[:, 0])
+    if (ascending[1:] != ascending[:-1]).all():  # one column is enough to distinguish all rows
+        return Duplicates(np.arange(n), np.arange(n))
+    order = np.lexsort(X.T)
+    new = np.ones(n, dtype=bool)
+    new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
+    number = np.empty(n, np.int64)
+    number[order] = np.cumsum(new) - 1
+    # The sort is stable, so the first of each set is its smallest row.
+    first = order[new]
+    by_row = np.argsort(first)
+    rank = np.empty_like(by_row)
+    rank[by_row] = np.arange(len(by_row))
+    return Duplicates(first[by_row], rank[number])
