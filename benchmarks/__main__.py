@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import shapes, steps
+from benchmarks import shapes, start, steps
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
 
-# Accuracy, not time.
-TABLES = {"shapes": shapes.run, "steps": steps.run}
+# Those that are not about the time of a call.
+TABLES = {"shapes": shapes.run, "start": start.run, "steps": steps.run}
 
 
 def main() -> None:

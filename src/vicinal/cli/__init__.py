@@ -31,6 +31,7 @@ from vicinal.cli import (
     reproduce,
     segment,
     smooth,
+    warm,
 )
 from vicinal.cli.options import HelpPage
 from vicinal.cli.output import format_facts, format_json
@@ -46,6 +47,7 @@ COMMANDS = (
     reproduce,
     demo,
     bench,
+    warm,
     completion,
 )
 
