@@ -22,6 +22,8 @@ from vicinal.graphs.distance_rows import (
 )
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors.sparse_points import METRICS as SPARSE_METRICS
+from vicinal.neighbors.sparse_points import check_sparse_points
 from vicinal.operators.laplacians import shares_over
 from vicinal.operators.spectrum import nystrom
 from vicinal.similarity.affinities import FAR_OUT, check_scale, edge_scale
@@ -53,7 +55,7 @@ class GraphEstimator(NestedGraphParams):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
-        tags.input_tags.sparse = self._given() is not None
+        tags.input_tags.sparse = self._given() is not None or self._takes_sparse_points()
         return tags
 
     def _build_graph(self, X: Any) -> Graph:
@@ -74,7 +76,10 @@ class GraphEstimator(NestedGraphParams):
                 else graphs.complete(given, metric="precomputed")
             )
         else:
-            points = validate_input(self, X, dtype=(np.float64, np.float32))
+            accepted = "csr" if self._takes_sparse_points() else False
+            points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
+            if sparse.issparse(points):
+                points = check_sparse_points(points)
             graph = self._graph_of(points)
         if graph.directed:
             raise ValueError(
@@ -114,7 +119,10 @@ class GraphEstimator(NestedGraphParams):
                 "its points."
             )
         if hasattr(self, "n_features_in_"):
-            X = validate_input(self, X, reset=False, dtype=(np.float64, np.float32))
+            accepted = "csr" if sparse.issparse(graph.points) else False
+            X = validate_input(
+                self, X, reset=False, accept_sparse=accepted, dtype=(np.float64, np.float32)
+            )
         if self.graph == "epsilon_ball":
             radius = (self.graph_params or {})["radius"]
             search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
@@ -198,13 +206,14 @@ class GraphEstimator(NestedGraphParams):
                 f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
                 f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
             )
-        if len(points) < 2:
-            raise ValueError(f"X has n_samples={len(points)}, but a graph needs 2 points or more.")
+        n = points.shape[0]
+        if n < 2:
+            raise ValueError(f"X has n_samples={n}, but a graph needs 2 points or more.")
         builder = getattr(graphs, self.graph)
         accepted = inspect.signature(builder).parameters
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
-            parameters.setdefault("k", min(NEIGHBORS, len(points) - 1))
+            parameters.setdefault("k", min(NEIGHBORS, n - 1))
         graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
         return graph if graph.codes is None else graph.symmetrize("mean")
@@ -215,6 +224,18 @@ class GraphEstimator(NestedGraphParams):
             return None
         named = self._precomputed if self.graph == "precomputed" else self.graph
         return named if named in (DISTANCES, AFFINITY) else None
+
+    def _takes_sparse_points(self) -> bool:
+        """Whether neighbours are all that the graph needs, under a metric of sparse rows."""
+        parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
+        metric = parameters.get("metric", "euclidean")
+        return (
+            isinstance(self.graph, str)
+            and self.graph in ("knn", "epsilon_ball")
+            and isinstance(metric, str)
+            and metric in ("l2", *SPARSE_METRICS)
+            and parameters.get("method") != "approximate"
+        )
 
     def _is_pairwise(self) -> bool:
         metric = (self.graph_params or {}).get("metric")

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from vicinal._validation import check_choice, check_count, check_distances, check_points
 from vicinal.graphs._entries import Entries, keep_entries, merge, rows_of
+from vicinal.neighbors.sparse_points import check_sparse_points
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
@@ -227,7 +228,12 @@ def _check_nodes(nodes: Any, n_nodes: int) -> np.ndarray:
 
 
 def _check_origin(graph: Graph, X: Any) -> np.ndarray | sparse.csr_array:
-    points = check_distances(X) if graph.metric == "precomputed" else check_points(X)
+    if graph.metric == "precomputed":
+        points = check_distances(X)
+    elif sparse.issparse(X):
+        points = check_sparse_points(X)
+    else:
+        points = check_points(X)
     if points.shape[0] != graph.n_nodes:
         raise ValueError(f"X has {points.shape[0]} rows, but the graph has {graph.n_nodes} nodes.")
     return points

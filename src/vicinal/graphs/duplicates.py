@@ -6,9 +6,11 @@ rankings and reports.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 # A sample of rows shows whether there are many duplicates: at least this many rows, and one in this many.
 SAMPLE, STRIDE = 1000, 64
@@ -58,8 +60,10 @@ def many_duplicates(*columns: np.ndarray) -> Duplicates | None:
     return find_duplicates(np.column_stack(columns))
 
 
-def find_duplicates(X: np.ndarray) -> Duplicates:
+def find_duplicates(X: np.ndarray | sparse.csr_array) -> Duplicates:
     """All sets of equal rows, in the order of their first rows."""
+    if sparse.issparse(X):
+        return _find_in_sparse(X)
     n = len(X)
     ascending = np.sort(X[:, 0])
     if (ascending[1:] != ascending[:-1]).all():  # one column is enough to distinguish all rows
@@ -75,3 +79,19 @@ def find_duplicates(X: np.ndarray) -> Duplicates:
     rank = np.empty_like(by_row)
     rank[by_row] = np.arange(len(by_row))
     return Duplicates(first[by_row], rank[number])
+
+
+def _find_in_sparse(X: sparse.csr_array) -> Duplicates:
+    """`find_duplicates` of a sparse matrix in canonical form."""
+    stored = sparse.csr_array(X, copy=True)
+    stored.eliminate_zeros()
+    seen: dict[bytes, int] = {}
+    first: list[int] = []
+    group = np.empty(X.shape[0], np.int64)
+    for i, (a, b) in enumerate(pairwise(stored.indptr.tolist())):
+        key = stored.indices[a:b].tobytes() + stored.data[a:b].tobytes()
+        if key not in seen:
+            seen[key] = len(first)
+            first.append(i)
+        group[i] = seen[key]
+    return Duplicates(np.array(first), group)

@@ -24,8 +24,8 @@ def shortest_links(
     Parameters
     ----------
     points : ndarray or csr_array
-        Checked points, or distances with ``metric="precomputed"``. In a sparse matrix, links are
-        among the stored distances.
+        Checked points, or distances with ``metric="precomputed"``. In a sparse matrix of distances,
+        links are among the stored ones.
     metric : str or callable
         How they are measured.
     components : ndarray (n,)
@@ -40,9 +40,12 @@ def shortest_links(
     links : ndarray (m, 2)
     lengths : ndarray (m,)
     """
-    if sparse.issparse(points):
+    if sparse.issparse(points) and metric == "precomputed":
         return _stored_links(points, components, n_links)
-    links, lengths = spanning_links(points, metric, components, n_jobs)
+    if sparse.issparse(points):
+        links, lengths = _sparse_links(points, metric, components, n_jobs)
+    else:
+        links, lengths = spanning_links(points, metric, components, n_jobs)
     if n_links == 1:
         return links, lengths
     parts = [
@@ -50,6 +53,27 @@ def shortest_links(
         for pair in np.unique(np.sort(components[links], axis=1), axis=0)
     ]
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+
+def _sparse_links(
+    points: sparse.csr_array, metric: Any, components: np.ndarray, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Boruvka's rounds on sparse points: each component looks for the nearest point outside."""
+    labels, n = components, int(components.max()) + 1
+    links, lengths = np.empty((0, 2), np.int64), np.empty(0)
+    while labels.max() > 0:
+        for label in range(int(labels.max()) + 1):
+            inside, outside = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
+            search = NeighborSearch(points[outside], metric=metric, n_jobs=n_jobs)
+            near, found = search.nearest(1, queries=points[inside])
+            ends = np.sort(np.stack([inside, outside[near[:, 0]]], axis=1), axis=1)
+            best = np.lexsort((ends[:, 1], ends[:, 0], found[:, 0]))[0]
+            links, lengths = np.vstack([links, ends[best]]), np.append(lengths, found[best, 0])
+        order = np.lexsort((links[:, 1], links[:, 0], lengths))
+        needed, joined = needed_links(components[links[order]], n)
+        links, lengths = links[order][needed], lengths[order][needed]
+        labels = joined[components]
+    return links, lengths
 
 
 def _links_between(

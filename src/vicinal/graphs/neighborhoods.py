@@ -24,6 +24,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighbor_lists import refuse_mutual_directed
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors.search import check_neighbors
+from vicinal.neighbors.sparse_points import check_sparse_points
 from vicinal.similarity.affinities import affinity, check_scale
 
 ENTRIES_A_TASK = 1 << 20
@@ -126,10 +127,10 @@ def knn(
     countable = points is not None and metric != "precomputed" and not directed
     if duplicates == "keep" or not countable or not _has_cut_off_rows(graph):
         return graph
-    table = check_points(points, dtype=None)
+    table = _checked_table(points)
     rows = find_duplicates(table)
     n_distinct = len(rows.representative)
-    if n_distinct in (1, len(table)):
+    if n_distinct in (1, table.shape[0]):
         return graph
     between = knn(
         table[rows.representative],
@@ -143,6 +144,10 @@ def knn(
         **kind,
     )
     return merge_duplicates(between, rows, points, max(1, k // 2))
+
+
+def _checked_table(X: Any) -> Any:
+    return check_sparse_points(X) if sparse.issparse(X) else check_points(X, dtype=None)
 
 
 def _has_cut_off_rows(graph: Graph) -> bool:
@@ -199,11 +204,11 @@ def epsilon_ball(
     if not isinstance(X, NeighborSearch):
         points = X
         if metric != "precomputed":
-            table = check_points(X, dtype=None)
+            table = _checked_table(X)
             # Kept duplicates of these metrics are measured once; others are rounded as they come.
             named = isinstance(metric, str) and metric in ("euclidean", "manhattan")
             rows = find_duplicates(table) if duplicates == "merge" else None
-            if rows is None and named:
+            if rows is None and named and not sparse.issparse(table):
                 rows = many_duplicates(table)
             if rows is not None:
                 search = NeighborSearch(

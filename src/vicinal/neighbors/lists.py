@@ -100,6 +100,14 @@ def _head(
             f"k={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "
             f"k={counts[short]} or give more neighbours."
         )
+    return first_in_rows(rows, ids, distances, n, k)
+
+
+def first_in_rows(
+    rows: np.ndarray, ids: np.ndarray, distances: np.ndarray, n: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first k entries of each row by (distance, index), where each row has as many."""
+    counts = np.bincount(rows, minlength=n)
     order = np.lexsort((ids, distances, rows))
     start = np.cumsum(counts) - counts
     chosen = order[start[:, None] + np.arange(k)]

@@ -34,9 +34,9 @@ class NeighborSearch:
     Parameters
     ----------
     X : array (n, D), distance matrix (n, n), or a pair (indices, distances)
-        Points; with ``metric="precomputed"`` their distances, dense or sparse (in a sparse matrix a
-        stored zero is a distance and a missing entry is not a neighbour); or neighbours found
-        elsewhere, a row a point.
+        Points, also sparse ones if the metric is Euclidean or cosine; with ``metric="precomputed"`` their
+        distances, dense or sparse (in a sparse matrix a stored zero is a distance and a missing entry is
+        not a neighbour); or neighbours found elsewhere, a row a point.
     metric : str or callable
         "euclidean", "cosine", "manhattan", "precomputed", or anything else that
         `sklearn.metrics.pairwise_distances` takes.
@@ -55,8 +55,8 @@ class NeighborSearch:
     Attributes
     ----------
     method_ : str or None
-        What the last search used: "kdtree", "blocked", "direct", "pairwise", "precomputed", "given",
-        "ivf" or "pynndescent".
+        What the last search used: "kdtree", "blocked", "direct", "sparse", "pairwise", "precomputed",
+        "given", "ivf" or "pynndescent".
     recall_ : float
         1.0, or what an approximate search reached on a sample.
     n_points : int
@@ -164,7 +164,14 @@ class NeighborSearch:
     def _check_queries(self, queries: Any) -> Any:
         if self.metric == "precomputed":
             return _check_query_distances(queries, self._road)
-        queries = check_points(queries, name="queries", dtype=None)
+        if isinstance(getattr(self._road, "X", None), sparse.csr_array):
+            from vicinal.neighbors.sparse_points import check_sparse_points
+
+            if not sparse.issparse(queries):
+                queries = sparse.csr_array(check_points(queries, name="queries"))
+            queries = check_sparse_points(queries, "queries")
+        else:
+            queries = check_points(queries, name="queries", dtype=None)
         known = getattr(self._road, "X", queries).shape[1]
         if queries.shape[1] != known:
             raise ValueError(
@@ -208,6 +215,8 @@ def _choose_road(
         if sparse.issparse(matrix):
             return SparseDistances(matrix)
         return Distances(matrix, n_jobs)
+    if sparse.issparse(X):
+        return _sparse_road(X, metric, method, n_jobs)
     points = check_points(X, dtype=None)
     if method == "approximate" and metric in ("euclidean", "cosine"):
         from vicinal.neighbors.approximate import ClusteredPoints
@@ -219,6 +228,18 @@ def _choose_road(
 
         return DescentPoints(exact, metric, recall, random_state, n_jobs)
     return exact
+
+
+def _sparse_road(X: Any, metric: Any, method: str, n_jobs: int | None) -> Any:
+    from vicinal.neighbors.sparse_points import METRICS, SparsePoints, check_sparse_points
+
+    if metric not in METRICS or method == "approximate":
+        raise TypeError(
+            f"X is a sparse matrix, but metric={metric!r} with method={method!r} needs dense points: pass "
+            "X.toarray(), take metric='euclidean' or 'cosine' and an exact search, or give "
+            "metric='precomputed' if X holds distances."
+        )
+    return SparsePoints(check_sparse_points(X), metric, n_jobs)
 
 
 def _exact_road(points: np.ndarray, metric: Any, n_jobs: int | None) -> Any:

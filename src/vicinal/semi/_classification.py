@@ -134,5 +134,8 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
         nearest = slice(0, EDGES_A_NODE)
         usual = np.maximum(np.asarray(scales)[indices[:, nearest]].mean(axis=1), float(typical))
         with np.errstate(over="ignore", under="ignore"):
-            far = np.maximum(distances[:, nearest].mean(axis=1) / usual / FAR_OUT, 1.0)
+            near = distances[:, nearest]
+            # Where fewer neighbours are known than others have, the rest is infinitely far.
+            length = near.mean(axis=1, where=np.isfinite(near))
+            far = np.maximum(length / usual / FAR_OUT, 1.0)
             return np.exp(0.5 * (1.0 - np.square(far)))
