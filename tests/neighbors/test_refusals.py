@@ -18,7 +18,7 @@ RNG = np.random.default_rng(0)
         ([1.0, 2.0], "shape"),
         (np.empty((0, 2)), "at least 1 point"),
         (np.empty((2, 0)), "1 feature"),
-        (sparse.eye_array(3), "sparse"),
+        (sparse.csr_array((0, 3)), "1 point"),
     ],
 )
 def test_points_that_are_none_are_refused(X, message):

@@ -56,6 +56,7 @@ def test_extreme_units_do_not_matter_and_equal_counts_tie_by_index():
         np.testing.assert_allclose(found[1] / unit, expected[1])
 
 
+@pytest.mark.filterwarnings("ignore:no label reaches")
 def test_graphs_connect_and_estimators_agree_with_the_dense_array():
     X = np.kron(np.eye(3), table(30, 8) + 5.0 * np.eye(1, 8))
     y = np.repeat([0, 1, 2], 30)
@@ -70,6 +71,12 @@ def test_graphs_connect_and_estimators_agree_with_the_dense_array():
     params = {"graph_params": {"k": 4}}
     for model in (GraphClassifier(**params), SpectralClustering(3, random_state=0, **params)):
         assert (model.fit(given, known).predict(given) == model.fit(X, known).predict(X)).all()
+    ball = GraphClassifier(graph="epsilon_ball", graph_params={"radius": 2.0})
+    far = np.vstack([X[:5] * 1.1, 2.0 * X[:5]])
+    expected = ball.fit(X, known).predict_proba(far)
+    np.testing.assert_allclose(
+        ball.fit(given, known).predict_proba(sparse.csr_array(far)), expected
+    )
     values = np.where(known >= 0, known, np.nan)
     model = GraphRegressor(**params)
     expected = model.fit(X, values).predict(X + 0.01)

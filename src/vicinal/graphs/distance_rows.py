@@ -79,7 +79,7 @@ def neighbors_within(
             np.insert(distances, at, gaps[:, 0]),
         )
         indptr = np.concatenate([[0], np.cumsum(np.maximum(counts, 1))])
-    shape = len(queries), search.n_points
+    shape = len(counts), search.n_points
     return neighbors_from_rows(sparse.csr_array((distances, indices, indptr), shape=shape))
 
 

@@ -52,7 +52,8 @@ def knn(
     Parameters
     ----------
     X : array of shape (n, n_features), pair (indices, distances) or NeighborSearch
-        Points; distances of all pairs with ``metric="precomputed"``; ready neighbour lists, nearest
+        Points, also sparse ones if the metric is Euclidean or cosine; distances of all pairs with
+        ``metric="precomputed"``; ready neighbour lists, nearest
         first; or a search, whose own settings then hold. Only a graph of points or of distances
         can `connect` without being given them.
     k : int, default=10
