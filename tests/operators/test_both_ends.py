@@ -50,7 +50,7 @@ def test_the_second_try_is_the_dense_solution(monkeypatch):
 
 
 def test_an_error_names_the_lazy_walk_and_it_helps(impatient, monkeypatch):
-    monkeypatch.setattr(both_ends, "LARGEST_BAND", 0.0)
+    monkeypatch.setattr(eigensolvers, "LARGEST_BAND", 0.0)
     model = DiffusionMaps(2, graph="precomputed", random_state=0)
     with pytest.raises(NotConverged, match=r"4 eigenpairs did not converge .* make the walk lazy"):
         model.fit(ring(N))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vicinal._parallel import one_openmp_thread
+from vicinal.operators.laplacians import walk_matrix
+from vicinal.operators.stationary import edge_weights
 
 SAMPLE = 50_000
 # The likeliest of so many fits: a single one may stop at a less likely pair of groups.
@@ -72,3 +74,19 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
     # Where a point belongs to the far group as likely as not.
     at = int(np.argmax(two.predict_proba(between)[:, far] >= 0.5))
     return NoiseSplit(float(np.exp(between[at, 0])), gain, nearer)
+
+
+def visited(digraph: Any, beta: float) -> np.ndarray:
+    """Nodes of a digraph that a walk reaches by edges more often than by teleport.
+
+    The others are the nodes without incoming edges, and those that only such nodes lead to. What teleport
+    alone gives them is near the origin, so they are a group of norms of its own; but clean clusters in
+    many dimensions have them too, so that group is no sign of noise.
+    """
+    arrivals = walk_matrix(edge_weights(digraph))[0].T.tocsr()
+    reached = np.ones(arrivals.shape[0], dtype=bool)
+    while True:
+        still = reached & (arrivals @ reached.astype(np.float64) > 1.0 - beta)
+        if np.array_equal(still, reached):
+            return reached
+        reached = still

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._perception import PerceptualEstimator
 from vicinal._validation import check_choice, check_count, check_real
 from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster.noise import split_norms
+from vicinal.cluster.noise import split_norms, visited
 from vicinal.cluster.partition import assign_rows, nearest_place, numbered, unit_rows
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.operators.spectrum import nystrom
@@ -46,6 +46,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         Which points are noise (label -1): those nearest to the origin, as many as a count (int) or a
         share (float in [0, 1)) says, or a few less where copies would have to be parted; "auto"
         splits the distribution of norms in two if it clearly has two parts, else there is no noise.
+        Points that no context leads to are not enough: the others must show two parts as well.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`, which
         group the directions of the rows.
@@ -206,6 +207,11 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         self.noise_gain_, self.noise_doubt_ = None, False
         if isinstance(self.noise, str):
             split = split_norms(norms)
+            if split.threshold > 0:
+                # Nodes that only teleport visits are near the origin in clean data too: without them
+                # there must be two groups as well.
+                without = split_norms(norms[visited(self.graph_, self.beta)])
+                split = split if without.threshold > 0 else without
             self.noise_doubt_ = split.doubtful
             if split.doubtful:
                 warnings.warn(DOUBT.format(split.nearer), stacklevel=3)

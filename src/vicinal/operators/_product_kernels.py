@@ -31,12 +31,13 @@ def rows_times_block(indptr, indices, values, x, start, stop, out):
 
 
 @jit
-def hops_from_first(indptr, indices):
-    """Edges on the shortest way from the first node of a connected graph to each."""
+def hops_from(first, indptr, indices):
+    """Edges on the shortest way from one node to each; -1 where there is none."""
     n = len(indptr) - 1
     distance = np.full(n, -1, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)
-    distance[0] = queue[0] = 0
+    distance[first] = 0
+    queue[0] = first
     filled = 1
     for at in range(n):
         if at == filled:

@@ -10,14 +10,15 @@ from contextlib import suppress
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import LinearOperator, splu
+from scipy.sparse.linalg import LinearOperator
 
 from vicinal.operators.eigensolvers import (
     ACCURACY,
     DENSE,
     LAST_RESORT,
+    SHIFT,
     NotConverged,
+    band_solver,
     full_pairs,
     largest,
 )
@@ -29,8 +30,6 @@ from vicinal.operators.spectrum import Eigenpairs, leading_eigenpairs, signed, w
 ROUGH = 1e-2
 # Eigenvalues below its opposite belong to the lower end, all others to the upper one.
 NOTHING = 1e-8
-# What the shift is beyond -1, and the most entries of a band that is factored, twice 12 bytes each.
-SHIFT, LARGEST_BAND = 1e-10, 5e7
 
 
 def pairs_by_modulus(
@@ -81,9 +80,9 @@ def pairs_by_modulus(
 
 def two_sides(matrix: sparse.csr_array) -> np.ndarray | None:
     """1 or -1 for the side of each node of a connected bipartite graph; None of any other graph."""
-    from vicinal.operators._product_kernels import hops_from_first
+    from vicinal.operators._product_kernels import hops_from
 
-    hops = hops_from_first(matrix.indptr, matrix.indices)
+    hops = hops_from(0, matrix.indptr, matrix.indices)
     sides = np.where(hops % 2 == 0, 1.0, -1.0)
     rows = np.repeat(sides, np.diff(matrix.indptr))
     return None if (rows == sides[matrix.indices]).any() else sides
@@ -129,21 +128,11 @@ def _by_inverse(
     Lanczos crawls at the lower end of long graphs that are all but bipartite, and these have narrow bands.
     """
     n = matrix.shape[0]
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    places = np.argsort(order)
-    width = np.abs(np.repeat(places, np.diff(matrix.indptr)) - places[matrix.indices]).max()
-    if n * float(width) <= LARGEST_BAND:
-        shifted = matrix[order][:, order] + (1.0 + SHIFT) * sparse.eye_array(n)
-        # Positive definite: neither another order nor another pivot is needed, and the band stays.
-        factor = splu(
-            sparse.csc_array(shifted),
-            permc_spec="NATURAL",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-        inverse = LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
+    solve = band_solver(-matrix, SHIFT)
+    if solve is not None:
+        inverse = LinearOperator((n, n), matvec=solve, dtype=np.float64)
         with suppress(NotConverged):
-            vectors = largest(inverse, n_pairs, tolerance, seed)[1][places]
+            vectors = largest(inverse, n_pairs, tolerance, seed)[1]
             values = np.einsum("ij,ij->j", vectors, laplacian @ vectors)
             found = with_residuals(laplacian, values, vectors)
             if found.residuals.max() <= ACCURACY * tolerance:

@@ -15,7 +15,6 @@ Journal on Scientific Computing 2001.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,10 +22,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from vicinal._parallel import blocks, map_threads, one_blas_thread, progress_bar
+from vicinal._parallel import one_blas_thread, progress_bar
 from vicinal.operators.products import SparseProduct
+from vicinal.operators.tall_matrices import by_rows, mixed, overlap
 
-ROWS_A_TASK = 1 << 13
 # Solved as one dense matrix.
 FEW_NODES = 500
 # Vectors beside the wanted ones: the last of a block converge slowest.
@@ -221,7 +220,7 @@ def _smooth(level: Level, b: np.ndarray, x: Any, n_jobs: int | None) -> np.ndarr
             x = change.copy()
         else:
             arrays = (matrix.indptr, matrix.indices, matrix.data, inverse, b, x)
-            _by_rows(partial(smooth_rows, *arrays, momentum, step, change), len(b), n_jobs)
+            by_rows(partial(smooth_rows, *arrays, momentum, step, change), len(b), n_jobs)
             x = x + change
         after = 1 / (2 * center / half - ratio)
         momentum, step, ratio = after * ratio, 2 * after / half, after
@@ -258,10 +257,10 @@ def _iterate(
         return vectors - operator @ vectors
 
     width = start.shape[1]
-    block = start - known @ _overlap(known, start, n_jobs)
+    block = start - known @ overlap(known, start, n_jobs)
     images = imaged(block)
     values, mix = _rayleigh_ritz(block, images, width, n_jobs)
-    x, ax = _mixed(block, mix, n_jobs), _mixed(images, mix, n_jobs)
+    x, ax = mixed(block, mix, n_jobs), mixed(images, mix, n_jobs)
     p = ap = np.empty((len(x), 0))
     with progress_bar(max_steps, progress) as bar:
         for _ in range(max_steps):
@@ -273,15 +272,15 @@ def _iterate(
             if np.all(error <= accuracy**2 * np.maximum(values[:n_wanted], ROUNDING)):
                 break
             found = np.hstack([known, x])
-            w -= _mixed(found, _overlap(found, w, n_jobs), n_jobs)
+            w -= mixed(found, overlap(found, w, n_jobs), n_jobs)
             w /= _lengths(w)
             block = np.hstack([x, w, p])
             images = np.hstack([ax, imaged(w), ap])
             values, mix = _rayleigh_ritz(block, images, width, n_jobs)
-            x, ax = _mixed(block, mix, n_jobs), _mixed(images, mix, n_jobs)
+            x, ax = mixed(block, mix, n_jobs), mixed(images, mix, n_jobs)
             # The part of the step that is new: where the vectors are heading.
-            p = _mixed(block[:, width:], mix[width:], n_jobs)
-            ap = _mixed(images[:, width:], mix[width:], n_jobs)
+            p = mixed(block[:, width:], mix[width:], n_jobs)
+            ap = mixed(images[:, width:], mix[width:], n_jobs)
             lengths = _lengths(p)
             p, ap = p / lengths, ap / lengths
     return values[:n_wanted], x[:, :n_wanted]
@@ -291,34 +290,16 @@ def _rayleigh_ritz(
     block: np.ndarray, images: np.ndarray, n_wanted: int, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best eigenpairs within the span of a block: values, and how to mix its columns."""
-    overlap = _overlap(block, block, n_jobs)
-    scale = 1 / np.sqrt(np.maximum(np.diagonal(overlap), np.finfo(float).tiny))
-    lengths, axes = eigh(overlap * scale[:, None] * scale)
+    gram = overlap(block, block, n_jobs)
+    scale = 1 / np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
+    lengths, axes = eigh(gram * scale[:, None] * scale)
     # Directions that the columns hardly span would be noise.
     real = lengths > 1e-12 * lengths[-1]
     basis = scale[:, None] * axes[:, real] / np.sqrt(lengths[real])
-    energy = basis.T @ _overlap(block, images, n_jobs) @ basis
+    energy = basis.T @ overlap(block, images, n_jobs) @ basis
     values, mix = eigh((energy + energy.T) / 2)
     return np.maximum(values[:n_wanted], 0.0), basis @ mix[:, :n_wanted]
 
 
-def _overlap(a: np.ndarray, b: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    parts = _by_rows(lambda start, stop: a[start:stop].T @ b[start:stop], len(a), n_jobs)
-    # Summed in the order of the rows, whichever thread was first.
-    return np.sum(parts, axis=0)
-
-
-def _mixed(block: np.ndarray, mix: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    out = np.empty((len(block), mix.shape[1]))
-    _by_rows(
-        lambda start, stop: np.matmul(block[start:stop], mix, out=out[start:stop]), len(out), n_jobs
-    )
-    return out
-
-
 def _lengths(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->j", vectors, vectors)) + np.finfo(float).tiny
-
-
-def _by_rows(task: Callable[[int, int], Any], n_rows: int, n_jobs: int | None) -> list[Any]:
-    return map_threads(lambda rows: task(*rows), blocks(n_rows, ROWS_A_TASK), n_jobs)

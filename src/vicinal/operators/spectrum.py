@@ -19,6 +19,7 @@ from vicinal.operators.eigensolvers import connected_pairs, largest
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
 from vicinal.operators.pieces import affinity_components
 from vicinal.operators.products import SparseProduct
+from vicinal.operators.separate_walks import walk_pairs
 
 FADED = 0.1
 # Share of the largest entry by which a symmetric matrix may differ from its transpose.
@@ -103,9 +104,7 @@ def walk_eigenpairs(
     n_pairs, tolerance, random_state, n_jobs :
         As for `leading_eigenpairs`; n_pairs is at most n - 1.
     """
-    found = connected_pairs(
-        walk.sparse_part, walk.known, n_pairs, tolerance, random_state, n_jobs, operator=walk
-    )
+    found = walk_pairs(walk, n_pairs, tolerance, random_state, n_jobs)
     return with_residuals(walk, *found)
 
 
