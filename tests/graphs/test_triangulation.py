@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicinal.graphs import delaunay, gabriel
+from vicinal.graphs import delaunay, gabriel, relative_neighborhood
 
 
 def edge_set(graph):
@@ -47,22 +47,42 @@ def test_points_on_a_line_form_a_chain():
     np.testing.assert_array_equal(graph.lengths, np.full(38, 30.0))
 
 
-def test_no_point_vanishes_among_copies():
+def test_duplicates_are_connected_and_share_their_neighbours():
     rng = np.random.default_rng(0)
     X = rng.random((60, 2))
-    twice = np.concatenate([X, X[:20], X[:5]])
-    expected = edge_set(delaunay(X)) | {(i % 20, 60 + i) for i in range(20)}
-    expected |= {(i, 80 + i) for i in range(5)}
-    graph = delaunay(twice)
+    rows = np.concatenate([np.arange(60), np.arange(20), np.arange(5)])
+    distinct = edge_set(delaunay(X))
+    expected = {
+        (i, j)
+        for i in range(85)
+        for j in range(i + 1, 85)
+        if rows[i] == rows[j] or tuple(sorted((rows[i], rows[j]))) in distinct
+    }
+    graph = delaunay(X[rows])
     assert edge_set(graph) == expected
-    assert graph.n_isolates == 0
-    assert (graph.lengths == 0).sum() == 50
+    assert (graph.lengths == 0).sum() == 2 * (15 + 5 * 3)
 
 
-def test_equal_points_form_a_star_of_length_zero():
+def test_equal_points_are_all_connected_or_in_a_ring_of_length_zero():
     graph = delaunay(np.ones((4, 3)))
-    assert edge_set(graph) == {(0, 1), (0, 2), (0, 3)}
+    assert edge_set(graph) == {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
     assert not graph.lengths.any()
+    ring = delaunay(np.ones((4, 3)), duplicates="merge")
+    assert edge_set(ring) == {(0, 1), (1, 2), (2, 3), (0, 3)}
+    with pytest.raises(ValueError, match="duplicates='drop'"):
+        delaunay(np.ones((4, 3)), duplicates="drop")
+
+
+@pytest.mark.parametrize("duplicates", ["keep", "merge"])
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gabriel_graph_is_inside_with_duplicates_too(duplicates, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.random((50, d))[rng.integers(0, 50, 150)]
+    outer = delaunay(X, duplicates=duplicates)
+    inner = [build(X, duplicates=duplicates) for build in (gabriel, relative_neighborhood)]
+    assert inner[1] <= inner[0] <= outer
+    assert outer.n_components == 1
 
 
 @pytest.mark.parametrize("d", [2, 3])

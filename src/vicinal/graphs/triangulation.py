@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._validation import check_choice, check_points, require_memory
+from vicinal.graphs.duplicate_edges import TREATMENTS, with_duplicates
 from vicinal.graphs.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.points import safe_unit as safe_unit
@@ -16,7 +17,7 @@ from vicinal.neighbors.points import safe_unit as safe_unit
 FLAT = 1e-13
 
 
-def delaunay(X: Any, *, coplanar: str = "raise") -> Graph:
+def delaunay(X: Any, *, coplanar: str = "raise", duplicates: str = "keep") -> Graph:
     """Delaunay graph: the edges of all simplices whose circumscribed sphere holds no other point.
 
     Parameters
@@ -29,13 +30,15 @@ def delaunay(X: Any, *, coplanar: str = "raise") -> Graph:
         which have no triangulation: explain, or move all points at random by a tiny amount until they
         have one. Lengths are those of the points as given. Where the triangulation is only ambiguous
         (more than D + 1 points on an empty sphere), one of the possible ones is returned.
+    duplicates : {"keep", "merge"}, default="keep"
+        As for `gabriel`, which is inside this graph with either: "keep" connects equal rows with each
+        other, at length 0, and with all neighbours of each; "merge" connects them sparsely.
 
     Returns
     -------
     Graph
-        Lengths are Euclidean distances. A point that coincides with another is connected to the first
-        of its copies only, by an edge of length 0. Up to D + 1 points in general position are all
-        connected with each other.
+        Lengths are Euclidean distances. Up to D + 1 points in general position are all connected with
+        each other.
 
     Raises
     ------
@@ -54,11 +57,12 @@ def delaunay(X: Any, *, coplanar: str = "raise") -> Graph:
     """
     points = check_points(X)
     check_choice(coplanar, "coplanar", ("raise", "joggle"))
-    first, group = find_duplicates(points)
-    edges = first[_edges(_normalized(points[first]), coplanar == "joggle")]
-    copies = np.flatnonzero(first[group] != np.arange(len(points)))
-    edges = np.concatenate([edges, np.stack([first[group[copies]], copies], axis=1)])
-    return Graph.from_edges(len(points), edges, _lengths(points, edges), points=points)
+    check_choice(duplicates, "duplicates", TREATMENTS)
+    rows = find_duplicates(points)
+    distinct = points[rows.representative]
+    edges = _edges(_normalized(distinct), coplanar == "joggle")
+    graph = Graph.from_edges(len(distinct), edges, _lengths(distinct, edges), points=distinct)
+    return with_duplicates(graph, rows, points, duplicates)
 
 
 def _edges(points: np.ndarray, joggle: bool) -> np.ndarray:
