@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal import graphs
 from vicinal._graph_params import NestedGraphParams
+from vicinal._options import check_mapping, check_options, draw_seed
 from vicinal._validation import check_affinity, validate_input
 from vicinal.graphs.distance_rows import (
     graph_from_distances,
@@ -60,6 +61,7 @@ class GraphEstimator(NestedGraphParams):
 
     def _build_graph(self, X: Any) -> Graph:
         """The graph that ``graph`` and X ask for, undirected; stored as ``graph_``."""
+        check_options(self)
         if isinstance(X, Graph):
             graph = X
             forget_features(self)
@@ -192,7 +194,7 @@ class GraphEstimator(NestedGraphParams):
         return draw_seed(self.random_state)
 
     def _graph_of(self, points: np.ndarray) -> Graph:
-        parameters = dict(self.graph_params or {})
+        parameters = check_mapping(self.graph_params, "graph_params")
         if callable(self.graph):
             graph = self.graph(points, **parameters)
             if not isinstance(graph, Graph) or graph.n_nodes != len(points):
@@ -201,7 +203,7 @@ class GraphEstimator(NestedGraphParams):
                     "points is needed."
                 )
             return graph
-        if self.graph not in BUILDERS:
+        if not isinstance(self.graph, str) or self.graph not in BUILDERS:
             raise ValueError(
                 f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
                 f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
@@ -211,6 +213,12 @@ class GraphEstimator(NestedGraphParams):
             raise ValueError(f"X has n_samples={n}, but a graph needs 2 points or more.")
         builder = getattr(graphs, self.graph)
         accepted = inspect.signature(builder).parameters
+        unknown = [name for name in parameters if name not in accepted]
+        if unknown:
+            raise TypeError(
+                f"graph_params={self.graph_params!r} holds {unknown[0]!r}, but graph={self.graph!r} takes "
+                f"{', '.join(name for name in accepted if name != 'X')}."
+            )
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
             parameters.setdefault("k", min(NEIGHBORS, n - 1))
@@ -238,13 +246,8 @@ class GraphEstimator(NestedGraphParams):
         )
 
     def _is_pairwise(self) -> bool:
-        metric = (self.graph_params or {}).get("metric")
+        metric = self.graph_params.get("metric") if isinstance(self.graph_params, dict) else None
         return self._given() is not None or (isinstance(metric, str) and metric == "precomputed")
-
-
-def draw_seed(random_state: Any) -> int:
-    """A seed from whatever scikit-learn takes for one; of an int always the same."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def forget_features(estimator: BaseEstimator) -> None:

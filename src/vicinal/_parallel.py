@@ -17,6 +17,8 @@ from threadpoolctl import threadpool_limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+# More are never useful; a larger number means as many as possible.
+MOST_THREADS = 1 << 16
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -27,13 +29,14 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return cores
     number = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
-    if not number or not float(n_jobs).is_integer() or n_jobs == 0:
+    whole = isinstance(n_jobs, numbers.Integral) or (number and float(n_jobs).is_integer())
+    if not number or not whole or n_jobs == 0:
         kind = ValueError if number else TypeError
         raise kind(
             f"n_jobs={n_jobs!r}: give a number of threads, None for all cores, or -1, -2, ... to count "
             "back from all cores."
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def blocks(n_items: int, size: int) -> list[tuple[int, int]]:

@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import draw_seed, forget_features
+from vicinal._estimators import forget_features
 from vicinal._insertion import NewContexts, entered_contexts, new_contexts, symmetric_rows
+from vicinal._options import draw_seed
 from vicinal._validation import check_choice, check_count, check_real, validate_input
 from vicinal.graphs.context import contextual
 from vicinal.graphs.duplicates import Duplicates, find_duplicates
@@ -53,7 +54,7 @@ class PerceptualEstimator(BaseEstimator):
         else:
             self.graph_ = self._digraph_of(X)
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
-        walk = kind(self.graph_, self.beta, n_jobs=self.n_jobs)
+        walk = kind(self.graph_, float(self.beta), n_jobs=self.n_jobs)
         self._masses = self.stationary_ = walk.stationary
         if self._copies is not None:
             self.stationary_ = self._of_rows(walk.stationary / self._n_copies())
@@ -119,7 +120,7 @@ class PerceptualEstimator(BaseEstimator):
         if len(new) == 0:
             return NewContexts(steps, known)
         entered = entered_contexts(self.graph_, X[new], self.n_jobs, **self._descriptor())
-        rows = symmetric_rows(steps[new], entered, self._masses, self.beta)
+        rows = symmetric_rows(steps[new], entered, self._masses, float(self.beta))
         # In the order of the points: the known ones first, then back.
         order = np.argsort(np.concatenate([np.flatnonzero(known), new]))
         return NewContexts(sparse.csr_array(sparse.vstack([steps[known], rows]))[order], known)

@@ -72,6 +72,13 @@ def of_one_type(cells: np.ndarray, name: str) -> np.ndarray:
             f"{name} holds labels of different types, as {first!r} and {second!r}; make them all numbers "
             f"or all words, such as [str(label) for label in {name}]."
         )
+    try:
+        min(values, default=None)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} holds objects of the type {type(values[0]).__name__}, which have no order, but labels "
+            f"are numbers or words; [str(label) for label in {name}] makes words of them."
+        ) from error
     return np.array(values)
 
 

@@ -6,7 +6,7 @@ An error names the argument, says what was given, what is needed and what to do.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._memory import free_memory
-from vicinal._parallel import n_threads
+from vicinal._options import check_options
 from vicinal._sparse import check_indices, checked_csr
 from vicinal._symmetry import (
     average_mirrored,
@@ -24,12 +24,16 @@ from vicinal._symmetry import (
 )
 from vicinal._tables import as_table
 
+LARGEST_COUNT = 2**63 - 1
+# From here on distances between points may overflow.
+FAR = 1e300
+
 
 def real_array(values: Any, name: str) -> np.ndarray:
     """`values` as an array of real numbers of any dtype and shape, the caller's own if it is one."""
     array = read_array(values, name)
     if array.dtype.kind == "O":
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "buif":
         raise not_real(name, array.dtype)
@@ -38,6 +42,10 @@ def real_array(values: Any, name: str) -> np.ndarray:
 
 def read_array(values: Any, name: str) -> np.ndarray:
     """`values` as an array of whatever they are; all of them must be there."""
+    if sparse.issparse(values):
+        raise TypeError(
+            f"{name} is a sparse matrix, but an array is needed: pass {name}.toarray() if it is small."
+        )
     values = as_table(values, name)
     n_masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
     if n_masked:
@@ -55,16 +63,22 @@ def read_array(values: Any, name: str) -> np.ndarray:
 
 
 def validate_input(model: Any, X: Any, **options: Any) -> Any:
-    """`validate_data` of scikit-learn, which would take what is masked for known; and of n_jobs."""
+    """`validate_data` of scikit-learn, which would take what is masked for known; and of options."""
     from sklearn.utils.validation import validate_data
 
-    n_threads(getattr(model, "n_jobs", None))
+    check_options(model)
     X = as_table(X)
     if isinstance(X, (list, tuple, np.ma.MaskedArray)):
         X = read_array(X, "X")
     if sparse.issparse(X):
         check_indices(X, "X")
-    return validate_data(model, X, **options)
+    try:
+        with np.errstate(invalid="ignore"):  # sums of huge values of both signs
+            return validate_data(model, X, **options)
+    except OverflowError as error:
+        raise ValueError(
+            "X holds numbers beyond 1.8e308, the largest that a float can be."
+        ) from error
 
 
 def check_points(
@@ -93,9 +107,29 @@ def check_points(
         )
     if dtype is None:
         dtype = np.float32 if array.dtype == np.float32 else np.float64
-    array = np.ascontiguousarray(array, dtype=dtype)
+    array = _as_floats(array, dtype)
     _check_finite(array, name)
+    check_extent(array, name)
     return array
+
+
+def _as_floats(array: np.ndarray, dtype: Any = np.float64) -> np.ndarray:
+    """C-contiguous floats; what one cannot hold, of a wider float, is infinite and found as such."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=dtype)
+
+
+def check_extent(points: np.ndarray, name: str) -> None:
+    """Refuse points whose distances are beyond the largest float."""
+    if not -FAR < float(points.min()) <= float(points.max()) < FAR:
+        halves = points.max(axis=0) / 2 - points.min(axis=0) / 2
+        with np.errstate(over="ignore"):
+            length = 2 * halves.max() * np.linalg.norm(halves / max(halves.max(), 1.0))
+        if not np.isfinite(length):
+            raise ValueError(
+                f"{name} holds values from {points.min():g} to {points.max():g}, between which distances are "
+                f"beyond 1.8e308, the largest number; divide {name} by 1e10: units do not matter."
+            )
 
 
 def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.csr_array:
@@ -114,7 +148,7 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
             f"{name} has shape {array.shape}, but metric='precomputed' needs a square distance matrix; "
             "scipy.spatial.distance.squareform turns a condensed one into it."
         )
-    given, array = array, np.ascontiguousarray(array, dtype=np.float64)
+    given, array = array, _as_floats(array)
     _check_finite(array, name)
     slack = rounding_of(given.dtype) * float(array.max())
     lowest, own = float(array.min()), np.diagonal(array)
@@ -197,10 +231,12 @@ def check_affinity(
 def check_count(
     value: Any, name: str, *, low: int = 1, high: int | None = None, remedy: str = ""
 ) -> int:
-    """`value` as an int with ``low <= value <= high``."""
+    """`value` as an int with ``low <= value <= high``, and never above what an int64 holds."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
-    if not whole or value < low or (high is not None and value > high):
+    if not whole or value < low or value > (LARGEST_COUNT if high is None else high):
+        beyond = whole and high is None and value > low
         wanted = f"an integer >= {low}" if high is None else f"an integer from {low} to {high}"
+        wanted = f"an integer from {low} to 2**63 - 1" if beyond else wanted
         raise _error(whole, f"{name}={value!r}, but {wanted} is needed.", remedy)
     return int(value)
 
@@ -216,19 +252,23 @@ def check_real(
 ) -> float:
     """`value` as a finite float in [low, high], or in (low, high] with ``open_low``."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if (
-        not real
-        or not np.isfinite(value)
-        or not low <= value <= high
-        or (open_low and value == low)
-    ):
+    number = as_float(value) if real else np.nan
+    if not np.isfinite(number) or not low <= number <= high or (open_low and number == low):
         wanted = "a finite number"
         if low > -np.inf:
             wanted += f" {'>' if open_low else '>='} {low:g}"
         if high < np.inf:
             wanted += f"{' and' if low > -np.inf else ''} <= {high:g}"
         raise _error(real, f"{name}={value!r}, but {wanted} is needed.", remedy)
-    return float(value)
+    return number
+
+
+def as_float(value: Any) -> float:
+    """A real number of any type as a float, infinite where a float cannot hold it."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
@@ -240,6 +280,26 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
         f"{name}={value!r}, but one of {', '.join(map(repr, choices))} is needed.",
         "",
     )
+
+
+def check_graph(graph: Any, name: str = "graph") -> Any:
+    """`graph` if it is a `Graph`."""
+    from vicinal.graphs.graph import Graph
+
+    if isinstance(graph, Graph):
+        return graph
+    raise TypeError(
+        f"{name} is a {type(graph).__name__}, but a vicinal.Graph is needed; builders such as "
+        "vicinal.graphs.knn(X) return one and Graph.from_scipy makes one of a matrix."
+    )
+
+
+def check_list(values: Any, name: str, what: str) -> list[Any]:
+    """`values` as a list, of anything that can be iterated over but text and mappings."""
+    if not isinstance(values, (str, bytes, Mapping)):
+        with suppress(TypeError, NotImplementedError):
+            return list(values)
+    raise TypeError(f"{name}={values!r}, but a list of {what} is needed.")
 
 
 def require_memory(n_bytes: float, what: str, remedy: str) -> None:

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import draw_seed
+from vicinal._options import draw_seed
 from vicinal._parallel import map_threads, one_blas_thread
 from vicinal._validation import (
     check_choice,

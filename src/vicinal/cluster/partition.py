@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from vicinal._options import checked
 from vicinal._parallel import one_openmp_thread
 from vicinal._validation import check_choice, check_count
 from vicinal.operators.laplacians import as_affinity, degrees
@@ -21,6 +22,7 @@ STARTS = 10
 SAMPLE = 20_000
 
 
+@checked
 def spectral_labels(
     affinity: Any,
     n_clusters: int,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from vicinal._options import random_generator
+from vicinal._validation import check_count, check_points
 
 STARTS = 10
 MAX_STEPS = 100
 
 
 def k_subspaces(
-    rows: np.ndarray, n_clusters: int, dimension: int = 1, seed: int = 0
+    rows: Any, n_clusters: int, dimension: int = 1, seed: Any = 0
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Group rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to their rows.
 
@@ -18,12 +23,12 @@ def k_subspaces(
 
     Parameters
     ----------
-    rows : ndarray (n, q)
+    rows : array of shape (n, q)
         Points; their directions count, up to sign.
     n_clusters : int
     dimension : int, default=1
         Dimension of each subspace, at most q; 1 is lines.
-    seed : int
+    seed : int, Generator, RandomState or None, default=0
 
     Returns
     -------
@@ -38,7 +43,12 @@ def k_subspaces(
     Tseng, "Nearest q-flat to m points", 2000; Vidal, Ma and Sastry, "Generalized principal component
     analysis", PAMI 2005, for the problem.
     """
-    draw = np.random.default_rng(seed)
+    rows = check_points(rows, name="rows")
+    n_clusters = check_count(n_clusters, "n_clusters", high=len(rows))
+    dimension = check_count(dimension, "dimension", high=rows.shape[1])
+    draw = random_generator(seed, "seed")
+    # A power of two changes no digit, and squares of huge or tiny values become ordinary numbers.
+    rows = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     directions = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
     found = [

@@ -18,6 +18,8 @@ def find_file(name: str, folder: str | Path | None) -> Path | None:
         named = os.environ.get(VARIABLE)
         path = Path(named) / name if named else None
     else:
+        if not isinstance(folder, (str, os.PathLike)):
+            raise TypeError(f"folder={folder!r}, but the path of a folder is needed.")
         if not Path(folder).is_dir():
             raise FileNotFoundError(
                 f"folder={str(folder)!r} is no folder; give one that holds {name}."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked, random_generator
 from vicinal._validation import check_count
 
 HEIGHT = 3.0
@@ -13,6 +14,7 @@ SHIFT = (1.0, 0.5)
 PADDING = 0.3
 
 
+@checked
 def make_half_cylinders(
     n_points: int = 800, n_noise: int = 800, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +48,7 @@ def make_half_cylinders(
     """
     n_points = check_count(n_points, "n_points")
     n_noise = check_count(n_noise, "n_noise", low=0)
-    draw = np.random.default_rng(random_state)
+    draw = random_generator(random_state)
     angles = draw.uniform(0.0, np.pi, (2, n_points))
     heights = draw.uniform(0.0, HEIGHT, (2, n_points))
     upper = np.column_stack([np.cos(angles[0]), np.sin(angles[0]), heights[0]])

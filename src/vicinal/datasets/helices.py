@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked, random_generator
 from vicinal._validation import check_count, check_real
 
 
+@checked
 def make_helices(
     n_points: int = 300,
     *,
@@ -53,10 +55,10 @@ def make_helices(
     """
     n_points = check_count(n_points, "n_points")
     n_curves = check_count(n_curves, "n_curves")
-    turns = check_real(turns, "turns", low=0.0, open_low=True)
+    turns = check_real(turns, "turns", low=1e-6, high=1e6)
     height = check_real(height, "height", low=0.0)
-    noise = check_real(noise, "noise", low=0.0)
-    rng = np.random.default_rng(random_state)
+    noise = check_real(noise, "noise", low=0.0, high=1e100)
+    rng = random_generator(random_state)
 
     y = np.arange(n_points) * n_curves // n_points
     sizes = np.bincount(y, minlength=n_curves)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import squareform
 
+from vicinal._options import checked
+from vicinal._validation import check_count
 from vicinal.datasets.folders import find_file, missing
 
 DIGITS, FACES = "mnist_test.npz", "orl_faces.npz"
@@ -46,6 +48,7 @@ class Photograph(NamedTuple):
     maps: np.ndarray
 
 
+@checked
 def load_mnist(
     folder: str | Path | None = None, *, download: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -79,6 +82,7 @@ def load_mnist(
     return found
 
 
+@checked
 def load_orl_faces(
     folder: str | Path | None = None, *, download: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -158,6 +162,8 @@ def load_berkeley_photographs(
     -------
     list of Photograph
     """
+    if n_photographs is not None:
+        n_photographs = check_count(n_photographs, "n_photographs")
     path = find_file(PHOTOGRAPHS, folder)
     if path is None:
         raise missing(PHOTOGRAPHS, "ids, jpg_<id> and seg_<id>", folder)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked, random_generator
 from vicinal._validation import check_count, check_real
 
 
+@checked
 def make_two_moons(
     n_points: int = 400, *, noise: float = 0.05, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -38,8 +40,8 @@ def make_two_moons(
     ((100, 2), 50)
     """
     n_points = check_count(n_points, "n_points")
-    noise = check_real(noise, "noise", low=0.0)
-    rng = np.random.default_rng(random_state)
+    noise = check_real(noise, "noise", low=0.0, high=1e100)
+    rng = random_generator(random_state)
 
     y = (np.arange(n_points) >= (n_points + 1) // 2).astype(np.int64)
     angle = np.pi * rng.random(n_points)

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked, random_generator
 from vicinal._validation import check_count, check_real
 
 # Arms begin at this fraction of the outer radius: at the centre they would touch.
 _INNER_RADIUS = 0.15
 
 
+@checked
 def make_spirals(
     n_points: int = 400,
     *,
@@ -52,9 +54,9 @@ def make_spirals(
     """
     n_points = check_count(n_points, "n_points")
     n_arms = check_count(n_arms, "n_arms")
-    turns = check_real(turns, "turns", low=0.0, open_low=True)
-    noise = check_real(noise, "noise", low=0.0)
-    rng = np.random.default_rng(random_state)
+    turns = check_real(turns, "turns", low=1e-6, high=1e6)
+    noise = check_real(noise, "noise", low=0.0, high=1e100)
+    rng = random_generator(random_state)
 
     y = np.arange(n_points) * n_arms // n_points
     position = rng.random(n_points)

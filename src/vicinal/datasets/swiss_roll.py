@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked, random_generator
 from vicinal._validation import check_count, check_real, require_memory
 
 # The roll of Tenenbaum, de Silva and Langford (2000): one and a half turns, wide as its outer radius
@@ -14,6 +15,7 @@ _FIRST_ANGLE, _LAST_ANGLE = 1.5 * np.pi, 4.5 * np.pi
 _WIDTH = 21.0
 
 
+@checked
 def make_swiss_roll(
     n_points: int = 1000,
     *,
@@ -55,10 +57,10 @@ def make_swiss_roll(
     ((100, 3), (100, 2))
     """
     n_points = check_count(n_points, "n_points")
-    noise = check_real(noise, "noise", low=0.0)
+    noise = check_real(noise, "noise", low=0.0, high=1e100)
     if return_geodesics:
         require_memory(8.0 * n_points**2, "the geodesic distances", "Take fewer points.")
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
 
     table = np.linspace(_FIRST_ANGLE, _LAST_ANGLE, 2000)
     lengths = _arc_length(table)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._validation import check_choice
 from vicinal.datasets.folders import find_file, missing
 
@@ -23,6 +24,7 @@ AT_OPENML = {"breast_tissue": "breast-tissue", "glass": "glass", "vehicle": "veh
 SHAPES = "shapes2d.npz"
 
 
+@checked
 def load_uci_table(
     name: str, folder: str | Path | None = None, *, download: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import draw_seed, forget_features
+from vicinal._estimators import forget_features
+from vicinal._options import draw_seed
 from vicinal._precision import PreservesPrecision, like_input
 from vicinal._validation import check_choice, check_count, validate_input
 from vicinal.graphs.graph import Graph

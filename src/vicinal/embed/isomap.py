@@ -16,7 +16,7 @@ from vicinal._precision import PreservesPrecision, like_input
 from vicinal._validation import check_choice, check_count, require_memory
 from vicinal.embed._connected import CONNECTED
 from vicinal.embed.scaling import (
-    place_by_distances,
+    place_rows,
     principal_axes,
     reconstruction_error,
     scale_distances,
@@ -147,7 +147,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             self.embedding_ = self._scaling.coordinates
         else:
             # The axes of the landmarks are not quite those of all points.
-            placed = place_by_distances(self._scaling, self.geodesics_, n_jobs=self.n_jobs)
+            placed = place_rows(self._scaling, self.geodesics_, self.n_jobs)
             self._axes = principal_axes(placed)
             self.embedding_ = (placed - self._axes.centre) @ self._axes.directions
         self.embedding_ = like_input(self.embedding_, X)
@@ -180,7 +180,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             geodesics = np.full((len(indices[rows]), self.geodesics_.shape[1]), np.inf)
             for nearest, lengths in zip(indices[rows].T, distances[rows].T, strict=True):
                 np.minimum(geodesics, self.geodesics_[nearest] + lengths[:, None], out=geodesics)
-            placed[rows] = place_by_distances(self._scaling, geodesics, n_jobs=self.n_jobs)
+            placed[rows] = place_rows(self._scaling, geodesics, self.n_jobs)
         if self._axes is not None:
             placed = (placed - self._axes.centre) @ self._axes.directions
         # Through neighbours that the graph does not connect, a training point might find shorter paths.

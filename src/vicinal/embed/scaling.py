@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads, one_blas_thread
-from vicinal._validation import check_count, check_distances
+from vicinal._validation import check_count, check_distances, check_points
 from vicinal.operators.spectrum import leading_eigenpairs
 
 # Squares that are held at a time: they stay in the cache until they are used.
@@ -22,6 +23,8 @@ CACHED = 1 << 17
 ROWS_A_TASK = 256
 # Eigenvalues below this part of the first are rounding errors: directions without extent.
 FLAT = 1e-12
+# In units of the scaling; squares of larger distances would overflow.
+FAR = 1e150
 
 
 class Scaling(NamedTuple):
@@ -37,6 +40,7 @@ class Scaling(NamedTuple):
     unit: float
 
 
+@checked
 def classical_scaling(
     distances: Any, n_components: int = 2, *, n_jobs: int | None = None
 ) -> Scaling:
@@ -67,7 +71,12 @@ def classical_scaling(
     >>> classical_scaling([[0, 3, 4], [3, 0, 5], [4, 5, 0]], 2).eigenvalues.shape
     (2,)
     """
-    array = np.asarray(check_distances(distances, name="distances"))
+    array = check_distances(distances, name="distances")
+    if not isinstance(array, np.ndarray):
+        raise TypeError(
+            "distances is a sparse matrix, but scaling needs the distance of every pair: pass "
+            "distances.toarray() if all are stored, or the shortest paths of Graph.from_scipy(distances)."
+        )
     return scale_distances(array, n_components, n_jobs=n_jobs)
 
 
@@ -94,8 +103,9 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
     return Scaling(vectors * np.sqrt(values) * unit, values, mean_squares, unit)
 
 
+@checked
 def place_by_distances(
-    scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = None
+    scaling: Scaling, distances: Any, *, n_jobs: int | None = None
 ) -> np.ndarray:
     """Coordinates of points by their distances to the points of a scaling.
 
@@ -114,6 +124,27 @@ def place_by_distances(
     ----------
     de Silva and Tenenbaum, "Sparse multidimensional scaling using landmark points", Stanford 2004.
     """
+    if not isinstance(scaling, Scaling):
+        raise TypeError(
+            f"scaling is a {type(scaling).__name__}, but a Scaling is needed; classical_scaling gives one."
+        )
+    distances = check_points(distances, name="distances")
+    n = len(scaling.coordinates)
+    if distances.shape[1] != n or distances.min() < 0:
+        raise ValueError(
+            f"distances has shape {distances.shape} and values from {distances.min():g} on, but distances "
+            f">= 0 to the {n} points of the scaling are needed, one column each."
+        )
+    if distances.max() * (1.0 / scaling.unit) > FAR:
+        raise ValueError(
+            f"distances holds values up to {distances.max():g}, but those of the scaling are near "
+            f"{scaling.unit:g}; bring both to the same unit."
+        )
+    return place_rows(scaling, distances, n_jobs)
+
+
+def place_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """`place_by_distances` for distances that are known to be ones."""
     extended = scaling.eigenvalues > 0
     axes = np.zeros_like(scaling.coordinates)
     axes[:, extended] = scaling.coordinates[:, extended] / scaling.eigenvalues[extended]

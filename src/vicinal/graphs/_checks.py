@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._sparse import checked_csr
-from vicinal._tables import as_table
+from vicinal._validation import read_array, real_array
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 
 
@@ -32,7 +32,7 @@ def check_structure(indptr: Any, indices: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_pairs(edges: Any, n_nodes: int) -> np.ndarray:
-    pairs = np.asarray(edges)
+    pairs = read_array(edges, "edges")
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     pairs = _as_integers(pairs, "edges")
@@ -43,9 +43,9 @@ def check_pairs(edges: Any, n_nodes: int) -> np.ndarray:
 
 
 def _as_integers(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(values)
+    array = read_array(values, name)
     if array.size == 0:
-        return array.astype(np.int64)
+        return np.zeros(array.shape, dtype=np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}, but node numbers must be integers.")
     return array
@@ -68,10 +68,7 @@ def check_values(lengths: Any, strengths: Any, size: int) -> tuple[np.ndarray, n
 
 
 def _check_numbers(values: Any, size: int, name: str, high: float) -> np.ndarray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "buif":
-        raise TypeError(f"{name} has dtype {array.dtype}, but real numbers are needed.")
-    array = np.array(array, dtype=np.float64)
+    array = np.array(real_array(values, name), dtype=np.float64)
     if array.shape != (size,):
         raise ValueError(
             f"{name} has shape {array.shape}, but one value for each of {size} entries is needed."
@@ -115,9 +112,7 @@ def check_origin(points: Any, n_nodes: int) -> Any:
     if points is None:
         return None
     if not sparse.issparse(points):
-        points = np.asarray(as_table(points, "points"))
-        if points.dtype.kind == "O":
-            points = points.astype(np.float64)
+        points = real_array(points, "points")
     if points.ndim == 0:
         raise TypeError(
             f"points={points.item()!r}, but the table of points, or of distances, is needed that the graph "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._validation import check_choice, check_count, check_distances, check_points
 from vicinal.graphs._entries import Entries, keep_entries, merge, rows_of
 from vicinal.neighbors.sparse_points import check_sparse_points
@@ -115,6 +116,7 @@ def subgraph(graph: Graph, nodes: Any) -> Graph:
     return type(graph)._trusted(entries, graph.directed, points, graph.metric)
 
 
+@checked
 def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None = None) -> Graph:
     """Graph in one piece: the shortest links that join the components are added, at strength 1.
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked, random_generator
 from vicinal._validation import check_count, check_real
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 from vicinal.similarity.contextual import contextual_distance
 
 
+@checked
 def contextual(
     X: Any,
     k: int = 10,
@@ -81,7 +83,7 @@ def contextual(
     order = np.argsort(indices[:, 1:], axis=1)
     lengths = np.take_along_axis(distances[:, 1:], order, axis=1).ravel()
     targets = np.take_along_axis(indices[:, 1:], order, axis=1).ravel()
-    with np.errstate(under="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         strengths = np.exp(-np.square(lengths / sigma))
     dtype = index_dtype(n, len(targets))
     indptr = np.arange(n + 1, dtype=dtype) * (size - 1)
@@ -94,9 +96,7 @@ def _spread(distances: np.ndarray, n_contexts: int | None, random_state: Any) ->
     """Mean plus three standard deviations of the distances in all, or in some, contexts."""
     if n_contexts is not None:
         n_contexts = check_count(n_contexts, "n_contexts", high=len(distances))
-        chosen = np.random.default_rng(random_state).choice(
-            len(distances), n_contexts, replace=False
-        )
+        chosen = random_generator(random_state).choice(len(distances), n_contexts, replace=False)
         distances = distances[chosen]
     # All distances are 0 where all contexts look alike to each member: then every weight is 1.
     if not distances.any():

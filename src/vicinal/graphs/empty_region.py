@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import (
     check_choice,
@@ -44,6 +45,7 @@ QUERIES = 1024
 Edges = tuple[np.ndarray, np.ndarray]
 
 
+@checked
 def gabriel(
     X: Any,
     *,
@@ -90,6 +92,7 @@ def gabriel(
     return _graph(X, 1.0, metric, duplicates, n_jobs, "Gabriel graph" if verbose else None)
 
 
+@checked
 def relative_neighborhood(
     X: Any,
     *,
@@ -121,6 +124,7 @@ def relative_neighborhood(
     return _graph(X, 2.0, metric, duplicates, n_jobs, title)
 
 
+@checked
 def beta_skeleton(
     X: Any,
     beta: float,

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from vicinal._options import checked
 from vicinal._validation import check_count
 from vicinal.graphs import algebra, conversion, neighbor_lists
 from vicinal.graphs._checks import (
@@ -121,6 +122,7 @@ class Graph:
     codes: CodeQuality | None
     _components: np.ndarray | None
 
+    @checked
     def __init__(
         self,
         indptr: Any,
@@ -143,6 +145,7 @@ class Graph:
         self._fill(entries, directed, points, metric)
 
     @classmethod
+    @checked
     def from_edges(
         cls,
         n_nodes: int,

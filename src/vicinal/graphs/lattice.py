@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_count, check_points, require_memory
+from vicinal._validation import check_count, check_points, real_array, require_memory
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 
@@ -76,7 +76,7 @@ def grid(shape: Any = None, connectivity: int | None = None, image: Any = None) 
 
 
 def _as_image(image: Any) -> np.ndarray:
-    array = np.asarray(image)
+    array = real_array(image, "image")
     if not 2 <= array.ndim <= 4:
         raise ValueError(
             f"image has shape {array.shape}, but (height, width), (depth, height, width) or one of "
@@ -91,7 +91,8 @@ def _check_shape(shape: Any, connectivity: int | None, image: np.ndarray | None)
             raise ValueError("shape=None and image=None, but one of them is needed.")
         volume = image.ndim == 4 or (image.ndim == 3 and connectivity in tuple(STEP_AXES[3]))
         return image.shape[: 3 if volume else 2]
-    if not isinstance(shape, (tuple, list, np.ndarray)) or len(shape) not in STEP_AXES:
+    flat = isinstance(shape, (tuple, list)) or (isinstance(shape, np.ndarray) and shape.ndim == 1)
+    if not flat or len(shape) not in STEP_AXES:
         raise ValueError(f"shape={shape!r}, but 2 or 3 numbers of cells are needed.")
     checked = tuple(check_count(cells, f"shape[{axis}]") for axis, cells in enumerate(shape))
     if image is not None and (

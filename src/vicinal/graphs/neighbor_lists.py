@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_count
+from vicinal._validation import check_count, read_array
 from vicinal.graphs._checks import check_range
 from vicinal.graphs._entries import Entries, index_dtype
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 ROWS_A_TASK = 1 << 15
 
 
+@checked
 def from_kneighbors(
     cls: type[Graph],
     indices: Any,
@@ -72,7 +74,7 @@ def from_kneighbors(
 
 def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     """Neighbour lists as (n, m) arrays of int64 and float64, refused if they cannot be lists."""
-    indices, distances = np.asarray(indices), np.asarray(distances)
+    indices, distances = read_array(indices, "indices"), read_array(distances, "distances")
     if indices.dtype.kind not in "iu":
         swapped = indices.dtype.kind == "f" and distances.dtype.kind in "iu"
         remedy = "pass the indices first, then the distances" if swapped else "cast them to int"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import (
     check_choice,
@@ -33,6 +34,7 @@ BYTES_A_NEIGHBOR = 72.0
 REMEDY = "A point has one neighbour less than there are points: ask for fewer, or use complete(X)."
 
 
+@checked
 def knn(
     X: Any,
     k: int = 10,
@@ -158,6 +160,7 @@ def _has_cut_off_rows(graph: Graph) -> bool:
     return bool((longest == 0).any())
 
 
+@checked
 def epsilon_ball(
     X: Any,
     radius: float,
@@ -232,6 +235,7 @@ def _ball(search: NeighborSearch, radius: float, points: Any) -> Graph:
     return graph.symmetrize("union") if asymmetric else graph
 
 
+@checked
 def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> Graph:
     """Graph of all pairs.
 
@@ -275,6 +279,7 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) ->
     return Graph._trusted(entries, False, points, metric)
 
 
+@checked
 def gaussian(
     X: Any, scale: Any = "auto", *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Graph:

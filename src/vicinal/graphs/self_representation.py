@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._parallel import n_threads
 from vicinal._validation import check_points, check_real, require_memory
 from vicinal.graphs._entries import Entries, index_dtype, rows_of
@@ -20,6 +21,7 @@ NOTHING = 1e-140
 MANY_POINTS = 300_000
 
 
+@checked
 def l1(
     X: Any,
     penalty: float | str = "auto",

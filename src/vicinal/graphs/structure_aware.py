@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._validation import check_choice, check_count, check_points, check_real, require_memory
 from vicinal.graphs.dictionaries import (
     Dictionaries,
@@ -23,6 +24,7 @@ LARGEST_ALPHA = 1 - 1e-9
 RANKINGS = ("manifold", "euclidean", "perceptual")
 
 
+@checked
 def structure_aware_l1(
     X: Any,
     n_atoms: float = 0.2,

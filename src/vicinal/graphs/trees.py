@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._parallel import map_threads, n_threads
 from vicinal._validation import (
     check_count,
     check_distances,
     check_points,
     check_real,
+    read_array,
     require_memory,
 )
 from vicinal.graphs.graph import Graph
@@ -32,6 +34,7 @@ FEW = 2000
 BYTES_A_DISJOINT_EDGE, BYTES_A_PERTURBED_EDGE = 150.0, 24.0
 
 
+@checked
 def mst(
     X: Any,
     *,
@@ -77,19 +80,20 @@ def mst(
     """
     points = _check_input(X, metric)
     n_threads(n_jobs)
+    scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
     n, k = len(points), _list_length(points, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
     if offsets is None:
         edges, lengths = spanning_tree(points, metric, k, n_jobs, title)
     else:
         weights = _check_offsets(offsets, metric, n)
-        scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
         k = k if n > FEW else 0
         edges = offset_tree(points, metric, scale, weights, k, n_jobs, title)
         lengths = pair_lengths(points, metric, edges)
     return graph_of(n, edges, lengths, points, metric)
 
 
+@checked
 def disjoint_mst(
     X: Any,
     n_trees: int = 4,
@@ -145,6 +149,7 @@ def disjoint_mst(
     return graph
 
 
+@checked
 def perturbed_mst(
     X: Any,
     n_trees: int = 20,
@@ -255,7 +260,7 @@ def _check_offsets(offsets: Any, metric: Any, n: int) -> np.ndarray:
             f"offsets are given with metric={metric!r}, but they need 'euclidean' or 'precomputed'; "
             "pass the matrix of distances with metric='precomputed'."
         )
-    weights = check_points(np.reshape(offsets, (-1, 1)), name="offsets")[:, 0]
+    weights = check_points(read_array(offsets, "offsets").reshape(-1, 1), name="offsets")[:, 0]
     if len(weights) != n:
         raise ValueError(
             f"offsets has {len(weights)} values, but X has {n} points: give one a point."

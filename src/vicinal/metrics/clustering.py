@@ -127,10 +127,12 @@ def rand_index(labels_true: Any, labels_pred: Any) -> float:
     return (n * (n - 1) - apart) / (n * (n - 1))
 
 
-def contingency(labels_true: Any, labels_pred: Any) -> Contingency:
+def contingency(
+    labels_true: Any, labels_pred: Any, names: tuple[str, str] = ("labels_true", "labels_pred")
+) -> Contingency:
     """Table of two partitions, of which only the entries above 0 are held."""
-    rows, row_sums = _codes(labels_true, "labels_true")
-    columns, column_sums = _codes(labels_pred, "labels_pred")
+    rows, row_sums = label_codes(labels_true, names[0])
+    columns, column_sums = label_codes(labels_pred, names[1])
     if len(rows) != len(columns):
         raise ValueError(
             f"labels_true has {len(rows)} entries and labels_pred {len(columns)}, but each point "
@@ -140,7 +142,8 @@ def contingency(labels_true: Any, labels_pred: Any) -> Contingency:
     return Contingency(counts, *np.divmod(pairs, len(column_sums)), row_sums, column_sums)
 
 
-def _codes(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+def label_codes(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Class of each item as a number, and the size of each class."""
     array = read_array(labels, name)
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
         array = np.array(labels, dtype=object)  # or NaN and numbers among words would become words

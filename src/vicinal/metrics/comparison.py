@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._sparse import checked_csr
-from vicinal._validation import check_choice, check_count, read_array
+from vicinal._validation import check_choice, check_count, check_list, check_real, read_array
 from vicinal.metrics.retrieval import (
     bulls_eye,
     classes,
@@ -150,17 +150,31 @@ def compare(
     sso  100   90.59  96.93  +6.33  best
     """
     labels = read_array(labels, "labels")
+    classes(labels)
     score, n_neighbors, name = _measure_of(measure, labels, window)
-    if not isinstance(methods, Mapping) or not methods:
+    if sparse.issparse(methods) or not isinstance(methods, Mapping) or not methods:
         raise TypeError(
             f"methods is {type(methods).__name__}, but a mapping of names to methods with at least one "
             "entry is needed, such as {'sso': model}."
         )
-    steps = None if ts is None else [float(t) for t in ts]
+    if not sparse.issparse(before) and before is not None:
+        before = read_array(before, "before")
+    steps = None
+    if ts is not None:
+        steps = [
+            check_real(t, "ts holds t", low=0.0) for t in check_list(ts, "ts", "numbers of steps")
+        ]
     models = [method for method in methods.values() if hasattr(method, "affinity_")]
     common = models[0].affinity_ if before is None and models else before
     if common is None:
         raise ValueError("no method tells what it started from; give before=, a similarity (n, n).")
+    if before is not None and (len(np.shape(before)) != 2 or np.shape(before)[0] != len(labels)):
+        raise ValueError(
+            f"before has shape {np.shape(before)}, but labels name {len(labels)} items: give similarities "
+            "(n, n), or neighbours (n, k) as integers."
+        )
+    if sparse.issparse(before) and before.shape[1] != len(labels):
+        raise ValueError(f"before is sparse and has shape {before.shape}, but must be square.")
     known: dict[int, float] = {}
 
     def score_before(ranking: Any) -> float:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import check_points, real_array
 
@@ -49,10 +50,15 @@ def geodesic_error(estimated: Any, true: Any) -> float:
     if np.isnan(estimates).any():
         raise ValueError("estimated holds values that are no numbers; drop these pairs.")
     rows = blocks(len(truth), max(1, CACHED // truth.shape[1]))
-    total = sum(float(np.abs(estimates[i:j] - truth[i:j]).sum()) for i, j in rows)
-    return total / truth.size
+    with np.errstate(over="ignore"):
+        total = sum(float(np.abs(estimates[i:j] - truth[i:j]).sum()) for i, j in rows)
+        if np.isfinite(total):
+            return total / truth.size
+        # The mean of huge errors may still be a number.
+        return sum(float((np.abs(estimates[i:j] - truth[i:j]) / truth.size).sum()) for i, j in rows)
 
 
+@checked
 def residual_variance(
     geodesics: Any, embedding: Any, landmarks: Any = None, *, n_jobs: int | None = None
 ) -> float:
@@ -90,7 +96,16 @@ def residual_variance(
     """
     places = check_points(embedding, name="embedding")
     distances = check_points(geodesics, name="geodesics")
-    targets = np.arange(len(places)) if landmarks is None else np.asarray(landmarks)
+    targets = np.arange(len(places)) if landmarks is None else real_array(landmarks, "landmarks")
+    if targets.ndim != 1 or targets.dtype.kind not in "iu" or len(targets) == 0:
+        raise TypeError(
+            f"landmarks has shape {targets.shape} and dtype {targets.dtype}, but the numbers of points "
+            "are needed."
+        )
+    if targets.min() < 0 or targets.max() >= len(places):
+        raise ValueError(
+            f"landmarks holds {targets.min()} to {targets.max()}, but points are 0 to {len(places) - 1}."
+        )
     if distances.shape != (len(places), len(targets)):
         raise ValueError(
             f"geodesics has shape {distances.shape}, but {len(places)} points in the embedding and "

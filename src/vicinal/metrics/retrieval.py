@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import check_count, check_points, read_array
+from vicinal.metrics.clustering import label_codes
 
 ENTRIES_A_TASK = 1 << 21
 
 
+@checked
 def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
     """Share of a query's class among the first 2 m found, m the size of its class; mean over all queries.
 
@@ -47,6 +50,7 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
     return _mean_recall(ranking, codes, sizes, 2 * sizes, n_jobs)
 
 
+@checked
 def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None = None) -> float:
     """Share of a query's class among the first ``window`` found, the query included; mean over queries.
 
@@ -73,6 +77,7 @@ def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None
     return _mean_recall(ranking, codes, sizes, np.full(len(sizes), window), n_jobs)
 
 
+@checked
 def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
     """Mean over all queries of the average precision at each item of the query's class.
 
@@ -213,8 +218,4 @@ def _check_lists(lists: np.ndarray, n: int) -> None:
 
 def classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Class of each item as a number, and the size of each class."""
-    labels = read_array(labels, "labels")
-    if labels.ndim != 1 or len(labels) == 0:
-        raise ValueError(f"labels has shape {labels.shape}, but one label for each item is needed.")
-    codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)[1:]
-    return codes, sizes
+    return label_codes(labels, "labels")

@@ -111,4 +111,5 @@ def _smallest(segments: Any, human_maps: Any, error: Callable[[Contingency], flo
             f"human_maps has shape {np.shape(human_maps)}, but maps of the shape of segments, "
             f"{labels.shape}, are needed: one, or several in a list."
         )
-    return min(error(contingency(one.ravel(), labels.ravel())) for one in maps)
+    names = "human_maps", "segments"
+    return min(error(contingency(one.ravel(), labels.ravel(), names)) for one in maps)

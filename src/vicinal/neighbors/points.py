@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vicinal._validation import check_extent
 from vicinal.neighbors import brute, kdtree
 from vicinal.neighbors._brute_kernels import manhattan_rows, smallest
 from vicinal.neighbors._kdtree_kernels import KDTree
@@ -30,6 +31,8 @@ class Points:
         self.metric, self.n_jobs = metric, n_jobs
         self.p = 1 if metric == "manhattan" else 2
         self.unit = safe_unit(X) if metric != "cosine" else 1.0
+        if metric != "cosine":
+            check_extent(X, "X")
         self.X = self._prepare(X, "X")
         self.method: str | None = None
         self._tree: KDTree | None = None

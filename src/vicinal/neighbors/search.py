@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import n_threads
 from vicinal._sparse import checked_csr
 from vicinal._validation import (
@@ -79,6 +80,7 @@ class NeighborSearch:
     (array([[2]]), array([[0.5]]))
     """
 
+    @checked
     def __init__(
         self,
         X: Any,
@@ -95,8 +97,6 @@ class NeighborSearch:
         n_threads(n_jobs)
         if isinstance(metric, str):
             metric = SYNONYMS.get(metric, metric)
-        elif not callable(metric):
-            raise TypeError(f"metric={metric!r}, but the name of a metric or a callable is needed.")
         self.metric, self.verbose = metric, verbose
         self._road = _choose_road(X, metric, method, recall, random_state, n_jobs)
 

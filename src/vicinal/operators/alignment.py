@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
 from vicinal._validation import check_real, require_memory
 from vicinal.operators.products import SparseProduct
@@ -15,6 +16,7 @@ from vicinal.operators.stationary import TELEPORT, edge_weights
 PATCHES_A_TASK = 1 << 13
 
 
+@checked
 def aligned_digraph_laplacian(
     digraph: Any, beta: float = TELEPORT, *, n_jobs: int | None = None
 ) -> sparse.csr_array:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal._options import checked
 from vicinal._validation import check_real, require_memory
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.products import SparseProduct
@@ -96,6 +97,7 @@ def require_square(n: int) -> None:
     require_memory(16.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
 
 
+@checked
 def digraph_laplacian(
     digraph: Any, beta: float = TELEPORT, *, as_matrix: bool = False, n_jobs: int | None = None
 ) -> LinearOperator | np.ndarray:
@@ -130,7 +132,7 @@ def digraph_laplacian(
            [-0.5,  1. , -0.5],
            [-0.5, -0.5,  1. ]])
     """
-    check_real(beta, "beta", low=0.0, high=1.0)
+    beta = check_real(beta, "beta", low=0.0, high=1.0)
     weights = edge_weights(digraph)
     n = weights.shape[0]
     if as_matrix:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_count, require_memory
+from vicinal._validation import check_count, read_array, require_memory
 from vicinal.graphs.graph import Graph
 
 # Sources that are searched from together. More lanes share more of the work of a search, but their
@@ -19,6 +20,7 @@ SOURCES_A_TASK = 4
 TILE = 512
 
 
+@checked
 def shortest_paths(
     graph: Graph, sources: Any = None, *, n_jobs: int | None = None, verbose: int = 0
 ) -> np.ndarray:
@@ -128,7 +130,7 @@ def _make_symmetric(paths: np.ndarray, n_jobs: int | None) -> None:
 
 
 def _check_sources(sources: Any, n_nodes: int) -> np.ndarray:
-    array = np.asarray(sources)
+    array = read_array(sources, "sources")
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
         raise TypeError(
             f"sources has shape {array.shape} and dtype {array.dtype}, but a list of node numbers "

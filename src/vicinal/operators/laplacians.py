@@ -143,12 +143,14 @@ def degrees(weights: sparse.csr_array) -> np.ndarray:
     return sums
 
 
-def as_affinity(affinity: Any, *, symmetric: bool = True) -> sparse.csr_array:
+def as_affinity(
+    affinity: Any, *, symmetric: bool = True, name: str = "affinity"
+) -> sparse.csr_array:
     """The affinity of a graph, or a checked matrix of affinities."""
     from vicinal.graphs.graph import Graph
 
     if not isinstance(affinity, Graph):
-        return check_affinity(affinity, symmetric=symmetric)
+        return check_affinity(affinity, name=name, symmetric=symmetric)
     if symmetric and affinity.directed:
         raise ValueError(
             "the graph is directed, but a symmetric affinity is needed; "

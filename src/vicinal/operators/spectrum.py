@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal._options import checked
 from vicinal._sparse import checked_csr
 from vicinal._validation import check_count, check_real
 from vicinal.operators.eigensolvers import connected_pairs, largest
@@ -34,6 +35,7 @@ class Eigenpairs(NamedTuple):
     residuals: np.ndarray
 
 
+@checked
 def leading_eigenpairs(
     operator: Any,
     n_pairs: int,
@@ -82,7 +84,7 @@ def leading_eigenpairs(
     tolerance = check_real(tolerance, "tolerance", low=0.0, open_low=True)
     seed = 0 if random_state is None else random_state
     if normalized:
-        weights = as_affinity(operator)
+        weights = as_affinity(operator, name="operator")
         n_pairs = _check_pairs(n_pairs, weights.shape[0])
         pairs = _normalized_pairs(weights, n_pairs, tolerance, seed, n_jobs)
     else:

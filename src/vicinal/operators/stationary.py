@@ -23,6 +23,8 @@ DIRECT = 2000
 EXACT = 500
 MAX_REFINEMENTS = 8
 MAX_STEPS = 2000
+# Errors below the rounding of numbers cannot be reached.
+LEAST_TOLERANCE = 1e-15
 
 
 def stationary_distribution(
@@ -53,7 +55,7 @@ def stationary_distribution(
     array([0.2, 0.4, 0.4])
     """
     beta = check_real(beta, "beta", low=0.0, high=1.0)
-    tolerance = check_real(tolerance, "tolerance", low=0.0, open_low=True)
+    tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
     weights = edge_weights(digraph)
     walk, dangling = walk_matrix(weights)
     if beta < 1:
@@ -80,6 +82,8 @@ def edge_weights(digraph: Any) -> sparse.csr_array:
     from vicinal.graphs.graph import Graph
 
     if isinstance(digraph, Graph):
+        if digraph.n_nodes == 0:
+            raise ValueError("digraph has no nodes, but a walk needs at least one.")
         return sparse.csr_array(digraph.to_scipy("strengths"))
     return check_affinity(digraph, name="digraph", symmetric=False)
 

@@ -8,7 +8,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from vicinal import __version__
-from vicinal._estimators import draw_seed
+from vicinal._options import draw_seed
 from vicinal._parallel import n_threads
 from vicinal._validation import check_choice, check_count
 from vicinal.perception.against_labels import LabelScores, score_against

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from vicinal._tables import missing_cells
-from vicinal._validation import check_points
+from vicinal._validation import check_points, read_array
 
 # Points that belong to no class, as scikit-learn marks them.
 NOISE = -1
+LARGEST = 1e100
 NOISE_COLOR = "0.72"
 # Points whose class nobody knows.
 UNKNOWN = "no label"
@@ -25,10 +26,46 @@ def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Any
     return figure.add_subplot(projection="3d" if dimension == 3 else None)
 
 
+def check_are_axes(ax: Any, name: str = "ax") -> Any:
+    """``ax`` if it is an Axes of matplotlib."""
+    from matplotlib.axes import Axes
+
+    if isinstance(ax, Axes):
+        return ax
+    raise TypeError(
+        f"{name}={ax!r}, but an Axes of matplotlib is needed; plt.subplots() makes one."
+    )
+
+
+def check_colormap(cmap: Any, name: str = "cmap") -> Any:
+    """The colour map of that name, or the one that was given."""
+    from matplotlib import colormaps
+    from matplotlib.colors import Colormap
+
+    if isinstance(cmap, Colormap):
+        return cmap
+    if isinstance(cmap, str) and cmap in colormaps:
+        return colormaps[cmap]
+    kind = ValueError if isinstance(cmap, str) else TypeError
+    raise kind(f"{name}={cmap!r}, but a Colormap or a name in matplotlib.colormaps is needed.")
+
+
+def check_color(color: Any, name: str = "color") -> Any:
+    """``color`` if matplotlib knows it as one colour."""
+    from matplotlib.colors import is_color_like
+
+    if is_color_like(color):
+        return color
+    raise ValueError(
+        f"{name}={color!r}, but a colour of matplotlib is needed, such as 'red', '#ff0000' or (1, 0, 0)."
+    )
+
+
 def check_axes(ax: Any, dimension: int) -> Any:
     """``ax`` if its projection fits the positions; new axes if it is None."""
     if ax is None:
         return new_axes(dimension)
+    check_are_axes(ax)
     if hasattr(ax, "get_zlim") != (dimension == 3):
         raise ValueError(
             f"ax is {'a 3-D' if hasattr(ax, 'get_zlim') else 'a 2-D'} Axes, but the positions have "
@@ -38,9 +75,21 @@ def check_axes(ax: Any, dimension: int) -> Any:
     return ax
 
 
+def check_drawable(values: np.ndarray, name: str) -> np.ndarray:
+    """Numbers that matplotlib can draw, which squares them."""
+    known = values[np.isfinite(values)].astype(np.float64)
+    beyond = np.abs(known).max(initial=0.0) > LARGEST
+    if beyond or (len(known) and 0 < np.ptp(known) < 1 / LARGEST):
+        raise ValueError(
+            f"{name} holds values from {known.min():g} to {known.max():g}, but matplotlib draws none beyond "
+            f"{LARGEST:g} and no differences below {1 / LARGEST:g}; rescale them."
+        )
+    return values
+
+
 def check_positions(positions: Any, name: str, remedy: str) -> np.ndarray:
     """Positions that can be drawn: of 2 or 3 coordinates; one coordinate becomes a line."""
-    array = check_points(positions, name=name)
+    array = check_drawable(check_points(positions, name=name), name)
     if array.shape[1] == 1:
         return np.column_stack([array[:, 0], np.zeros(len(array))])
     if array.shape[1] > 3:
@@ -60,7 +109,7 @@ def equal_scales(ax: Any, positions: np.ndarray) -> None:
 
 def check_labels(labels: Any, n: int) -> np.ndarray:
     """One label an item; numbers some of which are missing become floats, with NaN there."""
-    array = np.asarray(labels)
+    array = read_array(labels, "labels")
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
         array = np.array(labels, dtype=object)  # or a NaN among words would become a word
     if array.shape != (n,):
@@ -84,6 +133,7 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     known = labels[there]
     if known.dtype.kind == "O":  # of one type, so that they have an order
         known = np.array(known.tolist())
+        known = known.astype(str) if known.dtype.kind == "O" else known
     names, numbers = np.unique(known, return_inverse=True)
     codes = np.full(len(labels), len(names))
     codes[there] = numbers

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_real
+from vicinal._options import checked
+from vicinal._validation import check_real, read_array
+from vicinal.plot._axes import check_are_axes, check_color
 from vicinal.segmentation.pixels import as_colors, check_image
 
 
+@checked
 def segments(
     image: Any,
     labels: Any,
@@ -51,7 +54,8 @@ def segments(
     1
     """
     picture = _picture(check_image(image))
-    labels = np.asarray(labels)
+    labels = read_array(labels, "labels")
+    check_color(color)
     if labels.shape != picture.shape[:2]:
         raise ValueError(
             f"labels has shape {labels.shape}, but a label for each of the {picture.shape[0]} x "
@@ -64,6 +68,7 @@ def segments(
         from matplotlib.figure import Figure
 
         ax = Figure(layout="constrained").add_subplot()
+    check_are_axes(ax)
     grey = {"cmap": "gray", "vmin": 0.0, "vmax": 1.0} if picture.ndim == 2 else {}
     ax.imshow(picture, interpolation="nearest", **grey)
     ax.set_axis_off()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from vicinal._validation import check_real, real_array
 from vicinal.metrics.comparison import Comparison
-from vicinal.plot._axes import class_colors, new_axes
+from vicinal.plot._axes import check_are_axes, class_colors, new_axes
 
 
 def dynamics(
@@ -45,13 +46,17 @@ def dynamics(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['sso: 0.900 at t = 10', 'before: 0.800']
     """
-    baselines: dict[str, float] = {} if baseline is None else {"before": float(baseline)}
+    baselines: dict[str, float] = {}
+    if baseline is not None:
+        baselines = {"before": check_real(baseline, "baseline")}
+    if not isinstance(score, str):
+        raise TypeError(f"score={score!r}, but the name of the score is needed.")
     if isinstance(curves, Comparison):
         comparison, score = curves, curves.measure
         curves = comparison.curves()
         baselines = _distinct(comparison.baselines())
     lines = _check_curves(curves)
-    ax = new_axes(size=(6.4, 4.0)) if ax is None else ax
+    ax = new_axes(size=(6.4, 4.0)) if ax is None else check_are_axes(ax)
     colors = dict(zip(lines, class_colors(len(lines)), strict=True))
     for name, (ts, scores) in lines.items():
         best = int(np.argmax(scores))
@@ -85,7 +90,9 @@ def _check_curves(curves: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         )
     lines = {}
     for name, curve in curves.items():
-        ts, scores = (np.asarray(part, dtype=np.float64).ravel() for part in curve)
+        if not isinstance(curve, Sequence) or len(curve) != 2:
+            raise TypeError(f"curves[{name!r}] is {curve!r}, but a pair (ts, scores) is needed.")
+        ts, scores = (real_array(part, f"curves[{name!r}]").ravel() for part in curve)
         if len(ts) != len(scores) or len(ts) == 0 or not np.isfinite(ts).all() or ts.min() < 0:
             raise ValueError(
                 f"curves[{name!r}] has {len(ts)} numbers of steps and {len(scores)} scores, but one score "

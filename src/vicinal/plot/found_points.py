@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_count, check_real
-from vicinal.plot._axes import NOISE_COLOR, check_axes, check_positions, equal_scales
+from vicinal._validation import check_count, check_real, read_array, real_array
+from vicinal.plot._axes import (
+    NOISE_COLOR,
+    check_axes,
+    check_colormap,
+    check_drawable,
+    check_positions,
+    equal_scales,
+)
 from vicinal.plot.scatter import MANY, REMEDY
 
 
@@ -55,12 +63,13 @@ def ranking(
     n, dimension = points.shape
     found = _check_found(found, n)
     values, title = np.arange(1.0, len(found) + 1), "place"
+    named, cmap = isinstance(cmap, str), check_colormap(cmap)
     if scores is not None:
-        values, title = np.ravel(np.asarray(scores, dtype=np.float64)), "score"
+        values, title = check_drawable(real_array(scores, "scores").ravel(), "scores"), "score"
         if len(values) != len(found):
             raise ValueError(f"scores has {len(values)} numbers, but {len(found)} were found.")
-        if isinstance(cmap, str):  # the highest score is the first place
-            cmap = cmap.removesuffix("_r") if cmap.endswith("_r") else f"{cmap}_r"
+        if named:  # the highest score is the first place
+            cmap = cmap.reversed()
     star = None if query is None else _place(query, points)
     size = float(np.clip(40_000 / n, 1.0, 24.0))
     if point_size is not None:
@@ -91,7 +100,7 @@ def ranking(
 
 
 def _check_found(found: Any, n: int) -> np.ndarray:
-    array = np.asarray(found)
+    array = read_array(found, "found")
     if array.ndim == 2 and len(array) == 1:
         array = array[0]
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
@@ -106,9 +115,9 @@ def _check_found(found: Any, n: int) -> np.ndarray:
 
 
 def _place(query: Any, points: np.ndarray) -> np.ndarray:
-    if np.ndim(query) == 0:
+    if isinstance(query, numbers.Number):
         return points[check_count(query, "query", low=0, high=len(points) - 1)]
-    place = np.asarray(query, dtype=np.float64).ravel()
+    place = real_array(query, "query").ravel()
     if len(place) != points.shape[1]:
         raise ValueError(
             f"query has {len(place)} coordinates, but the positions have {points.shape[1]}."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._tables import missing_cells
-from vicinal._validation import check_count
+from vicinal._validation import check_count, read_array
 from vicinal.metrics.retrieval import first_found
 from vicinal.plot._axes import check_labels, class_name
 
@@ -53,8 +53,14 @@ def retrieval(
     >>> len(figure.axes)  # two rows of a query and two found
     6
     """
-    n = before.shape[0] if hasattr(before, "shape") else len(before)
-    asked = np.atleast_1d(np.asarray(queries))
+    if not hasattr(before, "rows"):
+        before = read_array(before, "before")
+    if len(np.shape(before)) != 2:
+        raise ValueError(
+            f"before has shape {np.shape(before)}, but similarities (n, n) or neighbours (n, k) are needed."
+        )
+    n = before.shape[0]
+    asked = np.atleast_1d(read_array(queries, "queries"))
     asked = np.array([check_count(q, "queries", low=0, high=n - 1) for q in asked.tolist()])
     k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
     if labels is not None:

@@ -8,8 +8,15 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._sparse import checked_csr
-from vicinal._validation import check_count
-from vicinal.plot._axes import UNKNOWN, check_labels, class_name, classes_of
+from vicinal._validation import check_count, real_array
+from vicinal.plot._axes import (
+    UNKNOWN,
+    check_are_axes,
+    check_colormap,
+    check_labels,
+    class_name,
+    classes_of,
+)
 
 # Names of more classes would run into each other.
 NAMED = 25
@@ -56,7 +63,9 @@ def similarity(
     >>> [ax.get_title() for ax in axes]
     ['before', 'after']
     """
-    given = [before] if after is None else [before, after]
+    given = [_readable(before, "before")]
+    if after is not None:
+        given.append(_readable(after, "after"))
     n = _check_square(given)
     max_items = check_count(max_items, "max_items", low=2)
     order = np.arange(n)
@@ -65,6 +74,7 @@ def similarity(
         order = np.argsort(codes, kind="stable")
     if n > max_items:
         order = order[np.linspace(0, n - 1, max_items).astype(int)]
+    cmap = check_colormap(cmap)
     axes = _axes(axes, len(given))
     titles = ["before", "after"] if after is not None else [""]
     for ax, matrix, title in zip(axes, given, titles, strict=True):
@@ -84,12 +94,18 @@ def similarity(
     return axes
 
 
+def _readable(matrix: Any, name: str) -> Any:
+    """What rows can be read from: a sparse or smoothed similarity, or an array of numbers."""
+    ready = sparse.issparse(matrix) or hasattr(matrix, "rows")
+    return matrix if ready else real_array(matrix, name)
+
+
 def _check_square(matrices: list[Any]) -> int:
     shapes = [np.shape(matrix) for matrix in matrices]
     first = shapes[0]
     if len(first) != 2 or first[0] != first[1] or first[0] == 0 or len(set(shapes)) > 1:
         raise ValueError(
-            f"similarities have the shapes {', '.join(map(str, shapes))}, but square matrices of the "
+            f"before and after have the shapes {', '.join(map(str, shapes))}, but square matrices of the "
             "same items are needed."
         )
     return first[0]
@@ -104,7 +120,7 @@ def _submatrix(matrix: Any, items: np.ndarray) -> np.ndarray:
         return np.vstack(parts)
     if sparse.issparse(matrix):
         return checked_csr(matrix, "similarities")[items][:, items].toarray()
-    return np.asarray(matrix, dtype=np.float64)[np.ix_(items, items)]
+    return matrix[np.ix_(items, items)].astype(np.float64)
 
 
 def _shades(matrix: np.ndarray) -> np.ndarray:
@@ -129,6 +145,8 @@ def _axes(axes: Any, count: int) -> np.ndarray:
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(axes) != count:
         raise ValueError(f"axes holds {len(axes)} Axes, but {count} matrices are drawn.")
+    for ax in axes:
+        check_are_axes(ax, "axes")
     return axes
 
 

@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_real
+from vicinal._validation import check_graph, check_real, read_array
 from vicinal.graphs.graph import Graph
-from vicinal.plot._axes import check_axes, check_positions, equal_scales
+from vicinal.plot._axes import (
+    check_axes,
+    check_colormap,
+    check_drawable,
+    check_positions,
+    equal_scales,
+)
 
 REMEDY = "pass embedding=Z of shape (n_nodes, 2), for instance from sklearn.decomposition.PCA."
 
@@ -65,6 +71,7 @@ def graph(
     edge_width = check_real(edge_width, "edge_width", low=0.0)
     point_size = check_real(point_size, "point_size", low=0.0)
     colors = None if values is None else _node_values(values, graph.n_nodes)
+    cmap, edge_cmap = check_colormap(cmap), check_colormap(edge_cmap, "edge_cmap")
     ax = check_axes(ax, positions.shape[1])
     _draw_edges(ax, graph, positions, edge_cmap, edge_width)
     # scatter warns about a colour map when it has no values to map.
@@ -82,11 +89,7 @@ def listed_entries(graph: Graph) -> np.ndarray:
 
 
 def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
-    if not isinstance(graph, Graph):
-        raise TypeError(
-            f"graph is a {type(graph).__name__}, but a vicinal.Graph is needed; builders such as "
-            "vicinal.graphs.knn(X) return one and Graph.from_scipy makes one of a matrix."
-        )
+    check_graph(graph)
     name = "points" if embedding is None else "embedding"
     given = points if embedding is None else embedding
     if given is None:
@@ -106,14 +109,14 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
 
 
 def _node_values(values: Any, n_nodes: int) -> np.ndarray:
-    array = np.asarray(values)
+    array = read_array(values, "values")
     if array.shape != (n_nodes,) or array.dtype.kind not in "buif":
         raise ValueError(
             f"values has shape {array.shape} and dtype {array.dtype}, but one number for each of "
             f"the {n_nodes} nodes is needed; numpy.unique(names, return_inverse=True)[1] turns "
             "names into numbers."
         )
-    return array
+    return check_drawable(array, "values")
 
 
 def _draw_edges(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._validation import check_real
 from vicinal.plot._axes import (
     NOISE,
@@ -13,6 +14,7 @@ from vicinal.plot._axes import (
     UNKNOWN,
     UNKNOWN_COLOR,
     check_axes,
+    check_colormap,
     check_labels,
     check_positions,
     class_colors,
@@ -29,6 +31,7 @@ LEGEND = 20
 MANY = 20_000
 
 
+@checked
 def embedding(
     positions: Any,
     labels: Any = None,
@@ -74,6 +77,7 @@ def embedding(
     if point_size is not None:
         size = check_real(point_size, "point_size", low=0.0)
     given = None if labels is None else check_labels(labels, n)
+    cmap = check_colormap(cmap)
     ax = check_axes(ax, points.shape[1])
     style: dict[str, Any] = {"s": size, "linewidths": 0, "rasterized": n > MANY}
     if points.shape[1] == 3:

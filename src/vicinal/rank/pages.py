@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinal._validation import check_real, real_array
 from vicinal.operators.laplacians import walk_matrix
-from vicinal.operators.stationary import edge_weights, solve_teleport
+from vicinal.operators.stationary import LEAST_TOLERANCE, edge_weights, solve_teleport
 
 
 def pagerank(
@@ -68,7 +68,7 @@ def pagerank(
         raise ValueError(
             "damping=1, but it must be less than 1; stationary_distribution goes up to the limit."
         )
-    tolerance = check_real(tolerance, "tolerance", low=0.0, open_low=True)
+    tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
     walk, dangling = walk_matrix(edge_weights(digraph))
     landing = _landing(personalization, walk.shape[0])
     return solve_teleport(walk, dangling, damping, tolerance, landing)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._validation import check_count, check_real, require_memory
+from vicinal._options import checked
+from vicinal._validation import LARGEST_COUNT, check_count, check_real, read_array, require_memory
 from vicinal.operators.laplacians import shares_over
 from vicinal.rank.scores import Resolvent, all_scores, best_scores
 
@@ -27,6 +28,7 @@ class RankingMixin:
     # Rows that come before all others, given indicators of the labelled; by default there are none.
     _ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None
 
+    @checked
     def rank(
         self, queries: Any, k: int, *, include_queries: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -160,17 +162,17 @@ def labelled_rows(queries: Any, n: int) -> sparse.csr_array | None:
 
 def _row_sets(queries: Any) -> list[np.ndarray] | None:
     if isinstance(queries, numbers.Integral) and not isinstance(queries, bool):
-        return [np.array([queries], dtype=np.int64)]
+        return [np.array([check_count(queries, "queries", low=-LARGEST_COUNT)])]
     if not isinstance(queries, (list, tuple)):
         if len(np.shape(queries)) == 2:
             return None
-        queries = np.asarray(queries)
+        queries = read_array(queries, "queries")
         if queries.ndim == 1 and queries.dtype.kind in "iu" and len(queries):
             return list(queries.astype(np.int64)[:, None])
         if queries.dtype != object or queries.ndim != 1:
             raise _not_queries(f"an array of shape {queries.shape} and dtype {queries.dtype}")
         queries = list(queries)
-    parts = [np.atleast_1d(np.asarray(part)) for part in queries]
+    parts = [np.atleast_1d(read_array(part, "queries")) for part in queries]
     if not parts or not all(len(part) for part in parts):
         raise _not_queries("without any row" if not parts else "a list with an empty query")
     if all(part.ndim == 1 and part.dtype.kind in "iu" for part in parts):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import one_blas_thread
 from vicinal._validation import check_choice, check_count, check_real, require_memory
 from vicinal.cluster.partition import assign_rows, nearest_place
@@ -31,8 +32,11 @@ GRAPHS = ("grid", "radius")
 SAMPLE = 20_000
 # Vectors are wanted for where their rows lie, not to the last digit.
 ACCURACY = 1e-2
+# Pixels that a blur may spread over.
+WIDEST = 1e4
 
 
+@checked
 def segment(
     image: Any,
     n_segments: int,
@@ -119,7 +123,7 @@ def segment(
     reach = radius / 2 if spatial_scale is None else spatial_scale
     reach = check_real(reach, "spatial_scale", low=0.0, open_low=True)
     steps = check_count(smooth, "smooth", low=0)
-    smoothing = check_real(smoothing, "smoothing", low=0.0)
+    smoothing = check_real(smoothing, "smoothing", low=0.0, high=WIDEST)
     values = smoothed(values, smoothing)
     if isinstance(scale, str):
         check_choice(scale, "scale", ("auto",))

@@ -17,7 +17,7 @@ def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("Complex data not supported: y holds complex numbers.")
     try:
         values = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             "y does not hold numbers, but values are needed, and NaN where none is known; for "
             "classes there is GraphClassifier."
@@ -79,6 +79,11 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         )
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("Input y contains infinity, which is no class; mark the unknown by -1.")
+    if labels.dtype.kind == "f" and np.abs(labels).max(initial=0.0) >= 2**53:
+        raise ValueError(
+            f"y holds {labels[np.argmax(np.abs(labels))]:g}, but classes that are floats must be whole "
+            "numbers below 2**53; make them integers or strings."
+        )
     if labels.dtype.kind == "O":
         unknown = np.array([not isinstance(label, str) and label == -1 for label in labels])
     elif labels.dtype.kind in "US":

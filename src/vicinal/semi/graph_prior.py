@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import check_flag, checked
 from vicinal._validation import check_real
 from vicinal.operators.laplacians import as_affinity
 from vicinal.semi._absorption import Spread, absorb, arrives, conditional, harmonic
@@ -25,6 +26,7 @@ from vicinal.semi._class_mass import rescale_by_mass
 from vicinal.semi._labels import check_codes, check_values, frequencies
 
 
+@checked
 def prior_values(
     affinity: Any,
     y: Any,
@@ -74,6 +76,7 @@ def prior_values(
     return spread_values(weights, values, labelled, ridge, smoothness, n_jobs, verbose)
 
 
+@checked
 def class_probabilities(
     affinity: Any,
     y: Any,
@@ -123,8 +126,7 @@ def class_probabilities(
 
 
 def check_penalties(ridge: Any, smoothness: Any, class_mass: Any = False) -> None:
-    if not isinstance(class_mass, (bool, np.bool_)):
-        raise TypeError(f"class_mass={class_mass!r}, but True or False is needed.")
+    check_flag(class_mass, "class_mass")
     check_real(ridge, "ridge", low=0.0)
     check_real(smoothness, "smoothness", low=0.0, open_low=True, remedy="1e-9 keeps the labels.")
 
@@ -208,6 +210,7 @@ def _minimize(
     verbose: int,
 ) -> tuple[np.ndarray, float]:
     # One factor is taken out of the system so that neither extreme overflows.
+    ridge, smoothness = float(ridge), float(smoothness)
     share = 1.0 / max(1.0, smoothness)
     pull = share * (labelled + ridge)
     scaled = sparse.csr_array(

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import progress_bar
 from vicinal._validation import check_count
 from vicinal.operators.laplacians import as_affinity, transition
@@ -26,6 +27,7 @@ from vicinal.semi._labels import check_codes, frequencies
 from vicinal.semi.graph_prior import indicators
 
 
+@checked
 def propagate_labels(
     affinity: Any,
     y: Any,

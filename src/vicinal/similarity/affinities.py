@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_choice
+from vicinal._validation import as_float, check_choice, check_graph
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
@@ -21,6 +21,8 @@ EDGES_A_NODE = 10
 # scale over this: its nearest edges weigh exp(-4.5), so that points far out stay tied to the others
 # instead of being clusters of their own.
 FAR_OUT = 3.0
+# Twice as much is still a number.
+LARGE = 1e300
 
 
 def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> sparse.csr_array:
@@ -50,7 +52,9 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
            [1.   , 0.   , 0.607],
            [0.   , 0.607, 0.   ]])
     """
+    check_graph(graph)
     check_choice(kernel, "kernel", ("gaussian", "binary", "inverse"))
+    check_scale(scale)
     if kernel == "binary":
         values = graph.strengths.copy()
     else:
@@ -105,6 +109,7 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     >>> edge_scale(graph, "local")
     array([1., 1., 5., 9.])
     """
+    check_graph(graph)
     scale = check_scale(scale)
     if isinstance(scale, float):
         return scale
@@ -112,15 +117,21 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
         return np.inf
     scales = _node_scales(graph)
     known = scales > 0
-    typical = float(np.median(scales[known])) if known.any() else 1.0
+    typical = _median(scales[known]) if known.any() else 1.0
     return typical if scale == "auto" else np.where(known, scales, typical)
+
+
+def _median(values: np.ndarray) -> float:
+    """The median, also where the sum of the middle two would overflow."""
+    factor = 0.5 if values.max() > LARGE else 1.0
+    return float(np.median(values * factor)) / factor
 
 
 def check_scale(scale: Any) -> float | str:
     """`scale` as a float > 0, or "auto", or "local"."""
     if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
-        if float(scale) > 0:
-            return float(scale)
+        if as_float(scale) > 0:
+            return as_float(scale)
         raise ValueError(
             f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
         )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import checked
 from vicinal._parallel import blocks, map_threads
 from vicinal._symmetry import average_mirrored, first_asymmetric_row, rounding_of
 from vicinal._validation import (
@@ -22,6 +23,7 @@ from vicinal._validation import (
     check_distances,
     check_points,
     check_real,
+    read_array,
     real_array,
 )
 from vicinal.neighbors import NeighborSearch
@@ -30,6 +32,7 @@ DESCRIPTORS = ("trivial", "centroid", "coding_length")
 ROWS_A_TASK = 1 << 10
 
 
+@checked
 def contextual_distance(
     X: Any,
     k: int = 10,
@@ -98,6 +101,8 @@ def contextual_distance(
     check_choice(metric, "metric", ("euclidean", "precomputed", "gram"))
     if not callable(descriptor):
         check_choice(descriptor, "descriptor", DESCRIPTORS)
+    if n_features is not None:
+        n_features = check_count(n_features, "n_features")
     data = _check_data(X, metric, descriptor)
     indices = _contexts(data, k, neighbors, metric, n_jobs, verbose)
     return indices, distances_in_contexts(
@@ -195,21 +200,22 @@ def _contexts(
 
 
 def _given_contexts(neighbors: Any, n: int) -> np.ndarray:
-    indices = np.asarray(neighbors[0] if isinstance(neighbors, tuple) else neighbors)
+    pair = isinstance(neighbors, tuple) and len(neighbors) == 2
+    indices = read_array(neighbors[0] if pair else neighbors, "neighbors")
     if indices.ndim != 2 or len(indices) != n or indices.dtype.kind not in "iu":
         raise ValueError(
             f"neighbors has shape {indices.shape} and dtype {indices.dtype}, but a row of point numbers "
             f"for each of the {n} points is needed."
+        )
+    if indices.size and (indices.min() < 0 or indices.max() >= n):
+        raise ValueError(
+            f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}."
         )
     own = np.arange(n)
     if not (indices[:, :1] == own[:, None]).all():
         indices = np.column_stack([own, indices])
     # A copy: it is returned, and what the caller does with it must not change the lists.
     indices = np.array(indices, dtype=np.int64, order="C")
-    if indices.min() < 0 or indices.max() >= n:
-        raise ValueError(
-            f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}."
-        )
     ordered = np.sort(indices, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
@@ -247,7 +253,7 @@ def _kernel(
             "tell; give n_features."
         )
     else:
-        dim = check_count(n_features, "n_features")
+        dim = n_features
     if epsilon is None:
         epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
     if metric == "euclidean":

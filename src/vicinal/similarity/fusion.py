@@ -11,6 +11,7 @@ from scipy import sparse
 from vicinal._validation import (
     check_choice,
     check_distances,
+    check_list,
     check_real,
     real_array,
     require_memory,
@@ -50,7 +51,7 @@ def check_sources(
 
     ``kernel`` makes similarities of the sources if these are distances.
     """
-    sources = list(sources)
+    sources = check_list(sources, "sources", "similarities")
     if not sources:
         raise ValueError("sources is empty, but at least one similarity is needed.")
     shapes = [np.shape(source) for source in sources]
@@ -166,7 +167,7 @@ def _known_part(matrix: Any, name: str) -> tuple[Any, np.ndarray]:
 
 
 def _check_weights(weights: Any, n: int) -> np.ndarray:
-    values = list(weights)
+    values = check_list(weights, "weights", "numbers >= 0")
     if len(values) != n:
         raise ValueError(f"weights has {len(values)} number(s), but there are {n} sources.")
     shares = np.array([check_real(w, f"weights[{i}]", low=0.0) for i, w in enumerate(values)])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._options import check_options
 from vicinal._validation import (
     check_choice,
     check_count,
@@ -27,6 +28,7 @@ DENSE = 5_000
 
 def check_parameters(model: Any) -> None:
     """Refuse bad parameters of a `SelfSmoothing` before any work."""
+    check_options(model)
     if not (isinstance(model.t, str) and model.t == "auto"):
         if isinstance(model.t, str):
             raise ValueError(f"t={model.t!r}, but a number >= 0 or 'auto' is needed.")

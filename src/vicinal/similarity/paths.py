@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._options import checked
 from vicinal._validation import check_choice, check_count, check_distances, check_points, check_real
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.joining import shortest_links
@@ -23,6 +24,7 @@ MODERATE = 300
 MANY = 5_000
 
 
+@checked
 def path_similarity(
     X: Any,
     sigma: float | str = "auto",
@@ -258,7 +260,8 @@ def _at_width(
             "the data."
         )
     if curve is not None:
-        curve = curve._replace(sigmas=curve.sigmas * steps.unit)
+        with np.errstate(over="ignore"):  # widths beyond the longest length
+            curve = curve._replace(sigmas=curve.sigmas * steps.unit)
     return PathSimilarity(
         MergeTree(steps.n, edges, heights),
         edges,

@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import draw_seed, forget_features
+from vicinal._estimators import forget_features
+from vicinal._options import draw_seed
 from vicinal._precision import PreservesPrecision, is_single, like_input
-from vicinal._validation import check_count, require_memory
+from vicinal._validation import check_count, check_list, require_memory
 from vicinal.similarity.fusion import (
     FusedWalk,
     check_fusion,
@@ -206,7 +207,9 @@ class SelfSmoothing(
             One at a time, so that only one is held.
         """
         check_is_fitted(self, "similarity_")
-        steps = [self._check_steps(t) for t in ts]
+        steps = [
+            self._check_steps(t, "ts holds t") for t in check_list(ts, "ts", "numbers of steps")
+        ]
         return self._sweep(steps)
 
     def sweep_neighbors(
@@ -227,7 +230,9 @@ class SelfSmoothing(
             the order of closer ones may differ.
         """
         check_is_fitted(self, "similarity_")
-        steps = [self._check_steps(t) for t in ts]
+        steps = [
+            self._check_steps(t, "ts holds t") for t in check_list(ts, "ts", "numbers of steps")
+        ]
         return self._sweep_neighbors(steps, self._check_neighbors(n_neighbors, self.n_items_ - 1))
 
     def kneighbors(self, X: Any = None, n_neighbors: int = 10) -> tuple[np.ndarray, np.ndarray]:
@@ -351,10 +356,11 @@ class SelfSmoothing(
         remedy = f"There are {self.n_items_} items."
         return check_count(n_neighbors, "n_neighbors", high=most, remedy=remedy)
 
-    def _check_steps(self, t: Any) -> float:
-        t = check_steps(t)
+    def _check_steps(self, t: Any, name: str = "t") -> float:
+        t = check_steps(t, name)
         if isinstance(self._walk, SparseWalk) and t != int(t):
             raise ValueError(
-                f"t={t}, but steps along a sparse similarity are whole; round it, or give method='dense'."
+                f"{name}={t}, but steps along a sparse similarity are whole; round it, or give "
+                "method='dense'."
             )
         return t

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from vicinal._options import checked
 from vicinal._symmetry import rounding_of
 from vicinal._validation import (
     check_affinity,
@@ -29,7 +30,11 @@ from vicinal.similarity._dense_smoothing import in_range, smooth_asymmetric, smo
 
 SELF = "A thing is similar to itself: set the diagonal to 1 or another positive number."
 
+# Beyond, the powers of what rounding leaves of an eigenvalue 1 are noise.
+MOST_STEPS = 1e12
 
+
+@checked
 def self_smooth(
     W: Any, t: float, *, normalize: bool = True, psd: bool = False, rank: int | None = None
 ) -> np.ndarray:
@@ -159,7 +164,7 @@ def positive_part(matrix: np.ndarray, rank: int | None = None) -> tuple[np.ndarr
 def check_steps(t: Any, name: str = "t") -> float:
     """A number of steps, >= 0."""
     remedy = "Smoothing cannot be undone; 0 leaves the input as it is."
-    return check_real(t, name, low=0.0, remedy=remedy)
+    return check_real(t, name, low=0.0, high=MOST_STEPS, remedy=remedy)
 
 
 def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
