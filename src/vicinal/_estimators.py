@@ -125,10 +125,10 @@ class GraphEstimator(NestedGraphParams):
             X = validate_input(
                 self, X, reset=False, accept_sparse=accepted, dtype=(np.float64, np.float32)
             )
-        if self.graph == "epsilon_ball":
-            radius = (self.graph_params or {})["radius"]
+        radius = (self.graph_params or {}).get("radius")
+        if self.graph == "epsilon_ball" and radius is not None:
             search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
-            return neighbors_within(search, X, radius)
+            return neighbors_within(search, np.asarray(X), radius)
         if self.graph == "knn":
             # The graph has more edges a node than neighbours were asked for; a new point has not.
             k = (self.graph_params or {}).get("k", NEIGHBORS)

@@ -85,6 +85,9 @@ def test_new_points_of_a_radius_graph_are_those_of_scikit_learn(roll):
     np.testing.assert_allclose(same_signs(ours.transform(new), expected), expected, atol=1e-6)
     far = ours.transform([[1e3, 0.0, 0.0]])
     assert np.isfinite(far).all()
+    # A Graph is taken as it is, whatever ``graph`` says.
+    given = Isomap(graph="epsilon_ball").fit(ours.graph_)
+    assert given.transform([[1e3, 0.0, 0.0], *X[:2]]).shape == (3, 2)
 
 
 def test_every_point_a_landmark_is_no_landmarks_at_all(roll):
