@@ -45,16 +45,24 @@ REPORT = "import time; print(time.process_time())"
 
 def run(only: str | None, quick: bool) -> None:
     """Measure every contender that is installed; with `quick`, once, and nothing is written."""
-    rows = []
     for name, (module, imports, fit) in CONTENDERS.items():
         if (only and only not in name) or importlib.util.find_spec(module) is None:
             continue
-        rows.append({"contender": name, **measure(imports, fit, 1 if quick else REPEATS)})
-        print(_line(rows[-1]), flush=True)
-    if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "start.json").write_text(json.dumps(rows, indent=1) + "\n")
-        (RESULTS / "start.md").write_text(markdown(rows))
+        row = {"contender": name, **measure(imports, fit, 1 if quick else REPEATS)}
+        print(_line(row), flush=True)
+        if not quick:
+            save(row)
+
+
+def save(row: dict[str, Any]) -> None:
+    """Put a row among those measured before, so that an interrupted run keeps what it has."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / "start.json"
+    earlier = json.loads(path.read_text()) if path.exists() else []
+    found = {other["contender"]: other for other in [*earlier, row]}
+    rows = [found[name] for name in CONTENDERS if name in found]
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+    path.with_suffix(".md").write_text(markdown(rows))
 
 
 def measure(imports: str, fit: str, repeats: int) -> dict[str, float]:
