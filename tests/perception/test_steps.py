@@ -70,9 +70,9 @@ def test_finished_steps_are_not_done_again(sample, tmp_path):
         raise AssertionError("computed")
 
     first = Steps(["a step"], tmp_path / "kept", "print", 0)
-    assert first("a step", Sample, lambda: sample) is sample
+    assert first("a step", Sample, lambda: sample, never) is sample
     second = Steps(["a step"], tmp_path / "kept", "print", 0)
-    np.testing.assert_array_equal(second("a step", Sample, never).array, sample.array)
+    np.testing.assert_array_equal(second("a step", Sample, never, never).array, sample.array)
     assert second.seconds.keys() == {"a step"}
 
 
@@ -106,6 +106,6 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
 
 def test_progress_tells_each_step_and_its_time(sample, capsys, tmp_path):
     run = Steps(["a step"], None, "", 1)
-    run("a step", Sample, lambda: sample)
+    run("a step", Sample, lambda: sample, lambda: sample)
     assert "1/1  a step" in capsys.readouterr().err
     assert steps.ARRAY.startswith("$")

@@ -139,6 +139,7 @@ def write_report(found: Perception, path: Path, force: bool, for_machines: bool)
         "scores": [] if found.scores is None else found.scores.table,
         "parameters": found.parameters,
         "seconds_of_steps": found.seconds,
+        "failures": found.failures,
         **written,
     }
 

@@ -83,7 +83,7 @@ def find_clusters(scene: Scene, prepared: Prepared, n_clusters: int) -> Clusters
         mutual_information=normalized_mutual_info(labels[known], trees[known]),
         same_share=float(np.mean(labels[known] == trees[known])),
         shared=shared,
-        sizes=_sizes(labels, trees, score, prepared),
+        sizes=cluster_sizes(labels, trees, score, prepared),
     )
 
 
@@ -114,9 +114,10 @@ def telling_columns(
     return [{"column": names[j], "deviations": float(apart[j])} for j in best]
 
 
-def _sizes(
+def cluster_sizes(
     labels: np.ndarray, trees: np.ndarray, score: np.ndarray, prepared: Prepared
 ) -> list[dict[str, Any]]:
+    """Rows, fraction, mean noise score, agreement and distinguishing columns of each cluster."""
     sizes = []
     for label in [*range(int(labels.max()) + 1), -1]:
         members = labels == label

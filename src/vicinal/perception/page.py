@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING
 
 from vicinal import __version__
 from vicinal.perception import appendix, sections
-from vicinal.perception.markup import Html, text
+from vicinal.perception.markup import Html, section, sentence, text
 from vicinal.perception.payload import payload
-from vicinal.perception.words import title
+from vicinal.perception.words import CLUSTERING, title
 
 if TYPE_CHECKING:
     from vicinal.perception.result import Perception
 
+# The steps that a section shows; the map has one view that needs none of them.
+STEPS_OF = {
+    "clusters": CLUSTERING,
+    "agreement": CLUSTERING,
+    "noise": CLUSTERING,
+    "rows": (*CLUSTERING, "typical and odd rows"),
+    "similarity": ("smoothing",),
+    "graphs": ("graphs compared",),
+    "neighbours": ("neighbour structure",),
+    "labels": ("scores against labels",),
+}
 SCRIPTS = ("colours.js", "scatter.js", "report.js")
 
 
@@ -36,6 +47,7 @@ def render(found: Perception) -> str:
         parts.insert(2, ("agreement", "Agreement", sections.agreement(found)))
     if found.scores is not None:
         parts.insert(-2, ("labels", "Labels", appendix.labels(found)))
+    parts = [(anchor, name, _or_failure(found, anchor, name, part)) for anchor, name, part in parts]
     links = "".join(f'<a href="#{anchor}">{name}</a>' for anchor, name, _ in parts)
     # "<" inside a script could end it.
     data = json.dumps(payload(found), separators=(",", ":"), allow_nan=False).replace(
@@ -52,6 +64,12 @@ def render(found: Perception) -> str:
         data=data,
         script="\n".join(map(part_of_template, SCRIPTS)),
     )
+
+
+def _or_failure(found: Perception, anchor: str, name: str, part: Html) -> Html:
+    """A section, or why there is none."""
+    failure = found.failure(*STEPS_OF.get(anchor, ()))
+    return part if failure is None else section(anchor, name, sentence(failure))
 
 
 def part_of_template(name: str) -> Html:

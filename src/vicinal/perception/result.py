@@ -53,6 +53,8 @@ class Perception:
     parameters : dict
     seconds : dict
         Time that each step took.
+    failures : dict
+        The error of each step that failed; what the step would have found is left neutral.
     origin : Origin
     """
 
@@ -67,7 +69,15 @@ class Perception:
     scores: LabelScores | None
     parameters: dict[str, Any]
     seconds: dict[str, float]
+    failures: dict[str, str]
     origin: Origin
+
+    def failure(self, *steps: str) -> str | None:
+        """That one of these steps failed, in words; None if none did."""
+        for step in steps:
+            if step in self.failures:
+                return f"The step {step!r} failed: {self.failures[step]}"
+        return None
 
     @property
     def n_clusters(self) -> int:

@@ -11,6 +11,7 @@ from vicinal import __version__
 from vicinal._options import draw_seed
 from vicinal._parallel import n_threads
 from vicinal._validation import check_choice, check_count
+from vicinal.perception import fallbacks
 from vicinal.perception.against_labels import LabelScores, score_against
 from vicinal.perception.clusters import Clusters, find_clusters
 from vicinal.perception.comparison import GraphComparison, compare_graphs
@@ -84,7 +85,8 @@ def perceive(
     Returns
     -------
     Perception
-        Every table and array; prints as a summary, `Perception.to_html` writes the report.
+        Every table and array; prints as a summary, `Perception.to_html` writes the report. A step that
+        fails does not end the run: its error is in ``failures``, and the report shows it in its place.
 
     Examples
     --------
@@ -152,22 +154,55 @@ def perceive_source(
     with threadpool_limits(limits=1):
         found = _walk(step, scene, data, n_clusters)
     return Perception(
-        data=data, parameters=parameters, seconds=step.seconds, origin=origin, **found
+        data=data,
+        parameters=parameters,
+        seconds=step.seconds,
+        failures=step.failures,
+        origin=origin,
+        **found,
     )
 
 
 def _walk(step: Steps, scene: Scene, data: Prepared, wanted: int | str) -> dict[str, Any]:
     """All steps in their order; what each found, by the name it has in a `Perception`."""
-    neighborhoods = step("neighbour structure", Neighborhoods, lambda: find_neighborhoods(scene))
-    count = step("number of clusters", ClusterCount, lambda: count_clusters(scene, wanted))
+    neighborhoods = step(
+        "neighbour structure",
+        Neighborhoods,
+        lambda: find_neighborhoods(scene),
+        lambda: fallbacks.no_neighborhoods(scene),
+    )
+    count = step(
+        "number of clusters",
+        ClusterCount,
+        lambda: count_clusters(scene, wanted),
+        lambda: fallbacks.no_count(wanted),
+    )
     clusters = step(
-        "clusters and noise", Clusters, lambda: find_clusters(scene, data, count.n_clusters)
+        "clusters and noise",
+        Clusters,
+        lambda: find_clusters(scene, data, count.n_clusters),
+        lambda: fallbacks.no_clusters(scene, data),
     )
     labels, score = clusters.labels, clusters.noise_score
-    compared = step("graphs compared", GraphComparison, lambda: compare_graphs(scene, labels))
-    maps = step("maps", Maps, lambda: draw_maps(scene))
-    smoothing = step("smoothing", Smoothing, lambda: smooth(scene, labels, score))
-    exemplars = step("typical and odd rows", Exemplars, lambda: pick_exemplars(labels, score))
+    compared = step(
+        "graphs compared",
+        GraphComparison,
+        lambda: compare_graphs(scene, labels),
+        fallbacks.no_comparison,
+    )
+    maps = step("maps", Maps, lambda: draw_maps(scene), lambda: fallbacks.only_principal(scene))
+    smoothing = step(
+        "smoothing",
+        Smoothing,
+        lambda: smooth(scene, labels, score),
+        lambda: fallbacks.no_smoothing(scene),
+    )
+    exemplars = step(
+        "typical and odd rows",
+        Exemplars,
+        lambda: pick_exemplars(labels, score),
+        fallbacks.no_exemplars,
+    )
     scores = None
     if data.labels is not None:
         classes = data.labels
@@ -175,6 +210,7 @@ def _walk(step: Steps, scene: Scene, data: Prepared, wanted: int | str) -> dict[
             "scores against labels",
             LabelScores,
             lambda: score_against(classes, scene, clusters, count.n_clusters),
+            lambda: LabelScores([], 0, 0),
         )
     return {
         "neighborhoods": neighborhoods,

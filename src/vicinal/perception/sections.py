@@ -46,7 +46,8 @@ def glance(found: Perception) -> Html:
         cards.append((f"{found.clusters.same_share:.0%}", "agreement of two methods"))
     shown = "".join(f"<li><b>{text(a)}</b> {text(b)}</li>" for a, b in cards)
     facts = "".join(f"<dt>{text(a)}</dt><dd>{text(b)}</dd>" for a, b in findings(found))
-    notes = [*found.data.notes, f"scaling: {found.data.why_scaling}", *not_offered(found)]
+    failed = [text_of for step in found.failures if (text_of := found.failure(step))]
+    notes = [*failed, *found.data.notes, f"scaling: {found.data.why_scaling}", *not_offered(found)]
     listed = "".join(f"<li>{text(note)}</li>" for note in notes)
     return section(
         "glance",

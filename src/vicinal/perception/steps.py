@@ -39,6 +39,7 @@ class Steps:
         self.names, self.folder, self.fingerprint = names, folder, fingerprint
         self.verbose = verbose
         self.seconds: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
         if folder is not None:
             folder.mkdir(exist_ok=True)
             for path in map(self._path_of, names):
@@ -47,8 +48,18 @@ class Steps:
                         f"{path} is no step that was kept; move it away, or keep steps elsewhere."
                     )
 
-    def __call__(self, name: str, kind: type[Result], compute: Callable[[], Result]) -> Result:
-        """The result of a step: the one that was kept, or the one that ``compute`` gives."""
+    def __call__(
+        self,
+        name: str,
+        kind: type[Result],
+        compute: Callable[[], Result],
+        fallback: Callable[[], Result],
+    ) -> Result:
+        """The result of a step: the one that was kept, or the one that ``compute`` gives.
+
+        An error is noted in ``failures``, and the result is that of ``fallback``. Results that may rest
+        on it are not kept.
+        """
         number = f"{self.names.index(name) + 1}/{len(self.names)}"
         self._say(f"{number}  {name} ...", "")
         start = time.perf_counter()
@@ -56,13 +67,19 @@ class Steps:
         result = None if path is None else load_step(path, kind, self.fingerprint)
         kept = result is not None
         if result is None:
-            result = compute()
-            if path is not None:
+            try:
+                result = compute()
+            except Exception as error:
+                self.failures[name] = f"{type(error).__name__}: {error}".rstrip(": ")
+                result = fallback()
+            if path is not None and not self.failures:
                 # Another run on the same table may have finished and removed it.
                 path.parent.mkdir(exist_ok=True)
                 store_step(path, result, self.fingerprint)
         self.seconds[name] = time.perf_counter() - start
-        self._say(f"\r{number}  {name:<24} {'kept' if kept else f'{self.seconds[name]:.1f} s':>8}")
+        outcome = "kept" if kept else f"{self.seconds[name]:.1f} s"
+        outcome = "failed" if name in self.failures else outcome
+        self._say(f"\r{number}  {name:<24} {outcome:>8}")
         return result
 
     def _path_of(self, name: str) -> Path | None:

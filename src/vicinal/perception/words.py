@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 BAR = 24
 # Deviations from the mean below which a column tells nothing.
 NEAR = 0.2
+CLUSTERING = ("number of clusters", "clusters and noise")
+# The steps that a finding comes from.
+STEPS_OF = {
+    "Clusters": CLUSTERING,
+    "Noise": CLUSTERING,
+    "Agreement": CLUSTERING,
+    "Dimension": ("neighbour structure",),
+    "Hubs": ("neighbour structure",),
+    "Duplicates": ("neighbour structure",),
+    "Smoothing": ("smoothing",),
+}
 
 
 def summary(found: Perception) -> str:
@@ -25,13 +36,12 @@ def summary(found: Perception) -> str:
         f"  - scaling: {found.data.why_scaling}",
         "",
         *(f"{heading:<12}{text}" for heading, text in findings(found)),
-        "",
-        _cluster_table(found),
-        "",
-        _graph_table(found),
     ]
+    tables = [(_cluster_table, CLUSTERING), (_graph_table, ("graphs compared",))]
     if found.scores is not None:
-        parts += ["", _score_table(found)]
+        tables.append((_score_table, ("scores against labels",)))
+    for make, steps in tables:
+        parts += ["", found.failure(*steps) or make(found)]
     return "\n".join(parts)
 
 
@@ -78,7 +88,7 @@ def findings(found: Perception) -> list[tuple[str, str]]:
                 f"{smoothing.same_after:.1%} after {smoothing.t:,.0f} steps of self-smoothing.",
             )
         )
-    return facts
+    return [(heading, found.failure(*STEPS_OF[heading]) or words) for heading, words in facts]
 
 
 def why_so_many(found: Perception) -> str:
