@@ -16,7 +16,9 @@ HERE = Path(__file__).parent
 
 SOLVER = "no counterpart: the eigensolver is not chosen by the user"
 QR = "no counterpart: assign_labels='cluster_qr'"
-SPARSE = "other contract: kernels of all pairs need dense points; sparse ones go with nearest neighbours"
+SPARSE = (
+    "other contract: kernels of all pairs need dense points; sparse ones go with nearest neighbours"
+)
 FLOAT32 = "other contract: affinities are float64, whatever the points are"
 NEW_POINTS = "other contract: a matrix of affinities does not tell the neighbours of new points"
 
