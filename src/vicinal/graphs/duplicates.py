@@ -16,6 +16,8 @@ from scipy import sparse
 SAMPLE, STRIDE = 1000, 64
 # With a larger fraction of distinct rows, duplicates take less time than finding them.
 MOSTLY_DISTINCT = 0.9
+# Rows of more columns are compared by their bytes, without sorting.
+WIDE = 64
 
 
 class Duplicates(NamedTuple):
@@ -65,6 +67,8 @@ def find_duplicates(X: np.ndarray | sparse.csr_array) -> Duplicates:
     if sparse.issparse(X):
         return _find_in_sparse(X)
     n = len(X)
+    if X.shape[1] > WIDE:
+        return _by_bytes(X)
     ascending = np.sort(X[:, 0])
     if (ascending[1:] != ascending[:-1]).all():  # one column is enough to distinguish all rows
         return Duplicates(np.arange(n), np.arange(n))
@@ -95,3 +99,10 @@ def _find_in_sparse(X: sparse.csr_array) -> Duplicates:
             first.append(i)
         group[i] = seen[key]
     return Duplicates(np.array(first), group)
+
+
+def _by_bytes(X: np.ndarray) -> Duplicates:
+    first: dict[bytes, int] = {}
+    # Adding 0 makes negative zeros positive.
+    group = np.array([first.setdefault((row + 0.0).tobytes(), len(first)) for row in X], np.int64)
+    return Duplicates(np.unique(group, return_index=True)[1], group)

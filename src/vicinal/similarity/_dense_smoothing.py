@@ -10,8 +10,14 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import fractional_matrix_power
 
+from vicinal.graphs.duplicates import many_duplicates
 from vicinal.operators.laplacians import LARGE
-from vicinal.similarity.spectral_smoothing import SmoothingSpectrum, all_pairs, leading_pairs
+from vicinal.similarity.spectral_smoothing import (
+    SmoothingSpectrum,
+    all_pairs,
+    leading_pairs,
+    of_distinct,
+)
 
 # What is left out of S^(t+1) by leading eigenpairs.
 TOLERANCE = 1e-13
@@ -41,6 +47,16 @@ def smooth_symmetric(weights: np.ndarray, t: float) -> np.ndarray:
         return weights.copy()
     roots = np.sqrt(weights.sum(axis=1))
     matrix = normalized(weights, roots)
+    rows = many_duplicates(matrix)
+    if rows is None:
+        return _smooth_distinct(matrix, roots, t)
+    first, sizes = rows.representative, np.sqrt(rows.counts)
+    smoothed = _smooth_distinct(of_distinct(matrix, rows), roots[first] / sizes, t)
+    return smoothed[np.ix_(rows.group, rows.group)]
+
+
+def _smooth_distinct(matrix: np.ndarray, roots: np.ndarray, t: float) -> np.ndarray:
+    """D^1/2 S^(t+1) D^1/2 of a normalised affinity S."""
     if t != int(t):
         return all_pairs(matrix, roots).matrix(t)
     spectrum = cheap_pairs(matrix, roots, t)

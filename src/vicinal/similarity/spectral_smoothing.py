@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, qr
 
+from vicinal.graphs.duplicates import Duplicates, many_duplicates
+
 EPS = np.finfo(np.float64).eps
 GAIN = 1e8
 PROBES = 8
@@ -96,11 +98,26 @@ class SmoothingSpectrum:
 
 
 def all_pairs(matrix: np.ndarray, roots: np.ndarray) -> SmoothingSpectrum:
-    """Every eigenpair of a normalised affinity."""
+    """Every eigenpair of a normalised affinity; of duplicates those whose eigenvalue is not 0."""
+    rows = many_duplicates(matrix)
+    if rows is not None:
+        found = all_pairs(of_distinct(matrix, rows), roots[rows.representative])
+        vectors = found.vectors[rows.group] / np.sqrt(rows.counts)[rows.group, None]
+        return SmoothingSpectrum(roots, found.values, vectors)
     values, vectors = eigh(matrix, check_finite=False)
     # Zero eigenvalues are found as rounding, of which a small power would make something.
     values[np.abs(values) < EPS * len(values)] = 0.0
     return SmoothingSpectrum(roots, np.clip(values, -1.0, 1.0), vectors)
+
+
+def of_distinct(matrix: np.ndarray, rows: Duplicates) -> np.ndarray:
+    """A symmetric matrix between sets of equal rows: S^m[i, j] is its power over sqrt(n_i n_j).
+
+    Each set of n_i rows stands for itself; what a walk does between sets does not depend on the row.
+    """
+    sizes = np.sqrt(rows.counts)
+    first = rows.representative
+    return matrix[np.ix_(first, first)] * (sizes[:, None] * sizes)
 
 
 def leading_pairs(

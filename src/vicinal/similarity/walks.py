@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from vicinal._parallel import blocks, map_threads, one_blas_thread
+from vicinal.graphs.duplicates import many_duplicates
 from vicinal.operators.laplacians import degrees, normalized_affinity, transition
 from vicinal.operators.products import SparseProduct
 from vicinal.similarity._dense_smoothing import (
@@ -110,6 +111,12 @@ class DenseWalk:
         return self.complete().diagonal(t) / np.where(self.sums > 0, self.sums, 1.0)
 
     @property
+    def n_distinct(self) -> int:
+        """Number of distinct rows, which is what a decomposition costs by."""
+        rows = many_duplicates(self.weights)
+        return len(self.weights) if rows is None else len(rows.representative)
+
+    @property
     def operator(self) -> np.ndarray:
         """The normalised affinity."""
         return normalized(self.weights, np.sqrt(self.sums))
@@ -159,7 +166,7 @@ def walk_steps(walk: DenseWalk | SparseWalk, seed: int) -> tuple[int, np.ndarray
                 "method='dense'."
             )
         return choose_steps(SquaredReturns(walk.weights), walk.sums, SquaredReturns.GRID)
-    if isinstance(walk, DenseWalk) and n <= ALL:
+    if isinstance(walk, DenseWalk) and walk.n_distinct <= ALL:
         return choose_steps(walk.returns, walk.sums)
     items = np.sort(np.random.default_rng(seed).choice(n, min(SAMPLE, n), replace=False))
     return choose_steps(SampledReturns(walk.operator, items), walk.sums[items])
