@@ -94,7 +94,7 @@ def calls() -> Iterator[Callable[[], Any]]:
     for learner in (semi.LabelPropagation, semi.GraphClassifier, semi.SimilarityVoteClassifier):
         yield partial(_fit_and_predict, learner(), few, some_known)
     yield partial(_fit_and_predict, semi.GraphRegressor(), few, few[:, 0])
-    yield lambda: vicinal.SelfSmoothing().fit(points).transform(few[:5] + 0.01)
+    yield lambda: vicinal.SelfSmoothing().fit(few).transform(few[:5] + 0.01)
     yield lambda: vicinal.self_smooth(np.exp(-((few[:, None] - few) ** 2).sum(axis=2)), t=4)
     yield partial(vicinal.path_similarity, points)
     yield partial(vicinal.contextual_distance, few)
