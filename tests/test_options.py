@@ -93,3 +93,19 @@ def test_subspaces_of_integers_and_frames_are_those_of_floats():
     # Only the directions count, at any magnitude.
     np.testing.assert_array_equal(k_subspaces(rows * 1e300, 2)[0], expected)
     np.testing.assert_array_equal(k_subspaces(rows * 1e-310, 2)[0], expected)
+
+
+def test_regression_on_no_points_names_what_is_missing():
+    from vicinal import GraphRegressor
+
+    with pytest.raises(ValueError, match=r"0 points|0 sample"):
+        GraphRegressor().fit(np.empty((0, 2)), [])
+
+
+def test_centroid_contexts_of_denormals_are_those_of_ordinary_numbers():
+    from vicinal import contextual_distance
+
+    X = np.random.default_rng(0).integers(0, 1 << 20, (12, 3)).astype(float)
+    expected = contextual_distance(X, 3, "centroid")[1]
+    found = contextual_distance(np.ldexp(X, -1074), 3, "centroid")[1]
+    np.testing.assert_allclose(np.ldexp(found, 1074), expected, atol=1.0)

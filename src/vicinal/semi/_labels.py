@@ -25,6 +25,8 @@ def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
         raise ValueError(f"y has shape {values.shape}, but (n,) or (n, n_columns) is needed.")
     check_length(len(values), n)
+    if n == 0:
+        raise ValueError("X and y have 0 points, but at least one labelled point is needed.")
     if np.isinf(values).any():
         raise ValueError("Input y contains infinity: mark values that are not known by NaN.")
     known = ~np.isnan(values)
@@ -79,7 +81,7 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         )
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError("Input y contains infinity, which is no class; mark the unknown by -1.")
-    if labels.dtype.kind == "f" and np.abs(labels).max(initial=0.0) >= 2**53:
+    if labels.dtype.kind == "f" and float(np.abs(labels).max(initial=0.0)) >= 2**53:
         raise ValueError(
             f"y holds {labels[np.argmax(np.abs(labels))]:g}, but classes that are floats must be whole "
             "numbers below 2**53; make them integers or strings."

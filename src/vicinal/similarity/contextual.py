@@ -30,6 +30,8 @@ from vicinal.neighbors import NeighborSearch
 
 DESCRIPTORS = ("trivial", "centroid", "coding_length")
 ROWS_A_TASK = 1 << 10
+# Below, squares and quotients of numbers vanish; they are taken 2**EXPONENT times larger.
+TINY, EXPONENT = 1e-290, 1000
 
 
 @checked
@@ -242,7 +244,16 @@ def _kernel(
         return lambda *rows: kernels.euclidean_rows(data, indices, *rows)
     if descriptor == "centroid":
         if metric == "euclidean":
-            return lambda *rows: kernels.centroid_rows(data, indices, *rows)
+            if np.abs(data).max() > TINY:
+                return lambda *rows: kernels.centroid_rows(data, indices, *rows)
+            # A power of two changes no digit, and ratios of denormal numbers become ordinary ones.
+            larger = np.ldexp(data, EXPONENT)
+
+            def in_other_unit(first: int, last: int, out: np.ndarray) -> None:
+                kernels.centroid_rows(larger, indices, first, last, out)
+                out[first:last] = np.ldexp(out[first:last], -EXPONENT)
+
+            return in_other_unit
         products = data if metric == "gram" else _inner_products(data)
         return lambda *rows: kernels.centroid_products(products, indices, *rows)
     if metric == "euclidean":
