@@ -16,7 +16,7 @@ from benchmarks.contenders import Contender
 from benchmarks.data import N_CLASSES, N_SEGMENTS, classes, photo_parts, sheet
 
 K = 10
-LABELS_A_CLASS = 10
+LABELS_PER_CLASS = 10
 LANDMARKS = 300
 SOLVERS = ("scikit-learn lobpcg", "scikit-learn amg")
 GIGABYTE = 1e9
@@ -136,7 +136,7 @@ def some_labels(n: int, seed: int = 3) -> np.ndarray:
     rng = np.random.default_rng(seed)
     labels = np.full(n, -1)
     for c in range(N_CLASSES):
-        known = rng.choice(np.flatnonzero(truth == c), LABELS_A_CLASS, replace=False)
+        known = rng.choice(np.flatnonzero(truth == c), LABELS_PER_CLASS, replace=False)
         labels[known] = c
     return labels
 

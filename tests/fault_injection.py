@@ -6,9 +6,9 @@ import sys
 from unittest import mock
 
 from vicinal.cli import main
-from vicinal.perception import steps
-from vicinal.perception.result import Perception
-from vicinal.perception.road import STEPS
+from vicinal.report import _checkpoints as steps
+from vicinal.report.pipeline import STEPS
+from vicinal.report.result import Perception
 
 
 def run_struck(words, moment, stage, number):
@@ -17,7 +17,7 @@ def run_struck(words, moment, stage, number):
     The moment is "computing", before a step is computed; "writing", when its file is written but has
     not its name yet; or "report", the same for the report.
     """
-    call, replace, to_html = steps.Steps.__call__, os.replace, Perception.to_html
+    call, replace, to_html = steps.CheckpointedRunner.__call__, os.replace, Perception.to_html
     now = {"stage": None}
 
     def strike():
@@ -45,7 +45,7 @@ def run_struck(words, moment, stage, number):
         return written
 
     with (
-        mock.patch.object(steps.Steps, "__call__", computing),
+        mock.patch.object(steps.CheckpointedRunner, "__call__", computing),
         mock.patch.object(os, "replace", writing),
         mock.patch.object(Perception, "to_html", reporting),
     ):

@@ -22,7 +22,7 @@ from vicinal import Graph, graphs
 from vicinal.embed import classical_scaling
 from vicinal.metrics import Comparison
 from vicinal.neighbors import NeighborSearch
-from vicinal.perception import Perception
+from vicinal.report import Perception
 
 N_POINTS = 12
 POINTS = np.random.default_rng(0).normal(size=(N_POINTS, 3))

@@ -16,7 +16,7 @@ from sklearn.datasets import make_blobs
 import vicinal
 from fault_injection import run_struck
 from vicinal.cli import main
-from vicinal.perception.road import STEPS
+from vicinal.report.pipeline import STEPS
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
 # Each step in its turn, then the report.

@@ -15,7 +15,7 @@ PACKAGES = [
     "vicinal.neighbors",
     "vicinal.datasets",
     "vicinal.plot",
-    "vicinal.perception",
+    "vicinal.report",
 ]
 
 

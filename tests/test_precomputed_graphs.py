@@ -22,7 +22,7 @@ from vicinal import (
     SpectralClustering,
     graphs,
 )
-from vicinal.graphs.distance_rows import graph_from_distances, neighbors_from_rows
+from vicinal.graphs._build.distance_rows import graph_from_distances, neighbors_from_rows
 
 EMBEDDINGS = [Isomap, LaplacianEigenmaps, DiffusionMaps]
 TRANSFORMERS = [

@@ -8,7 +8,7 @@ import pytest
 
 from vicinal import cluster, embed, graphs, perceive, rank, similarity
 from vicinal.cluster.subspaces import k_subspaces
-from vicinal.perception.maps import principal_plane
+from vicinal.report._steps.maps import principal_plane
 
 N_ROWS, N_COLUMNS = 40, 1500
 # All pairs of columns as float64.

@@ -6,7 +6,7 @@ One road leads through the package, and each room of it can be entered directly:
 - :mod:`vicinal.graphs`: which of them are connected (every function returns a :class:`Graph`),
 - :mod:`vicinal.similarity`: how strongly,
 - :mod:`vicinal.operators`: what flows along the connections,
-- tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.semi` (few labels) and
+- tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.semi_supervised` (few labels) and
   :mod:`vicinal.segmentation`, all as scikit-learn estimators or functions at top level.
 
 :func:`perceive` walks all of it on one table and shows what it found.
@@ -14,7 +14,7 @@ One road leads through the package, and each room of it can be entered directly:
 Beside the road: :mod:`vicinal.metrics`, :mod:`vicinal.plot`, and :mod:`vicinal.datasets` to try it on.
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __version__ = "0.1.0.dev0"
 
@@ -23,10 +23,10 @@ __getattr__, __dir__, __all__ = attach(
     {
         "neighbors.transformer": ["KNNTransformer"],
         "graphs.graph": ["Graph"],
-        "similarity.contextual": ["contextual_distance"],
-        "similarity.paths": ["path_similarity"],
-        "similarity.smoothing": ["self_smooth"],
-        "similarity.self_smoothing": ["SelfSmoothing"],
+        "graphs._contextual_distance": ["contextual_distance"],
+        "similarity.paths.similarity": ["path_similarity"],
+        "similarity.smoothing.operator": ["self_smooth"],
+        "similarity.smoothing.estimator": ["SelfSmoothing"],
         "cluster.spectral": ["SpectralClustering"],
         "cluster.kernel_kmeans": ["KernelKMeans"],
         "cluster.perceptual": ["PerceptualClustering"],
@@ -38,28 +38,29 @@ __getattr__, __dir__, __all__ = attach(
         "embed.perceptual": ["PerceptualEmbedding"],
         "rank.label_propagation": ["LabelPropagationRanking"],
         "rank.manifold": ["ManifoldRanking"],
-        "rank.pages": ["pagerank"],
+        "rank._pagerank": ["pagerank"],
         "rank.perceptual": ["PerceptualRanking"],
-        "semi.regressor": ["GraphRegressor"],
-        "semi.classifier": ["GraphClassifier"],
-        "semi.propagation": ["LabelPropagation"],
-        "semi.similarity_vote": ["SimilarityVoteClassifier"],
+        "semi_supervised.regressor": ["GraphRegressor"],
+        "semi_supervised.classifier": ["GraphClassifier"],
+        "semi_supervised.propagation": ["LabelPropagation"],
+        "semi_supervised.similarity_vote": ["SimilarityVoteClassifier"],
         "segmentation.normalized_cut": ["segment"],
-        "perception.road": ["perceive"],
+        "report.pipeline": ["perceive"],
     },
     submodules=[
         "cluster",
+        "codes",
         "datasets",
         "embed",
         "graphs",
         "metrics",
         "neighbors",
         "operators",
-        "perception",
+        "report",
         "plot",
         "rank",
         "segmentation",
-        "semi",
+        "semi_supervised",
         "similarity",
     ],
 )

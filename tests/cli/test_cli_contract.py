@@ -158,7 +158,7 @@ def test_termination_while_writing_leaves_the_old_file(table, tmp_path, monkeypa
 
 
 def test_a_graph_too_large_to_be_written_is_refused_in_one_line(table, monkeypatch, error_of):
-    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 1000)
+    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1000)
     message = error_of("graph", table, "--kind", "mst", "-o", table.with_name("e.csv"))
     assert "Writing 59 edges needs" in message
     assert not table.with_name("e.csv").exists()

@@ -9,13 +9,13 @@ import zlib
 import numpy as np
 import pytest
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli import graph as graph_command
 from vicinal.cli.output import write_table
 from vicinal.cli.pictures import save_picture
 from vicinal.cli.segment import write_labels
-from vicinal.perception import steps
-from vicinal.perception.result import Perception
+from vicinal.report import _checkpoints as steps
+from vicinal.report.result import Perception
 
 
 def command(*words, **options):
@@ -196,7 +196,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_label_map(tmp_path, name):
     target = tmp_path / name
 
     def write():
-        with whole_file(target) as unfinished:
+        with atomic_write(target) as unfinished:
             little_room(write_labels)(labels, unfinished)
 
     with pytest.raises(OSError, match=r"labels\.\w+ could not be written: .*free some space"):
@@ -253,7 +253,7 @@ def test_a_file_that_appears_during_the_work_is_kept(tmp_path):
     path = tmp_path / "out.txt"
 
     def write():
-        with whole_file(path, replace=False) as unfinished:
+        with atomic_write(path, replace=False) as unfinished:
             unfinished.write_text("ours")
             path.write_text("theirs")
 
@@ -269,11 +269,11 @@ def test_without_hard_links_a_file_is_still_made_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.link", no_links)
     path = tmp_path / "out.txt"
-    with whole_file(path, replace=False) as unfinished:
+    with atomic_write(path, replace=False) as unfinished:
         unfinished.write_text("first")
     with (
         pytest.raises(FileExistsError, match="exists"),
-        whole_file(path, replace=False) as unfinished,
+        atomic_write(path, replace=False) as unfinished,
     ):
         unfinished.write_text("second")
     assert path.read_text() == "first"
@@ -282,7 +282,7 @@ def test_without_hard_links_a_file_is_still_made_once(tmp_path, monkeypatch):
 
 def test_files_of_killed_processes_are_removed_by_the_next(tmp_path):
     code = (
-        "import os, signal, sys; from pathlib import Path; from vicinal._files import whole_file\n"
+        "import os, signal, sys; from pathlib import Path; from vicinal._core.files import whole_file\n"
         "with whole_file(Path(sys.argv[1])) as unfinished:\n"
         "    unfinished.write_text('half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -291,6 +291,6 @@ def test_files_of_killed_processes_are_removed_by_the_next(tmp_path):
     subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
     assert len(list(tmp_path.iterdir())) == 1
     assert not path.exists()
-    with whole_file(path) as unfinished:
+    with atomic_write(path) as unfinished:
         unfinished.write_text("whole")
     assert list(tmp_path.iterdir()) == [path]

@@ -150,7 +150,7 @@ def test_an_existing_report_stays_unless_forced(table, tmp_path, error_of):
 def test_an_interrupted_run_leaves_nothing_or_with_resume_its_finished_steps(
     blobs, tmp_path, run, capsys, monkeypatch
 ):
-    from vicinal.perception import road
+    from vicinal.report import pipeline as road
 
     np.save(tmp_path / "X.npy", blobs)
     report = tmp_path / "r.html"

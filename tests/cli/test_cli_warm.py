@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import vicinal
-from vicinal import _jit, graphs
+from vicinal import graphs
+from vicinal._core import jit as _jit
 from vicinal.cli import warm
 
 # Compiles everything in a process of its own and names the kernels that nothing used.
 WARM = """
 import importlib, json, sys
-from vicinal import _jit
+from vicinal._core import jit as _jit
 from vicinal.cli.warm import run
 facts = run(None)
 for name in sys.argv[1:]:

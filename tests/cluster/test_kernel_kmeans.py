@@ -11,14 +11,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from vicinal import KernelKMeans, SelfSmoothing
-from vicinal.cluster.feature_space import (
+from vicinal.cluster._kernel_kmeans import (
     FactoredKernel,
     FullKernel,
     SparseKernel,
     kernel_kmeans,
-    spread_start,
+    kmeans_plus_plus,
 )
-from vicinal.similarity.smoothing import project_psd
+from vicinal.similarity.smoothing.operator import project_psd
 
 
 def literal_costs(K, labels):
@@ -65,7 +65,7 @@ def test_full_sparse_and_factored_kernels_go_the_same_way(F, seed):
     c = min(3, len(F))
     K = F @ F.T
     kernels = [FullKernel(K), SparseKernel(sparse.csr_array(K)), FactoredKernel(F)]
-    starts = [spread_start(kernel, c, np.random.default_rng(seed)) for kernel in kernels]
+    starts = [kmeans_plus_plus(kernel, c, np.random.default_rng(seed)) for kernel in kernels]
     assert len({tuple(start) for start in starts}) == 1
     found = [kernel_kmeans(kernel, c, seed, 100) for kernel in kernels]
     assert found[0].inertia == pytest.approx(found[1].inertia, abs=1e-8)

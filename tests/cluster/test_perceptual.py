@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import Graph, PerceptualClustering, graphs
-from vicinal.cluster.noise import split_norms
+from vicinal.cluster._noise import split_norms
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.datasets import make_half_cylinders, make_two_moons
 

@@ -16,7 +16,7 @@ from vicinal import (
     PerceptualEmbedding,
     SpectralClustering,
 )
-from vicinal.operators.eigensolvers import LAST_RESORT
+from vicinal.operators._eigen.solvers import LAST_RESORT
 
 # A row at the very edge of its blob may be another's neighbour: in 300 rows one is 0.987.
 RIGHT = 0.985
@@ -91,8 +91,8 @@ def test_embeddings_of_many_separated_blobs_converge():
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("n", [300, 1000, 3000, 10_000, 50_000])
 def test_the_grid_of_blobs_is_recovered_and_embedded(n, seed):
-    draw = np.random.default_rng([n, seed])
-    c, d = int(draw.integers(2, min(31, n // 25))), int(draw.integers(2, 51))
+    rng = np.random.default_rng([n, seed])
+    c, d = int(rng.integers(2, min(31, n // 25))), int(rng.integers(2, 51))
     data = blobs(n, d, c, seed)
     if data is None:
         pytest.skip("k-means does not recover these")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vicinal import SparseSubspaceClustering, SpectralClustering
-from vicinal.graphs.sparse_codes import sparse_codes
+from vicinal.codes._sparse_codes import sparse_codes
 from vicinal.metrics import clustering_accuracy
 
 

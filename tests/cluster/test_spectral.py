@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from vicinal import Graph, SpectralClustering, graphs
 from vicinal.cluster import spectral_labels
-from vicinal.cluster.eigengap import CLEAR, n_clusters_by_gap, relative_gaps
+from vicinal.cluster._eigengap import CLEAR, n_clusters_by_gap, relative_gaps
 from vicinal.cluster.partition import assign_rows, unit_rows
 from vicinal.datasets import make_spirals, make_two_moons
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from vicinal import DiffusionMaps, LaplacianEigenmaps, graphs
 from vicinal.embed import diffusion_distance
 from vicinal.embed.diffusion import diffusion_spectrum
-from vicinal.operators.spectrum import nystrom
+from vicinal.operators.eigenpairs import nystrom
 
 
 def literal_distance(W, t, alpha=0.0):

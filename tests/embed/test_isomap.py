@@ -13,7 +13,7 @@ from sklearn.manifold import Isomap as PeerIsomap
 
 from vicinal import Graph, Isomap, graphs
 from vicinal.datasets import make_swiss_roll
-from vicinal.embed import classical_scaling, place_by_distances
+from vicinal.embed import classical_scaling, landmark_mds_transform
 from vicinal.embed.scaling import CentredSquares
 from vicinal.metrics import residual_variance
 
@@ -249,7 +249,7 @@ def test_bad_input_is_named(isomap, X, message):
 
 
 def test_what_does_not_fit_into_memory_is_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 10**8)
+    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match="n_landmarks"):
         Isomap().fit(np.random.default_rng(0).random((900, 2)))
 
@@ -267,7 +267,7 @@ def test_scaling_finds_points_of_given_distances():
     found = scaling.coordinates
     np.testing.assert_allclose(cdist(found, found), cdist(points, points), atol=1e-9)
     new = rng.standard_normal((10, 3))
-    placed = place_by_distances(scaling, cdist(new, points))
+    placed = landmark_mds_transform(scaling, cdist(new, points))
     np.testing.assert_allclose(cdist(placed, found), cdist(new, points), atol=1e-9)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from vicinal import PerceptualEmbedding
 from vicinal.datasets.half_cylinders import make_half_cylinders
-from vicinal.operators.digraphs import SymmetricWalk
+from vicinal.operators.digraph import SymmetricWalk
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_noise_is_nearer_to_the_origin(descriptor):
 
 
 def test_a_wide_digraph_is_solved_by_levels_to_the_same_result(monkeypatch):
-    from vicinal.operators import eigensolvers
+    from vicinal.operators._eigen import solvers as eigensolvers
 
     X, _ = make_half_cylinders(700, 300, random_state=3)
     by_lanczos = PerceptualEmbedding(3).fit(X)

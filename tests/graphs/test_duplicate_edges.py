@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from vicinal import SpectralClustering, _validation, graphs
+from vicinal import SpectralClustering, graphs
+from vicinal._core import validation as _validation
 from vicinal.graphs import empty_region
 
 BUILDERS = {

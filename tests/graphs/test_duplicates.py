@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tree_oracles import edge_set, kruskal, make_points, squares_between
 
 from vicinal.graphs import disjoint_mst, mst, perturbed_mst
-from vicinal.graphs.duplicates import find_duplicates, many_duplicates
-from vicinal.graphs.joining import shortest_links
+from vicinal.graphs._build.connect import shortest_bridges
+from vicinal.graphs._build.duplicates import find_duplicates, many_duplicates
 
 
 @st.composite
@@ -84,7 +84,7 @@ def test_links_of_components_with_copies_are_those_of_all_rows(X, seed, n_parts)
         if label[i[e]] != label[j[e]]:
             expected.add((int(i[e]), int(j[e])))
             label[label == label[i[e]]] = label[j[e]]
-    links, lengths = shortest_links(X, "euclidean", parts)
+    links, lengths = shortest_bridges(X, "euclidean", parts)
     assert {tuple(link) for link in links.tolist()} == expected
     np.testing.assert_array_equal(lengths, np.sqrt(costs[links[:, 0], links[:, 1]]))
 
@@ -95,7 +95,7 @@ def test_squares_that_vanish_between_rows_that_differ_change_nothing():
     assert edge_set(mst(X)) == set(kruskal(costs)[0])
     trees = kruskal(costs, 2)
     assert edge_set(disjoint_mst(X, 2)) == {edge for tree in trees for edge in tree}
-    links, _ = shortest_links(X, "euclidean", np.arange(8))
+    links, _ = shortest_bridges(X, "euclidean", np.arange(8))
     assert {tuple(link) for link in links.tolist()} == set(kruskal(costs)[0])
 
 
@@ -108,10 +108,10 @@ def test_parallel_rows_are_copies_for_cosines():
 
 
 def test_copies_do_not_make_trees_quadratic(monkeypatch):
-    from vicinal.graphs import spanning
+    from vicinal.graphs._build import spanning_trees as spanning
 
     searched = []
-    search = spanning.outside_search
+    search = spanning.foreign_neighbor_search
 
     def counted(X, *args, **kwargs):
         searched.append(len(X))
@@ -122,7 +122,7 @@ def test_copies_do_not_make_trees_quadratic(monkeypatch):
     assert mst(X).lengths.sum() == 6.0
     assert disjoint_mst(X, 3).n_edges == 3 * 19_999
     assert perturbed_mst(X, 2, random_state=0).lengths.sum() == 6.0
-    shortest_links(X, "euclidean", np.arange(20_000) % 50)
+    shortest_bridges(X, "euclidean", np.arange(20_000) % 50)
     assert max(searched) == 4 * 7
     distinct = make_points("random", 3000, 2, 0)
     mst(distinct)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
 
-from vicinal._parallel import map_threads
+from vicinal._core.parallel import map_threads
 from vicinal.graphs import beta_skeleton, delaunay, gabriel, relative_neighborhood
 
 BETAS = (0.3, 0.9, 1.0, 1.4, 2.0, 3.0, 50.0)
@@ -350,7 +350,7 @@ def test_graphs_that_do_not_fit_are_refused_after_the_first_block(beta, metric, 
     n_edges = beta_skeleton(X, beta, metric=metric).n_edges
     assert searched
     searched.clear()
-    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 100_000)
+    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
     with pytest.raises(MemoryError, match=r"about [0-9,]+ edges.*dimension") as error:
         beta_skeleton(X, beta, metric=metric)
     assert not searched

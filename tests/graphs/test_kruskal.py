@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from vicinal.graphs import kruskal
-from vicinal.graphs.kruskal import needed_links
+from vicinal.graphs._build import kruskal
+from vicinal.graphs._build.kruskal import spanning_subset
 
 
 def literal(ends, n):
@@ -22,7 +22,7 @@ def test_needed_links_are_those_of_a_union_find(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 30))
     ends = rng.integers(0, n, (int(rng.integers(0, 60)), 2))
-    needed, joined = needed_links(ends, n)
+    needed, joined = spanning_subset(ends, n)
     expected, component = literal(ends, n)
     np.testing.assert_array_equal(needed, expected)
     same = np.equal.outer(component, component)
@@ -39,4 +39,4 @@ def test_scipy_is_given_indices_of_32_bits(monkeypatch):
 
     monkeypatch.setattr(kruskal, "minimum_spanning_tree", checked)
     ends = np.array([[0, 1], [1, 2]], dtype=np.int64)
-    np.testing.assert_array_equal(needed_links(ends, 3)[0], [0, 1])
+    np.testing.assert_array_equal(spanning_subset(ends, 3)[0], [0, 1])

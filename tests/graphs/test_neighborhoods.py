@@ -10,9 +10,8 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 from test_graph import as_dict
 
-from vicinal.graphs import complete, epsilon_ball, gaussian, knn
+from vicinal.graphs import complete, edge_scale, epsilon_ball, gaussian, knn
 from vicinal.neighbors import NeighborSearch
-from vicinal.similarity import edge_scale
 
 rng = np.random.default_rng(7)
 CLOUDS = {
@@ -312,7 +311,7 @@ def test_a_complete_graph_that_does_not_fit_is_refused_before_any_work():
 
 
 def test_neighbours_that_do_not_fit_are_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 100_000)
+    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
     monkeypatch.setattr(NeighborSearch, "nearest", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(MemoryError, match=r"k=90 neighbours of 100 points.*fewer"):
         knn(np.arange(100.0)[:, None], 90)

@@ -21,7 +21,7 @@ def test_perturbed_trees_count_how_often_an_edge_is_in_a_tree():
 
 
 def test_perturbed_trees_are_the_trees_of_the_jittered_copies():
-    from vicinal.graphs.jitter import jittered_copies
+    from vicinal.graphs._build.jitter import jittered_copies
 
     X = make_points("clustered", 60, 3, 2)
     copies = jittered_copies(X, "euclidean", 5, 0.4, 5, 3)
@@ -81,7 +81,7 @@ def test_jittered_cosines_do_not_depend_on_the_scale(scale):
 
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_noise_is_uniform_in_a_ball_with_the_stated_deviation(d):
-    from vicinal.graphs.jitter import jittered_copies
+    from vicinal.graphs._build.jitter import jittered_copies
 
     X = np.arange(20_000.0)[:, None] * np.ones(d)
     spacing = np.sqrt(d) * 1.5  # mean distance to 2 neighbours on either side, in the middle

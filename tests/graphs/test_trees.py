@@ -57,17 +57,21 @@ def test_disjoint_trees_are_kruskal_without_replacement(n, n_trees, d, layout, s
 @pytest.mark.parametrize("d", [2, 30])
 @pytest.mark.parametrize("n_trees", [1, 2, 4])
 def test_both_searches_find_the_same_disjoint_trees(d, n_trees):
-    from vicinal.graphs.boruvka import spanning_edges
-    from vicinal.graphs.outside import OutsideByProducts, OutsideInRows, OutsideInTree
-    from vicinal.neighbors.kdtree import build_kdtree
+    from vicinal.graphs._build.boruvka import spanning_edges
+    from vicinal.graphs._build.nearest_foreign import (
+        ForeignNeighborTree,
+        OutsideByProducts,
+        OutsideInRows,
+    )
+    from vicinal.neighbors._kdtree import build_kdtree
 
     X = make_points("clustered", 700, d, 5)
     costs = squares_between(X)
     searches = [
-        OutsideInTree(build_kdtree(X), 3),
+        ForeignNeighborTree(build_kdtree(X), 3),
         OutsideByProducts(X, 3),
         OutsideInRows(costs.__getitem__, len(X), 3),
-        OutsideInTree(build_kdtree(X), 0),
+        ForeignNeighborTree(build_kdtree(X), 0),
         OutsideByProducts(X, 0),
         OutsideInRows(costs.__getitem__, len(X), 0),
     ]
@@ -101,17 +105,17 @@ def test_offsets_minimise_the_weighted_cost(layout, d, few, monkeypatch):
 
 @pytest.mark.parametrize("search", ["tree", "products"])
 def test_offset_searches_agree_with_kruskal(search):
-    from vicinal.graphs.boruvka import spanning_edges
-    from vicinal.graphs.outside import OutsideByProducts, OutsideInTree
+    from vicinal.graphs._build.boruvka import spanning_edges
+    from vicinal.graphs._build.nearest_foreign import ForeignNeighborTree, OutsideByProducts
+    from vicinal.neighbors._kdtree import build_kdtree, tree_offsets
     from vicinal.neighbors._kdtree_kernels import Offsets
-    from vicinal.neighbors.kdtree import build_kdtree, tree_offsets
 
     X = make_points("clustered", 300, 4, 9)
     b = np.random.default_rng(1).exponential(5.0, 300)
     costs = 2.0 * squares_between(X) + (b[:, None] + b)
     if search == "tree":
         tree = build_kdtree(X)
-        found = OutsideInTree(tree, 4, offsets=tree_offsets(tree, 2.0, b))
+        found = ForeignNeighborTree(tree, 4, offsets=tree_offsets(tree, 2.0, b))
     else:
         found = OutsideByProducts(X, 4, offsets=Offsets(2.0, b, np.array([b.min()])))
     edges = {tuple(edge) for edge in spanning_edges(found).edges.tolist()}
@@ -260,7 +264,7 @@ def test_disjoint_trees_that_do_not_exist_are_counted():
 
 @pytest.mark.parametrize("build", [disjoint_mst, perturbed_mst])
 def test_trees_that_do_not_fit_are_refused_before_any_work(build, monkeypatch):
-    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 100_000)
+    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
     with pytest.raises(MemoryError, match=r"300 trees of 900 points.*fewer trees"):
         build(make_points("random", 900, 2, 0), 300)
 

@@ -82,7 +82,7 @@ def test_points_near_a_plane_are_compared_along_few_axes(k):
     # The axes were chosen for 15 neighbours; their loss for k of them is measured too.
     search.nearest(15)
     found, distances = search.nearest(k)
-    assert len(search._road._groups.axes) <= 40
+    assert len(search._backend._groups.axes) <= 40
     true = NeighborSearch(X).nearest(k)
     assert share_found(found[:, 1:], true[0][:, 1:]) >= 0.985
     same = found == true[0]
@@ -168,7 +168,7 @@ def test_groups_smaller_than_the_lists_still_fill_them(X):
     search = NeighborSearch(X, method="approximate", recall=0.05, random_state=0)
     indices, distances = search.nearest(80)
     assert search.method_ == "ivf"
-    assert min(search._road._groups.sizes) < 80
+    assert min(search._backend._groups.sizes) < 80
     assert (indices >= 0).all()
     assert (indices[:, 1:] != np.arange(len(X))[:, None]).all()
     assert np.isfinite(distances).all()

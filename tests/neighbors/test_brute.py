@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from vicinal.neighbors import brute, kdtree
+from vicinal.neighbors import _brute as brute
+from vicinal.neighbors import _kdtree as kdtree
 
 NAMES = list(oracles.shapes(40, 2))
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicinal.neighbors.kdtree import build_kdtree, nearest_others, nearest_to, tree_offsets
+from vicinal.neighbors._kdtree import build_kdtree, nearest_others, nearest_to, tree_offsets
 
 
 def literal_nearest(X, Q, k, p, own):

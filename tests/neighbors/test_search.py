@@ -43,7 +43,7 @@ def test_tree_and_blocks_give_the_same_bits(metric, pays, monkeypatch):
     X, queries = RNG.normal(size=(400, 6)), RNG.normal(size=(30, 6))
     chosen = NeighborSearch(X, metric=metric)
     forced = NeighborSearch(X, metric=metric)
-    monkeypatch.setattr(forced._road, "tree_pays", lambda *args, **kwargs: pays)
+    monkeypatch.setattr(forced._backend, "tree_pays", lambda *args, **kwargs: pays)
     radius = 0.2 if metric == "cosine" else 2.0
     assert_same(chosen.nearest(9), forced.nearest(9))
     assert_same(chosen.nearest(9, queries), forced.nearest(9, queries))
@@ -166,7 +166,7 @@ def chebyshev(a, b):
 def test_other_metrics_are_those_of_scikit_learn(metric, monkeypatch):
     from sklearn.metrics import pairwise_distances
 
-    from vicinal.neighbors import tables
+    from vicinal.neighbors import _pairwise as tables
 
     monkeypatch.setattr(tables, "BLOCK_ENTRIES", 1000)
     X = RNG.normal(size=(80, 4))
@@ -186,7 +186,7 @@ def test_other_metrics_are_those_of_scikit_learn(metric, monkeypatch):
 
 @pytest.mark.parametrize("metric", ["chebyshev", "seuclidean", "jaccard", "manhattan"])
 def test_lists_are_measured_as_their_points_are(metric):
-    from vicinal.neighbors.tables import OtherMetric
+    from vicinal.neighbors._pairwise import OtherMetric
 
     X = RNG.normal(size=(70, 4)).astype(np.float32)
     other = OtherMetric(X > 0 if metric == "jaccard" else X, metric, None)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from vicinal import graphs
-from vicinal.operators.conjugate_gradients import solve_positive_definite
+from vicinal.operators._conjugate_gradients import solve_positive_definite
 
 
 def shifted_laplacian(weights, shift):

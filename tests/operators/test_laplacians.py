@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from vicinal import Graph, graphs
 from vicinal.operators import laplacian, transition
-from vicinal.operators.laplacians import shares_over
+from vicinal.operators.laplacians import normalize_by_mass
 
 KINDS = ["combinatorial", "symmetric", "random_walk"]
 
@@ -116,7 +116,7 @@ def test_stored_zeros_are_no_transitions():
 @pytest.mark.parametrize("unit", [1e-320, 1.0, 1e300])
 def test_shares_over_masses_are_those_of_their_ratios(unit):
     weights = sparse.csr_array([[1.0, 3.0, 0, 0], [0, 0, 0, 0], [0, 0, 2.0, 2.0]])
-    found = shares_over(weights, unit * np.array([1.0, 1.0, 4.0, 0.0]))
+    found = normalize_by_mass(weights, unit * np.array([1.0, 1.0, 4.0, 0.0]))
     expected = [[0.25, 0.75, 0, 0], [0, 0, 0, 0]]
     np.testing.assert_allclose(found.toarray()[:2], expected, rtol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), [1, 0, 1], rtol=1e-12)

@@ -5,27 +5,26 @@ import pytest
 from scipy import sparse
 from scipy.linalg import eigh
 
-from vicinal.operators import eigensolvers, leading_eigenpairs
-from vicinal.operators.alignment import AlignedWalk
-from vicinal.operators.block_davidson import block_eigenpairs
-from vicinal.operators.digraphs import SymmetricWalk
-from vicinal.operators.eigensolvers import LAST_RESORT
-from vicinal.operators.separate_walks import WIDEST, component_vectors
-from vicinal.operators.spectrum import walk_eigenpairs
+from vicinal.operators import leading_eigenpairs
+from vicinal.operators._eigen import solvers as eigensolvers
+from vicinal.operators._eigen.block_davidson import block_eigenpairs
+from vicinal.operators._eigen.separate_walks import WIDEST, component_vectors
+from vicinal.operators._eigen.solvers import LAST_RESORT
+from vicinal.operators.aligned_laplacian import AlignedWalk
+from vicinal.operators.digraph import SymmetricWalk
+from vicinal.operators.eigenpairs import walk_eigenpairs
 
 
 def separate_digraph(sizes, seed=0, links=0.0):
     """A digraph of random components, each node with six successors; weak links tie them in a ring."""
-    draw = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     rows, columns, start = [], [], 0
     for size in sizes:
         rows.append(np.repeat(np.arange(size), 6) + start)
-        columns.append(draw.integers(0, size, 6 * size) + start)
+        columns.append(rng.integers(0, size, 6 * size) + start)
         start += size
     rows, columns = np.concatenate(rows), np.concatenate(columns)
-    weights = sparse.csr_array(
-        (draw.random(len(rows)) + 0.1, (rows, columns)), shape=(start, start)
-    )
+    weights = sparse.csr_array((rng.random(len(rows)) + 0.1, (rows, columns)), shape=(start, start))
     if links:
         firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         ring = sparse.csr_array(
@@ -86,8 +85,8 @@ def test_separate_walks_have_the_same_bits_for_any_number_of_threads():
 
 def test_equal_eigenvalues_that_lanczos_missed_are_found():
     # One start vector sees one direction of each eigenspace: copies of one matrix have equal values.
-    draw = np.random.default_rng(0)
-    block = draw.standard_normal((150, 150))
+    rng = np.random.default_rng(0)
+    block = rng.standard_normal((150, 150))
     block = block + block.T
     matrix = sparse.csr_array(sparse.block_diag([block] * 5))
     found = leading_eigenpairs(matrix, 12, normalized=False, tolerance=1e-6)
@@ -106,7 +105,7 @@ def test_a_path_with_weights_of_many_magnitudes_is_solved():
 
 def test_where_all_else_fails_a_block_of_more_vectors_converges(monkeypatch):
     def not_coarse(*args, **kwargs):
-        raise eigensolvers.NotCoarse
+        raise eigensolvers.CoarseningStalled
 
     monkeypatch.setattr(eigensolvers, "RESTARTS", 1)
     monkeypatch.setattr(eigensolvers, "LAST_RESORT", 500)
@@ -121,11 +120,11 @@ def test_where_all_else_fails_a_block_of_more_vectors_converges(monkeypatch):
 
 
 def test_a_block_keeps_its_residual_and_orthogonality():
-    draw = np.random.default_rng(0)
-    axes = np.linalg.qr(draw.standard_normal((400, 400)))[0]
+    rng = np.random.default_rng(0)
+    axes = np.linalg.qr(rng.standard_normal((400, 400)))[0]
     values = np.concatenate([1 - 1e-8 * np.arange(6), np.linspace(0.9, -1, 394)])
     matrix = (axes * values) @ axes.T
-    start = draw.standard_normal((400, 8))
+    start = rng.standard_normal((400, 8))
     found, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_steps=200, n_jobs=1)
     np.testing.assert_allclose(found, values[:3], rtol=0, atol=1e-12)
     assert residuals.max() <= 1e-11

@@ -13,7 +13,7 @@ from vicinal.operators.ultrametric import (
     centred_ultrametric_pairs,
     normalized_ultrametric_pairs,
 )
-from vicinal.similarity.merge_tree import MergeTree
+from vicinal.similarity.paths._merge_tree import MergeTree
 
 
 def random_tree(seed, n, kind="random"):

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, Transform
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import vicinal
-from vicinal._estimators import draw_seed
+from vicinal._base.graph_estimator import seed_from
 from vicinal.cluster.partition import assign_rows
 
 
@@ -93,7 +93,7 @@ def discretize(vectors, *, random_state=None):
     vectors = vectors / np.linalg.norm(vectors, axis=0) * np.sqrt(len(vectors))
     vectors = vectors * np.where(vectors[0] > 0, -1, 1)
     vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return assign_rows(vectors, vectors.shape[1], "discretize", draw_seed(random_state))[0]
+    return assign_rows(vectors, vectors.shape[1], "discretize", seed_from(random_state))[0]
 
 
 class SpectralEmbedding(BaseEstimator):

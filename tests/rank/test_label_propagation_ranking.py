@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 
 from vicinal import Graph, LabelPropagationRanking, graphs
-from vicinal.semi import propagate_labels
+from vicinal.semi_supervised import propagate_labels
 
 
 def literal_scores(weights, labelled, n_steps):

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_moons
 
 from vicinal import Graph, graphs
-from vicinal.rank import ManifoldRanking, scores
+from vicinal.rank import ManifoldRanking
+from vicinal.rank import _scores as scores
 
 
 def dense_scores(weights, alpha, starts):

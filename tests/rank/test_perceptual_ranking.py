@@ -11,10 +11,11 @@ from scipy.stats import spearmanr
 
 from vicinal import Graph
 from vicinal.datasets.half_cylinders import make_half_cylinders
-from vicinal.graphs.context import contextual
-from vicinal.operators.alignment import aligned_digraph_laplacian
-from vicinal.operators.digraphs import SymmetricWalk
-from vicinal.rank import ManifoldRanking, PerceptualRanking, scores
+from vicinal.graphs._contextual import contextual
+from vicinal.operators.aligned_laplacian import aligned_digraph_laplacian
+from vicinal.operators.digraph import SymmetricWalk
+from vicinal.rank import ManifoldRanking, PerceptualRanking
+from vicinal.rank import _scores as scores
 
 # What the mean precision of the first 800 must reach, by the number of noise points.
 WANTED = {400: 0.93, 800: 0.88, 1200: 0.83, 1600: 0.78}
@@ -45,7 +46,7 @@ def digraphs(draw):
     return weights
 
 
-def graph_of(weights):
+def graph_from_edges_trusted(weights):
     pairs = np.argwhere(weights > 0)
     return Graph.from_edges(
         len(weights), pairs, np.ones(len(pairs)), weights[tuple(pairs.T)], directed=True
@@ -58,7 +59,7 @@ def graph_of(weights):
 )
 def test_scores_on_any_digraph_are_those_of_the_dense_inverse(weights, alpha, beta):
     n = len(weights)
-    model = PerceptualRanking(alpha=alpha, beta=beta).fit(graph_of(weights))
+    model = PerceptualRanking(alpha=alpha, beta=beta).fit(graph_from_edges_trusted(weights))
     expected = np.linalg.inv(np.eye(n) - alpha * dense_theta(weights, beta))
     largest = np.abs(expected).max(axis=1, keepdims=True)
     assert model.scores(np.arange(n)) / largest == pytest.approx(expected / largest, abs=1e-8)

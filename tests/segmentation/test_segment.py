@@ -9,8 +9,7 @@ from scipy.linalg import eigh, subspace_angles
 import vicinal
 from vicinal.graphs import grid
 from vicinal.metrics import clustering_accuracy, global_consistency_error, rand_index
-from vicinal.segmentation.normalized_cut import cut_vectors
-from vicinal.segmentation.pixels import (
+from vicinal.segmentation._pixels import (
     LEAST,
     as_colors,
     comparable,
@@ -18,6 +17,7 @@ from vicinal.segmentation.pixels import (
     pixel_affinity,
     radius_offsets,
 )
+from vicinal.segmentation.normalized_cut import cut_vectors
 
 BERKELEY = Path(os.environ.get("VICINAL_DATA", "")) / "bsds_half.npz"
 

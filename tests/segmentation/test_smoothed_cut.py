@@ -7,14 +7,14 @@ from scipy.linalg import eigh
 from sklearn.metrics import adjusted_rand_score
 
 import vicinal
-from vicinal.segmentation import smoothed_cut
-from vicinal.segmentation.normalized_cut import read_segments
-from vicinal.segmentation.pixels import grid_offsets, pixel_affinity, typical_step
-from vicinal.segmentation.smoothed_cut import (
+from vicinal.segmentation import _smoothed_cut as smoothed_cut
+from vicinal.segmentation._pixels import grid_offsets, pixel_affinity, typical_step
+from vicinal.segmentation._smoothed_cut import (
     SmoothedAffinity,
     return_probabilities,
     smoothed_vectors,
 )
+from vicinal.segmentation.normalized_cut import read_segments
 from vicinal.similarity import self_smooth
 
 SHAPE = (18, 24)

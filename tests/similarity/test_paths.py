@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 from vicinal import Graph, graphs, path_similarity
 from vicinal.datasets import make_spirals
-from vicinal.similarity import paths
+from vicinal.similarity.paths.similarity import similarity as paths
 
 
 def clustered(seed, n=60):
@@ -278,7 +278,7 @@ def test_bad_input_is_named():
 
 def test_a_matrix_too_large_for_memory_is_refused(monkeypatch):
     S = path_similarity(np.arange(1000.0)[:, None])
-    monkeypatch.setattr("vicinal._validation.free_memory", lambda: 1e6)
+    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1e6)
     for form in (S.toarray, S.dissimilarity):
         with pytest.raises(MemoryError, match=r"pairs\(i, j\)"):
             form()

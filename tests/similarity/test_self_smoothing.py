@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal.metrics import bulls_eye, retrieval_rate
 from vicinal.similarity import SelfSmoothing, self_smooth, smoothing_kernel
-from vicinal.similarity.smoothed import SmoothedSimilarity
+from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 
 DATA = Path(os.environ.get("VICINAL_DATA", ""))
 needs_mpeg7 = pytest.mark.skipif(

@@ -9,12 +9,12 @@ from scipy.linalg import fractional_matrix_power
 
 from vicinal.operators import transition
 from vicinal.similarity import SelfSmoothing, self_smooth, smoothing_kernel
-from vicinal.similarity._dense_smoothing import cheap_pairs, normalized, symmetric_power
-from vicinal.similarity.smoothing import check_self, project_psd
-from vicinal.similarity.sparse_powers import nearest_in_power
-from vicinal.similarity.spectral_smoothing import all_pairs, count_above, leading_pairs
-from vicinal.similarity.time_choice import choose_steps
-from vicinal.similarity.walks import SparseWalk, power_coefficients
+from vicinal.similarity.smoothing._auto_t import choose_t
+from vicinal.similarity.smoothing._dense import cheap_pairs, normalized, symmetric_power
+from vicinal.similarity.smoothing._sparse_powers import nearest_in_power
+from vicinal.similarity.smoothing._spectral import all_pairs, count_above, leading_pairs
+from vicinal.similarity.smoothing._walks import SparseWalk, power_coefficients
+from vicinal.similarity.smoothing.operator import check_self_similarity, project_psd
 
 
 def kernel(n, seed=0, k=1.0, d=2):
@@ -226,7 +226,7 @@ def test_chosen_steps_are_where_the_correlation_passes_zero():
     sums = np.arange(1.0, 51.0)
     # Return probabilities that turn from the inverse of the degree to the degree at t = 100.
     returns = lambda t: sums ** (2 * t / (t + 100) - 1)  # noqa: E731
-    t, curve = choose_steps(returns, sums)
+    t, curve = choose_t(returns, sums)
     assert 80 <= t <= 120
     assert curve[0, 1] == pytest.approx(-1)
     assert (curve[:-1, 1] < 0).all()
@@ -236,7 +236,7 @@ def test_chosen_steps_are_where_the_correlation_passes_zero():
 def test_equal_degrees_leave_no_correlation_but_a_choice():
     ring = np.eye(64) + 0.3 * (np.roll(np.eye(64), 1, 0) + np.roll(np.eye(64), -1, 0))
     spectrum = all_pairs(normalized(ring, np.full(64, np.sqrt(1.6))), np.full(64, np.sqrt(1.6)))
-    t, _ = choose_steps(lambda t: spectrum.diagonal(t) / 1.6, ring.sum(axis=1))
+    t, _ = choose_t(lambda t: spectrum.diagonal(t) / 1.6, ring.sum(axis=1))
     assert 1 < t < 1000
 
 
@@ -288,7 +288,7 @@ def test_tiny_similarities_are_smoothed_also_beside_others():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, -1.0])
 def test_what_nothing_can_be_divided_by_is_named_by_its_item(bad):
     with pytest.raises(ValueError, match=f"1 item.*the first is 7 with {bad:g}. Do that"):
-        check_self(np.array([1.0, bad, 2.0]), np.array([5, 7, 9]), "Do that")
+        check_self_similarity(np.array([1.0, bad, 2.0]), np.array([5, 7, 9]), "Do that")
 
 
 def test_only_the_function_has_a_switch_to_name():

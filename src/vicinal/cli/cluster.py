@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal._files import whole_file
-from vicinal._tables import missing_cells
+from vicinal._core.files import atomic_write
+from vicinal._core.tables import missing_cells
 from vicinal.cli.columns import without_label
 from vicinal.cli.methods import (
     Method,
@@ -131,11 +131,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         columns = row_names(table) | {"cluster": labels}
         if hasattr(model, "noise_score_"):
             columns["noise_score"] = model.noise_score_
-        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_table(columns, unfinished)
         written["clusters"] = arguments.output
     if arguments.plot is not None:
-        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
             facts["picture_shows"] = draw_points(plane_of(table.points), unfinished, labels)
         written["picture"] = arguments.plot
     return facts | {"written": written}

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal._tables import distinct, missing_cells
+from vicinal._core.tables import distinct, missing_cells
 
 # What numpy raises for a file that is cut short, damaged, or holds Python objects.
 UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)

@@ -12,7 +12,7 @@ from vicinal.cli.output import FIGURE_FORMATS, check_folder, refuse_existing
 from vicinal.cli.perceive import write_report
 
 if TYPE_CHECKING:
-    from vicinal.perception.source import Source
+    from vicinal.report._preprocessing import RawTable
 
 DEMOS = {
     "report": "perceive on the handwritten digits of scikit-learn",
@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_folder(arguments.output, "--output")
     if arguments.what == "graphs":
         return show_gallery(arguments.output, arguments.force)
-    from vicinal.perception.result import Origin
-    from vicinal.perception.road import perceive_source
+    from vicinal.report.pipeline import perceive_source
+    from vicinal.report.result import Origin
 
     path = arguments.output / "report.html"
     refuse_existing([path], arguments.force)
@@ -71,13 +71,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return write_report(found, path, arguments.force, arguments.json)
 
 
-def _digits() -> Source:
+def _digits() -> RawTable:
     from sklearn.datasets import load_digits
 
-    from vicinal.perception.source import Source
+    from vicinal.report._preprocessing import RawTable
 
     digits = load_digits()
-    return Source(
+    return RawTable(
         digits.data,
         names=[name.replace("_", " ") for name in digits.feature_names],
         labels=digits.target,

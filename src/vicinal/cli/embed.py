@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -133,11 +133,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     written = {}
     if arguments.output is not None:
         columns = row_names(table) | dict(zip(names, places.T, strict=True))
-        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_table(columns, unfinished)
         written["coordinates"] = arguments.output
     if arguments.plot is not None:
-        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
             facts["picture_shows"] = draw_points(drawn_axes(places), unfinished, table.labels)
         written["picture"] = arguments.plot
     return facts | {"written": written}

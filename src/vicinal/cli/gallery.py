@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal import graphs
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.output import refuse_existing
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def show_gallery(folder: Path, force: bool) -> dict[str, Any]:
     points = load_noisy_spiral()
     folder.mkdir(parents=True, exist_ok=True)
     built = {name: build(points) for name, build in GALLERY.items()}
-    with whole_file(path, replace=force) as unfinished:
+    with atomic_write(path, replace=force) as unfinished:
         draw_gallery(points, built, unfinished)
     return {
         "points": len(points),

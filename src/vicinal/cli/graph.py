@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.kinds import OPTIONS, add_kinds, kind_parameters, kinds_listing
 from vicinal.cli.options import (
     add_data,
@@ -77,11 +77,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     facts = figures_of(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}
     written = {}
     if arguments.output is not None:
-        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_edges(graph, unfinished, table.ids)
         written["edges"] = arguments.output
     if arguments.plot is not None:
-        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
             facts["picture_shows"] = draw(graph, table.points, unfinished)
         written["picture"] = arguments.plot
     return facts | {"written": written}
@@ -106,7 +106,7 @@ def figures_of(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:
 
 def write_edges(graph: Graph, path: Path, ids: np.ndarray | None = None) -> None:
     """Table of source, target, their names, length and strength; an undirected edge stands once."""
-    from vicinal._validation import require_memory
+    from vicinal._core.validation import require_memory
     from vicinal.plot.network import listed_entries
 
     require_memory(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._tables import format_rows, is_missing
+from vicinal._core.tables import format_rows, is_missing
 
 # Formats of tables, and what is needed to write them.
 MODULES = {
@@ -90,7 +90,7 @@ def write_blocks(
     progress: str | None = None,
 ) -> None:
     """A table that comes some lines at a time; only .npz needs all of them at once."""
-    from vicinal._parallel import progress_bar
+    from vicinal._core.parallel import progress_bar
 
     suffix = path.suffix.lower()
     write = {".npz": _write_arrays, ".parquet": _write_parquet}.get(suffix, _write_text)

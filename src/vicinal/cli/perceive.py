@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.columns import ROWS_OF_DISTANCES, Table, looks_like_distances
 from vicinal.cli.options import (
     add_data,
@@ -26,7 +26,7 @@ from vicinal.cli.output import check_folder, check_target
 from vicinal.cli.stdin import STDIN
 
 if TYPE_CHECKING:
-    from vicinal.perception.result import Perception
+    from vicinal.report.result import Perception
 
 EXAMPLES = """\
 examples:
@@ -76,9 +76,9 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, perceive, write the report, and say what was found."""
-    from vicinal.perception.result import Origin
-    from vicinal.perception.road import perceive_source
-    from vicinal.perception.steps import forget_steps
+    from vicinal.report._checkpoints import clear_checkpoints
+    from vicinal.report.pipeline import perceive_source
+    from vicinal.report.result import Origin
 
     if arguments.standardize and arguments.as_is:
         raise ValueError("--standardize and --as-is exclude each other; leave one of them out.")
@@ -109,15 +109,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         raise
     facts = write_report(found, arguments.output, arguments.force, arguments.json)
     if folder is not None:
-        forget_steps(folder)
+        clear_checkpoints(folder)
     return facts
 
 
 def write_report(found: Perception, path: Path, force: bool, for_machines: bool) -> dict[str, Any]:
     """Write the page; people get the summary at once, machines all figures."""
-    from vicinal.perception.words import why_so_many
+    from vicinal.report._summary_text import why_so_many
 
-    with whole_file(path, replace=force) as unfinished:
+    with atomic_write(path, replace=force) as unfinished:
         found.to_html(unfinished)
     written = {"written": {"report": path}}
     if not for_machines:
@@ -159,14 +159,14 @@ def command_of(arguments: argparse.Namespace) -> str:
 
 
 def _source(table: Table, arguments: argparse.Namespace) -> Any:
-    from vicinal.perception.source import Source
+    from vicinal.report._preprocessing import RawTable
 
     images = table.images
     if arguments.images is not None:
         from vicinal.cli.image_folder import images_of_rows
 
         images = images_of_rows(arguments.images, table.points.shape[0], table.ids)
-    return Source(
+    return RawTable(
         table.points,
         names=table.names,
         ids=table.ids,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.columns import Table, same_class, without_label
 from vicinal.cli.methods import (
     Method,
@@ -120,11 +120,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         facts["same_class"] = same_class(table.labels, queries, found)
     written = {}
     if arguments.output is not None:
-        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_table(columns, unfinished)
         written["what was found"] = arguments.output
     if arguments.plot is not None:
-        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
             facts["picture_shows"] = draw(table, queries[0], found[0], unfinished)
         written["picture"] = arguments.plot
     return facts | {"written": written}

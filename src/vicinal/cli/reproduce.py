@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vicinal._files import whole_file
-from vicinal._tables import format_rows
+from vicinal._core.files import atomic_write
+from vicinal._core.tables import format_rows
 from vicinal.cli.options import add_force, add_progress, new_command, verbosity
 from vicinal.cli.output import check_folder, refuse_existing
 
@@ -79,12 +79,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         start = time.perf_counter()
         found = measure(setting, verbose)
         head, *body = table = summary(found)
-        with whole_file(folder / f"{name}.csv", replace=arguments.force) as unfinished:
+        with atomic_write(folder / f"{name}.csv", replace=arguments.force) as unfinished:
             write_rows(getattr(found, "rows", found), unfinished)
         text = markdown(table) + (f"\nThe paper: {claim}\n" if claim else "")
-        with whole_file(folder / f"{name}.md", replace=arguments.force) as unfinished:
+        with atomic_write(folder / f"{name}.md", replace=arguments.force) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
-        with whole_file(folder / f"{name}.png", replace=arguments.force) as unfinished:
+        with atomic_write(folder / f"{name}.png", replace=arguments.force) as unfinished:
             draw(found, unfinished)
         seconds = time.perf_counter() - start
         summed = [dict(zip(head, row, strict=True)) for row in body]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.columns import UNREADABLE
 from vicinal.cli.image_folder import opened_image
 from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
@@ -95,11 +95,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     written = {}
     if arguments.labels is not None:
-        with whole_file(arguments.labels, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.labels, replace=arguments.force) as unfinished:
             write_labels(labels, unfinished)
         written["label map"] = arguments.labels
     if arguments.output is not None:
-        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             draw(image, labels, arguments.mean_colors, unfinished)
         written["picture"] = arguments.output
     counts = np.bincount(labels.ravel())

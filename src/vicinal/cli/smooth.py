@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 from vicinal.cli.columns import Table, same_class, without_label
 from vicinal.cli.options import (
     add_data,
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "metric": metric,
         "t": model.t_,
         "neighbours": top,
-        **_road(model.similarity_),
+        **_backend(model.similarity_),
         **gain(model, neighbors, table.labels),
         "seconds": seconds,
     }
@@ -115,11 +115,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.output is not None:
         progress = "writing" if verbosity(arguments) else None
         columns = neighbor_columns(table, similarities, neighbors)
-        with whole_file(arguments.output, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_blocks(columns, -(-neighbors.size // LINES), unfinished, progress)
         written["neighbours"] = arguments.output
     if arguments.plot is not None:
-        with whole_file(arguments.plot, replace=arguments.force) as unfinished:
+        with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
             draw(model, table.labels, unfinished)
         facts["picture_shows"] = "similarities before and after, the darkest the largest of a row"
         written["picture"] = arguments.plot
@@ -164,7 +164,7 @@ def draw(model: Any, labels: np.ndarray | None, path: Path) -> None:
     save_picture(figure, path)
 
 
-def _road(similarity: Any) -> dict[str, Any]:
+def _backend(similarity: Any) -> dict[str, Any]:
     """How the neighbours of many rows were found, and how many of them on a sample."""
     if isinstance(similarity, np.ndarray):
         return {"pairs": "dense"}

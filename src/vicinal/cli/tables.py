@@ -69,7 +69,7 @@ def read_table(
     if 0 in points.shape:
         raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
     if hasattr(points, "toarray"):
-        from vicinal._sparse import checked_csr
+        from vicinal._core.sparse import checked_csr
 
         points = checked_csr(points, str(path))
         points = points if accept_sparse else full_table(points, path)
@@ -223,7 +223,7 @@ def _load_sparse(path: Path) -> Any:
 
 def full_table(points: Any, path: Path) -> np.ndarray:
     """A sparse table with all its zeros, if these fit into memory."""
-    from vicinal._validation import require_memory
+    from vicinal._core.validation import require_memory
 
     n_rows, n_columns = points.shape
     require_memory(

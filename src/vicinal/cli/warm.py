@@ -42,7 +42,7 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Call everything on a few points; count what was compiled, what was there, and where it is."""
-    from vicinal import _jit
+    from vicinal._core import jit as _jit
 
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -67,10 +67,10 @@ def calls() -> Iterator[Callable[[], Any]]:
     import vicinal
     from vicinal import graphs, semi
 
-    draw = np.random.default_rng(0)
-    centers = 4.0 * draw.random((3, WIDE))
+    rng = np.random.default_rng(0)
+    centers = 4.0 * rng.random((3, WIDE))
     classes = np.arange(MANY) % 3
-    wide = centers[classes] + draw.normal(0, 0.3, (MANY, WIDE))
+    wide = centers[classes] + rng.normal(0, 0.3, (MANY, WIDE))
     points, few, few_classes = wide[:, :3], wide[:FEW, :3], classes[:FEW]
     some_known = np.where(np.arange(FEW) < 30, few_classes, -1)
 
@@ -99,7 +99,7 @@ def calls() -> Iterator[Callable[[], Any]]:
     yield partial(vicinal.path_similarity, points)
     yield partial(vicinal.contextual_distance, few)
     yield lambda: vicinal.pagerank(graphs.knn(few))
-    yield partial(vicinal.segment, draw.random((32, 32, 3)), 3)
+    yield partial(vicinal.segment, rng.random((32, 32, 3)), 3)
     yield partial(vicinal.perceive, few, labels=few_classes)
 
 

@@ -7,7 +7,7 @@
 - `PerceptualClustering`: clusters in heavy noise, which is told apart
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 
 @jit

@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._options import draw_seed
-from vicinal._parallel import map_threads, one_blas_thread
-from vicinal._validation import (
+from vicinal._core.options import seed_from
+from vicinal._core.parallel import map_threads, one_blas_thread
+from vicinal._core.validation import (
     check_choice,
     check_count,
     check_real,
@@ -23,16 +23,16 @@ from vicinal._validation import (
     require_memory,
     validate_input,
 )
-from vicinal.cluster.feature_space import (
+from vicinal.cluster._kernel_kmeans import (
     FactoredKernel,
     FullKernel,
     Kernel,
     SparseKernel,
     kernel_kmeans,
 )
-from vicinal.cluster.frame import frame_of
-from vicinal.cluster.partition import numbered
-from vicinal.similarity.smoothing import positive_part
+from vicinal.cluster._rescaling import frame_of
+from vicinal.cluster.partition import relabel_by_first_occurrence
+from vicinal.similarity.smoothing.operator import positive_part
 
 KERNELS = ("rbf", "linear", "precomputed")
 # Eigenvalues down to this share of the largest diagonal entry below 0 pass for rounding.
@@ -140,7 +140,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         n = len(kernel.diagonal)
         if self.n_clusters > n:
             raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} items.")
-        seeds = np.random.SeedSequence(draw_seed(self.random_state)).spawn(n_init)
+        seeds = np.random.SeedSequence(seed_from(self.random_state)).spawn(n_init)
         with one_blas_thread():
             starts = map_threads(
                 lambda seed: kernel_kmeans(kernel, self.n_clusters, seed, max_iter),
@@ -156,7 +156,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         if basis is not None:
             # New rows are projected as the rows of the kernel were.
             means = basis @ (basis.T @ means)
-        self.labels_, weights = numbered(best.labels, means.T)
+        self.labels_, weights = relabel_by_first_occurrence(best.labels, means.T)
         self._weights = weights.T
         own = np.zeros((self.n_clusters, n))
         kernel.move(np.arange(n), np.full(n, -1), self.labels_, own)

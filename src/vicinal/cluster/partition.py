@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from vicinal._options import checked
-from vicinal._parallel import one_openmp_thread
-from vicinal._validation import check_choice, check_count
+from vicinal._core.options import checked
+from vicinal._core.parallel import one_openmp_thread
+from vicinal._core.validation import check_choice, check_count
+from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import as_affinity, degrees
-from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
 
 METHODS = ("njw", "ncut")
 ASSIGN = ("auto", "kmeans", "discretize")
@@ -75,7 +75,7 @@ def spectral_labels(
     if method == "njw":
         rows = unit_rows(pairs.vectors)
     else:
-        rows = walk_vectors(pairs.vectors, degrees(weights))
+        rows = random_walk_eigenvectors(pairs.vectors, degrees(weights))
     assign = resolve_assign(method, assign)
     return assign_rows(rows, n_clusters, assign, random_state or 0).labels
 
@@ -106,10 +106,10 @@ def assign_rows(rows: np.ndarray, n_clusters: int, assign: str, seed: int) -> As
     if assign == "discretize":
         rows = unit_rows(rows)
     found = (kmeans if assign == "kmeans" else discretize)(rows, n_clusters, seed)
-    return numbered(*found)
+    return relabel_by_first_occurrence(*found)
 
 
-def numbered(labels: np.ndarray, places: np.ndarray) -> Assigned:
+def relabel_by_first_occurrence(labels: np.ndarray, places: np.ndarray) -> Assigned:
     """Clusters numbered by their first rows; empty ones are left out."""
     used, first, labels = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -118,7 +118,7 @@ def numbered(labels: np.ndarray, places: np.ndarray) -> Assigned:
     return Assigned(rank[labels], places[used[order]])
 
 
-def nearest_place(rows: np.ndarray, places: np.ndarray, assign: str) -> np.ndarray:
+def nearest_center(rows: np.ndarray, places: np.ndarray, assign: str) -> np.ndarray:
     """Clusters of new rows."""
     if assign == "discretize":
         rows = unit_rows(rows)
@@ -131,10 +131,10 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int) -> Assigned:
     """k-means: the best of several starts on a sample, then all rows from there."""
     from sklearn.cluster import KMeans
 
-    draw = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     sample = rows
     if len(rows) > SAMPLE:
-        sample = rows[np.sort(draw.choice(len(rows), SAMPLE, replace=False))]
+        sample = rows[np.sort(rng.choice(len(rows), SAMPLE, replace=False))]
     with warnings.catch_warnings(), one_openmp_thread():
         # Fewer distinct rows than clusters: clusters that cannot be told apart stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -154,20 +154,20 @@ def discretize(units: np.ndarray, n_clusters: int, seed: int) -> Assigned:
     ----------
     Yu and Shi, "Multiclass spectral clustering", ICCV 2003.
     """
-    draw = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     best, best_score = None, -np.inf
     for _ in range(STARTS):
-        found, score = _rotate(units, _spread_rows(units, n_clusters, draw))
+        found, score = _rotate(units, _spread_rows(units, n_clusters, rng))
         if best is None or score > best_score * (1 + 1e-12):
             best, best_score = found, score
     assert best is not None
     return best
 
 
-def _spread_rows(units: np.ndarray, n_clusters: int, draw: np.random.Generator) -> np.ndarray:
+def _spread_rows(units: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Rows as orthogonal to each other as possible, from a random first one: a start rotation."""
     rotation = np.empty((units.shape[1], n_clusters))
-    rotation[:, 0] = units[draw.integers(len(units))]
+    rotation[:, 0] = units[rng.integers(len(units))]
     overlap = np.zeros(len(units))
     for c in range(1, n_clusters):
         overlap += np.abs(units @ rotation[:, c - 1])

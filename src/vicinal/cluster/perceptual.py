@@ -11,13 +11,18 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._perception import PerceptualEstimator
-from vicinal._validation import check_choice, check_count, check_real
-from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster.noise import split_norms, visited
-from vicinal.cluster.partition import assign_rows, nearest_place, numbered, unit_rows
+from vicinal._base.perceptual_estimator import PerceptualEstimator
+from vicinal._core.validation import check_choice, check_count, check_real
+from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._noise import split_norms, visited
+from vicinal.cluster.partition import (
+    assign_rows,
+    nearest_center,
+    relabel_by_first_occurrence,
+    unit_rows,
+)
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
-from vicinal.operators.spectrum import nystrom
+from vicinal.operators.eigenpairs import nystrom
 
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
 NOISE_DIRECTIONS = 5
@@ -189,7 +194,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         if self.assign == "subspaces":
             labels = nearest_subspace(rows, self._places)
         else:
-            labels = nearest_place(unit_rows(rows), self._places, self.assign)
+            labels = nearest_center(unit_rows(rows), self._places, self.assign)
         labels = np.where(norms < self.noise_threshold_, -1, labels)
         own = weights.indices[weights.indptr[:-1]]
         return np.where(known, self._of_nodes(self.labels_)[own], labels)
@@ -244,7 +249,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
                 other = k_subspaces(after[kept], c, seed=seed)
                 if other[2] > share:
                     self._first, rows, (labels, places, _) = 1, after, other
-            found = numbered(labels, places)
+            found = relabel_by_first_occurrence(labels, places)
         else:
             found = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
         self.embedding_ = self._of_rows(rows)

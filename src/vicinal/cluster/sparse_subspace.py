@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_points
+from vicinal._core.validation import check_points
 from vicinal.cluster.spectral import SpectralClustering
+from vicinal.codes._l1 import code_points, representation
 from vicinal.graphs.graph import Graph
-from vicinal.graphs.self_representation import code_points, representation
 from vicinal.neighbors import NeighborSearch
 
 # Directions that rounding may put so far apart are one.

@@ -8,26 +8,30 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import GraphEstimator, forget_features, warn_disconnected
-from vicinal._validation import check_choice, check_count, validate_input
-from vicinal.cluster.components import merge_components
-from vicinal.cluster.eigengap import n_clusters_by_gap, relative_gaps
+from vicinal._base.graph_estimator import (
+    GraphEstimator,
+    reset_feature_attributes,
+    warn_disconnected,
+)
+from vicinal._core.validation import check_choice, check_count, validate_input
+from vicinal.cluster._components import merge_components
+from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster.partition import (
     METHODS,
     TOLERANCE,
     assign_rows,
-    nearest_place,
+    nearest_center,
     resolve_assign,
     unit_rows,
 )
 from vicinal.graphs.graph import Graph
+from vicinal.operators._components import affinity_components
+from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
-from vicinal.operators.pieces import affinity_components
-from vicinal.operators.spectrum import Eigenpairs, leading_eigenpairs, walk_vectors
 from vicinal.operators.ultrametric import normalized_ultrametric_pairs
-from vicinal.similarity.path_links import best_links, extend_walk_vectors
-from vicinal.similarity.path_matrix import PathSimilarity
-from vicinal.similarity.paths import path_similarity
+from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
+from vicinal.similarity.paths.matrix import PathSimilarity
+from vicinal.similarity.paths.similarity import path_similarity
 
 
 class SpectralClustering(ClusterMixin, GraphEstimator):
@@ -76,7 +80,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         Leading eigenvalues of the normalised affinity, descending.
     eigengaps_ : ndarray
         With "auto", entry k - 1 tells how clearly the spectrum speaks for k clusters; the first is
-        the threshold that others had to exceed (see `vicinal.cluster.eigengap`).
+        the threshold that others had to exceed (see `vicinal.cluster._eigengap`).
     embedding_ : ndarray (n, n_clusters)
         Rows that were assigned; absent if components were merged.
     graph_ : Graph or None
@@ -155,7 +159,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         if n_components > self.n_clusters_:
             self._merge(components, n_components)
             return self
-        self._walk_vectors = walk_vectors(pairs.vectors[:, : self.n_clusters_], sums)
+        self._walk_vectors = random_walk_eigenvectors(pairs.vectors[:, : self.n_clusters_], sums)
         rows = pairs.vectors[:, : self.n_clusters_]
         self.embedding_ = unit_rows(rows) if self.method == "njw" else self._walk_vectors
         self.labels_, self._places = assign_rows(
@@ -191,7 +195,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             rows = self._extend(X, self._walk_vectors, values)
         if self.method == "njw":
             rows = unit_rows(rows)
-        return nearest_place(rows, self._places, self._assign)
+        return nearest_center(rows, self._places, self._assign)
 
     def _build(self, X: Any) -> tuple[int, np.ndarray, np.ndarray]:
         """Affinities; the number of their components, the component and the degree of each point."""
@@ -212,10 +216,10 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
 
     def _build_paths(self, X: Any) -> PathSimilarity:
         if isinstance(X, PathSimilarity):
-            forget_features(self)
+            reset_feature_attributes(self)
             return X
         if isinstance(X, Graph):
-            forget_features(self)
+            reset_feature_attributes(self)
         else:
             X = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
         shared = {"n_jobs": self.n_jobs, "verbose": self.verbose}

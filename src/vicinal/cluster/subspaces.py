@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._options import random_generator
-from vicinal._validation import check_count, check_points
+from vicinal._core.options import random_generator
+from vicinal._core.validation import check_count, check_points
 
 STARTS = 10
 MAX_STEPS = 100
@@ -46,13 +46,13 @@ def k_subspaces(
     rows = check_points(rows, name="rows")
     n_clusters = check_count(n_clusters, "n_clusters", high=len(rows))
     dimension = check_count(dimension, "dimension", high=rows.shape[1])
-    draw = random_generator(seed, "seed")
+    rng = random_generator(seed, "seed")
     # A power of two changes no digit, and squares of huge or tiny values become ordinary numbers.
     rows = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     directions = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
     found = [
-        _alternate(directions, _spread_bases(directions, n_clusters, dimension, draw))
+        _alternate(directions, _spread_bases(directions, n_clusters, dimension, rng))
         for _ in range(STARTS)
     ]
     labels, bases, held = max(found, key=lambda result: result[2])
@@ -90,14 +90,14 @@ def _alternate(directions: np.ndarray, bases: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _spread_bases(
-    directions: np.ndarray, n_clusters: int, dimension: int, draw: np.random.Generator
+    directions: np.ndarray, n_clusters: int, dimension: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Subspaces around rows that the subspaces before them hold least of."""
     bases = np.empty((n_clusters, dimension, directions.shape[1]))
-    covered = draw.random(len(directions)) * 1e-3
+    covered = rng.random(len(directions)) * 1e-3
     around = max(min(4 * dimension, len(directions) // n_clusters), 1)
     for c in range(n_clusters):
-        seed = int(draw.integers(len(directions))) if c == 0 else int(np.argmin(covered))
+        seed = int(rng.integers(len(directions))) if c == 0 else int(np.argmin(covered))
         nearest = np.argsort(-np.abs(directions @ directions[seed]), kind="stable")
         bases[c] = _leading(directions[nearest[:around]], dimension)
         covered = np.maximum(covered, _held(directions, bases[c : c + 1])[:, 0])

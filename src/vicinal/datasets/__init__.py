@@ -10,7 +10,7 @@
   shapes `load_mpeg7_distances`
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from vicinal._options import checked
-from vicinal._validation import check_count
+from vicinal._core.options import checked
+from vicinal._core.validation import check_count
 from vicinal.datasets.folders import find_file, missing
 
 DIGITS, FACES = "mnist_test.npz", "orl_faces.npz"

@@ -6,10 +6,10 @@
 - `diffusion_distance`: how differently walks from two nodes go on
 - `PerceptualEmbedding`: clusters on lines through the origin, noise near it
 - `ClusterPreservingEmbedding`: clusters of any shape apart, by the best paths between points
-- `classical_scaling`, `place_by_distances`: the scaling itself, for any distances
+- `classical_scaling`, `landmark_mds_transform`: the scaling itself, for any distances
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -19,6 +19,6 @@ __getattr__, __dir__, __all__ = attach(
         "eigenmaps": ["LaplacianEigenmaps"],
         "isomap": ["Isomap"],
         "perceptual": ["PerceptualEmbedding"],
-        "scaling": ["classical_scaling", "place_by_distances"],
+        "scaling": ["classical_scaling", "landmark_mds_transform"],
     },
 )

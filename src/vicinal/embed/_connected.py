@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from vicinal._estimators import GraphEstimator, warn_disconnected
-from vicinal._precision import PreservesPrecision
-from vicinal._validation import check_choice, check_count
-from vicinal.operators.pieces import affinity_components
+from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
+from vicinal._core.precision import PreservesPrecision
+from vicinal._core.validation import check_choice, check_count
+from vicinal.operators._components import affinity_components
 
 # A link between components weighs at least this much, or it would not connect: its length is far
 # above the scale of the edges.

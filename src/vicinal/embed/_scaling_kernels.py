@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 
 # Sums may be taken in another order, so that vector instructions can be used: here only an iterative

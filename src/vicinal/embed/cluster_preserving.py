@@ -10,20 +10,20 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import forget_features
-from vicinal._options import draw_seed
-from vicinal._precision import PreservesPrecision, like_input
-from vicinal._validation import check_choice, check_count, validate_input
+from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.options import seed_from
+from vicinal._core.precision import PreservesPrecision, like_input
+from vicinal._core.validation import check_choice, check_count, validate_input
 from vicinal.graphs.graph import Graph
-from vicinal.operators.spectrum import walk_vectors
+from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.ultrametric import (
     Ultrametric,
     centred_ultrametric_pairs,
     normalized_ultrametric_pairs,
 )
-from vicinal.similarity.path_links import best_links, extend_walk_vectors
-from vicinal.similarity.path_matrix import PathSimilarity
-from vicinal.similarity.paths import METRICS, path_similarity
+from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
+from vicinal.similarity.paths.matrix import PathSimilarity
+from vicinal.similarity.paths.similarity import METRICS, path_similarity
 
 METHODS, DISSIMILARITIES = ("laplacian", "mds"), ("squared", "plain")
 # Eigenvalues below this part of the largest are rounding errors: directions without extent.
@@ -49,7 +49,7 @@ class ClusterPreservingEmbedding(
         Number of dimensions.
     sigma : float > 0 or "auto", default="auto"
         Width of the kernel, which both methods depend on strongly. "auto" follows the data and their
-        units; see `vicinal.similarity.path_scale` for the rule.
+        units; see `vicinal.similarity.paths._auto_sigma` for the rule.
     robust : bool, default=True
         Weigh points by the nearness of their neighbours, so that outliers are poor stepping stones.
     n_neighbors : int, default=10
@@ -155,10 +155,10 @@ class ClusterPreservingEmbedding(
         check_choice(self.metric, "metric", METRICS)
         check_count(self.n_components, "n_components")
         if isinstance(X, PathSimilarity):
-            forget_features(self)
+            reset_feature_attributes(self)
             n = len(X)
         elif isinstance(X, Graph):
-            forget_features(self)
+            reset_feature_attributes(self)
             n = X.n_nodes
         else:
             X = validate_input(self, X, dtype=np.float64)
@@ -172,7 +172,7 @@ class ClusterPreservingEmbedding(
         self.similarity_ = X if isinstance(X, PathSimilarity) else self._similarity_of(X)
         self.sigma_, self.sigma_curve_ = self.similarity_.sigma, self.similarity_.sigma_curve
         self._operator = self._kernel()
-        seed = draw_seed(self.random_state)
+        seed = seed_from(self.random_state)
         if self.method == "laplacian":
             self._fit_laplacian(seed)
         else:
@@ -247,7 +247,7 @@ class ClusterPreservingEmbedding(
         pairs = normalized_ultrametric_pairs(self._operator, self.n_components + 1, seed)
         sums = self._operator @ np.ones(len(pairs.vectors))
         self.eigenvalues_, usable = self._usable(pairs.values[1:], 1.0)
-        self.embedding_ = walk_vectors(pairs.vectors[:, 1:] * usable, sums)
+        self.embedding_ = random_walk_eigenvectors(pairs.vectors[:, 1:] * usable, sums)
 
     def _fit_scaling(self, seed: int) -> None:
         pairs = centred_ultrametric_pairs(self._operator, self.n_components, seed)

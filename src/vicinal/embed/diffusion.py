@@ -13,19 +13,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._precision import like_input
-from vicinal._validation import check_real, require_memory
+from vicinal._core.precision import like_input
+from vicinal._core.validation import check_real, require_memory
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.graphs.graph import Graph
-from vicinal.operators.both_ends import pairs_by_modulus
+from vicinal.operators._eigen.eigenpairs_by_modulus import eigenpairs_by_modulus
+from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
-from vicinal.operators.spectrum import walk_vectors
-from vicinal.similarity.smoothing import check_steps
-from vicinal.similarity.spectral_smoothing import all_pairs
+from vicinal.similarity.smoothing._spectral import all_pairs
+from vicinal.similarity.smoothing.operator import check_steps
 
 # With t="auto": what the first direction left out may weigh beside the first one kept.
 FAINT = 0.1
-MOST_STEPS = 1e6
+MAX_STEPS = 1e6
 
 
 class DiffusionSpectrum(NamedTuple):
@@ -229,7 +229,9 @@ class DiffusionMaps(ConnectedEmbedding):
         weights = without_density(affinity, self.alpha)
         sums = degrees(weights)
         n_pairs = min(self.n_components + 2, len(sums))
-        pairs = pairs_by_modulus(weights, n_pairs, random_state=self._seed(), n_jobs=self.n_jobs)
+        pairs = eigenpairs_by_modulus(
+            weights, n_pairs, random_state=self._seed(), n_jobs=self.n_jobs
+        )
         self.t_ = _steps_to_fade(np.abs(pairs.values[1:])) if given is None else given
         rates = np.abs(pairs.values[1:]) ** self.t_
         beyond = rates[self.n_components :].sum()
@@ -260,7 +262,7 @@ class DiffusionMaps(ConnectedEmbedding):
 
 def _unit_mean_square(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """Eigenvectors of the walk, of mean square 1 under its stationary distribution."""
-    return walk_vectors(vectors, sums) * np.sqrt(sums.sum())
+    return random_walk_eigenvectors(vectors, sums) * np.sqrt(sums.sum())
 
 
 def _steps_to_fade(rates: np.ndarray) -> float:
@@ -269,5 +271,5 @@ def _steps_to_fade(rates: np.ndarray) -> float:
     if last <= FAINT * first or len(rates) == 1:
         return 1.0
     if last >= first:
-        return MOST_STEPS
-    return float(min(np.ceil(np.log(FAINT) / np.log(last / first)), MOST_STEPS))
+        return MAX_STEPS
+    return float(min(np.ceil(np.log(FAINT) / np.log(last / first)), MAX_STEPS))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._precision import like_input
+from vicinal._core.precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
+from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
-from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
 
 
 class LaplacianEigenmaps(ConnectedEmbedding):
@@ -89,7 +89,9 @@ class LaplacianEigenmaps(ConnectedEmbedding):
             weights, self.n_components + 1, random_state=self._seed(), n_jobs=self.n_jobs
         )
         self.eigenvalues_ = pairs.values[1:]
-        self.embedding_ = like_input(walk_vectors(pairs.vectors[:, 1:], degrees(weights)), X)
+        self.embedding_ = like_input(
+            random_walk_eigenvectors(pairs.vectors[:, 1:], degrees(weights)), X
+        )
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._estimators import DISTANCES, GraphEstimator, warn_disconnected
-from vicinal._parallel import blocks
-from vicinal._precision import PreservesPrecision, like_input
-from vicinal._validation import check_choice, check_count, require_memory
+from vicinal._base.graph_estimator import DISTANCES, GraphEstimator, warn_disconnected
+from vicinal._core.parallel import blocks
+from vicinal._core.precision import PreservesPrecision, like_input
+from vicinal._core.validation import check_choice, check_count, require_memory
 from vicinal.embed._connected import CONNECTED
 from vicinal.embed.scaling import (
     place_rows,
@@ -23,7 +23,7 @@ from vicinal.embed.scaling import (
 )
 from vicinal.graphs.graph import Graph
 from vicinal.metrics.geodesic import unexplained_variance
-from vicinal.operators.geodesics import landmark_nodes, shortest_paths
+from vicinal.operators._shortest_paths import landmark_nodes, shortest_paths
 
 # New points, each of which needs a row of distances to all others.
 POINTS_AT_A_TIME = 512

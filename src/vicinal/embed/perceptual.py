@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._perception import PerceptualEstimator
-from vicinal._precision import PreservesPrecision, like_input
-from vicinal._validation import check_count
-from vicinal.operators.spectrum import nystrom
+from vicinal._base.perceptual_estimator import PerceptualEstimator
+from vicinal._core.precision import PreservesPrecision, like_input
+from vicinal._core.validation import check_count
+from vicinal.operators.eigenpairs import nystrom
 
 
 class PerceptualEmbedding(

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal._options import checked
-from vicinal._parallel import blocks, map_threads, one_blas_thread
-from vicinal._validation import check_count, check_distances, check_points
-from vicinal.operators.spectrum import leading_eigenpairs
+from vicinal._core.options import checked
+from vicinal._core.parallel import blocks, map_threads, one_blas_thread
+from vicinal._core.validation import check_count, check_distances, check_points
+from vicinal.operators.eigenpairs import leading_eigenpairs
 
 # Squares that are held at a time: they stay in the cache until they are used.
 CACHED = 1 << 17
-ROWS_A_TASK = 256
+ROWS_PER_TASK = 256
 # Eigenvalues below this part of the first are rounding errors: directions without extent.
 FLAT = 1e-12
 # In units of the scaling; squares of larger distances would overflow.
@@ -104,7 +104,7 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
 
 
 @checked
-def place_by_distances(
+def landmark_mds_transform(
     scaling: Scaling, distances: Any, *, n_jobs: int | None = None
 ) -> np.ndarray:
     """Coordinates of points by their distances to the points of a scaling.
@@ -144,7 +144,7 @@ def place_by_distances(
 
 
 def place_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """`place_by_distances` for distances that are known to be ones."""
+    """`landmark_mds_transform` for distances that are known to be ones."""
     extended = scaling.eigenvalues > 0
     axes = np.zeros_like(scaling.coordinates)
     axes[:, extended] = scaling.coordinates[:, extended] / scaling.eigenvalues[extended]
@@ -213,7 +213,7 @@ class CentredSquares(LinearOperator):
         products = np.empty(X.shape)
         map_threads(
             lambda rows: squares_times(self.distances, self.scale, columns, *rows, products),
-            blocks(len(X), ROWS_A_TASK),
+            blocks(len(X), ROWS_PER_TASK),
             self.n_jobs,
         )
         return products

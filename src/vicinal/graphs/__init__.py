@@ -10,7 +10,7 @@ Every function takes points (or, with ``metric="precomputed"``, distances) and r
 - which few others represent a point, with direction: `l1`, `structure_aware_l1`
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -18,11 +18,11 @@ __getattr__, __dir__, __all__ = attach(
         "graph": ["Graph"],
         "neighborhoods": ["complete", "epsilon_ball", "gaussian", "knn"],
         "trees": ["disjoint_mst", "mst", "perturbed_mst"],
-        "triangulation": ["delaunay"],
+        "_delaunay": ["delaunay"],
         "empty_region": ["beta_skeleton", "gabriel", "relative_neighborhood"],
-        "lattice": ["grid"],
-        "context": ["contextual"],
-        "self_representation": ["l1"],
-        "structure_aware": ["structure_aware_l1"],
+        "_grid": ["grid"],
+        "_contextual": ["contextual"],
+        "_contextual_distance": ["contextual_distance"],
+        "affinities": ["affinity", "edge_scale"],
     },
 )

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._sparse import checked_csr
-from vicinal._validation import read_array, real_array
+from vicinal._core.sparse import checked_csr
+from vicinal._core.validation import read_array, real_array
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 
 

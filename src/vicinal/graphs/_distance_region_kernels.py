@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 from vicinal.graphs._empty_region_kernels import inside
 
 CHUNK = 512

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 # Witnesses that a point may gather during its search beyond its nearest neighbours.
 GATHERED = 16

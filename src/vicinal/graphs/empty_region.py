@@ -18,27 +18,27 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._options import checked
-from vicinal._parallel import blocks, map_threads
-from vicinal._validation import (
+from vicinal._core.options import checked
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.validation import (
     check_choice,
     check_distances,
     check_points,
     check_real,
     require_memory,
 )
-from vicinal.graphs.duplicate_edges import TREATMENTS, with_duplicates
-from vicinal.graphs.duplicates import find_duplicates
+from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
+from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors.points import Points
+from vicinal.neighbors._exact import Points
 
 # Above this dimension boxes rule out little; leaves are large, neighbours come by matrix products.
 TREE_DIMENSION = 8
 N_WITNESSES = 32
 LARGEST_BETA = 1e9
-POINTS_A_TASK, ROWS_A_TASK = 256, 32
+POINTS_PER_TASK, ROWS_PER_TASK = 256, 32
 # Pairs and lengths, in parts and in one piece, or in one piece and as rows of a graph.
-BYTES_AN_EDGE = 90.0
+BYTES_PER_EDGE = 90.0
 # Points whose neighbours are looked for at once.
 QUERIES = 1024
 
@@ -188,7 +188,7 @@ def _graph(
 def _graph_of_rows(
     points: np.ndarray, beta: float, metric: str, n_jobs: int | None, progress: str | None
 ) -> Graph:
-    from vicinal.graphs.pairs import graph_of
+    from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 
     if metric == "euclidean":
         edges, lengths = point_edges(points, beta, n_jobs, progress)
@@ -197,7 +197,7 @@ def _graph_of_rows(
 
         matrix = points if metric == "precomputed" else all_distances(points, metric, n_jobs)
         edges, lengths = matrix_edges(matrix, beta, n_jobs, progress)
-    return graph_of(len(points), edges, lengths, points, metric)
+    return graph_from_edges_trusted(len(points), edges, lengths, points, metric)
 
 
 def point_edges(
@@ -205,7 +205,7 @@ def point_edges(
 ) -> Edges:
     """Pairs of distinct points with an empty region, and their distances."""
     from vicinal.graphs._empty_region_kernels import edges_from
-    from vicinal.neighbors.kdtree import build_kdtree
+    from vicinal.neighbors._kdtree import build_kdtree
 
     prepared = Points(points, "euclidean", n_jobs)
     n, d = points.shape
@@ -218,7 +218,7 @@ def point_edges(
     edges, squares = _in_blocks(
         lambda span: edges_from(tree, columns, dims, near, *span, beta),
         n,
-        POINTS_A_TASK,
+        POINTS_PER_TASK,
         n_jobs,
         progress,
     )
@@ -230,7 +230,7 @@ def matrix_edges(
 ) -> Edges:
     """Pairs of rows of a distance matrix with an empty region, and their distances."""
     from vicinal.graphs._distance_region_kernels import edges_of_rows
-    from vicinal.neighbors.points import safe_unit
+    from vicinal.neighbors._exact import safe_unit
 
     n = len(distances)
     near = np.empty((n, min(N_WITNESSES, n)), np.int64)
@@ -242,7 +242,7 @@ def matrix_edges(
         near[rows] = np.argpartition(distances[rows], near.shape[1] - 1)[:, : near.shape[1]]
         return edges_of_rows(distances, unit, near, *span, beta)
 
-    return _in_blocks(search, n, ROWS_A_TASK, n_jobs, progress)
+    return _in_blocks(search, n, ROWS_PER_TASK, n_jobs, progress)
 
 
 def _check_dense(X: Any) -> np.ndarray:
@@ -257,8 +257,8 @@ def _check_dense(X: Any) -> np.ndarray:
 
 def _neighbors(tree: Any, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
     """The k nearest others of every point, as tree positions."""
-    from vicinal.neighbors import brute
-    from vicinal.neighbors.kdtree import nearest_in_tree_order
+    from vicinal.neighbors import _brute as brute
+    from vicinal.neighbors._kdtree import nearest_in_tree_order
 
     n, d = X.shape
     near = np.empty((n, k), np.int32 if n < 2**31 else np.int64)
@@ -290,7 +290,7 @@ def _in_blocks(
     foretold = search((first, last))
     n_edges = len(foretold[1]) * n // (last - first)
     require_memory(
-        BYTES_AN_EDGE * n_edges,
+        BYTES_PER_EDGE * n_edges,
         f"The graph of {n:,} points with about {n_edges:,} edges",
         "In high dimension nearly all pairs have an empty region: reduce the dimension first, take "
         "fewer points or a larger beta, or knn(X).",

@@ -22,9 +22,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from vicinal._options import checked
-from vicinal._validation import check_count
-from vicinal.graphs import algebra, conversion, neighbor_lists
+from vicinal._core.options import checked
+from vicinal._core.validation import check_count
+from vicinal.graphs import _conversion as conversion
+from vicinal.graphs import _set_operations as algebra
+from vicinal.graphs import affinities
+from vicinal.graphs._build import neighbor_lists
 from vicinal.graphs._checks import (
     check_origin,
     check_pairs,
@@ -35,10 +38,9 @@ from vicinal.graphs._checks import (
     refuse_loops,
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
-from vicinal.similarity import affinities
 
 if TYPE_CHECKING:
-    from vicinal.graphs.sparse_codes import CodeQuality
+    from vicinal.codes._sparse_codes import CodeQuality
 
 
 class Graph:

@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._options import checked
-from vicinal._parallel import blocks, map_threads
-from vicinal._validation import (
+from vicinal._core.options import checked
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.validation import (
     check_choice,
     check_distances,
     check_points,
     check_real,
     require_memory,
 )
-from vicinal.graphs._edge_kernels import is_symmetric
+from vicinal.graphs._build._edge_kernels import is_symmetric
+from vicinal.graphs._build.duplicate_edges import TREATMENTS, merge_duplicates, with_duplicates
+from vicinal.graphs._build.duplicates import find_duplicates, many_duplicates
+from vicinal.graphs._build.neighbor_lists import refuse_mutual_directed
 from vicinal.graphs._entries import Entries, index_dtype
-from vicinal.graphs.duplicate_edges import TREATMENTS, merge_duplicates, with_duplicates
-from vicinal.graphs.duplicates import find_duplicates, many_duplicates
+from vicinal.graphs.affinities import affinity, check_scale
 from vicinal.graphs.graph import Graph
-from vicinal.graphs.neighbor_lists import refuse_mutual_directed
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.search import check_neighbors
-from vicinal.neighbors.sparse_points import check_sparse_points
-from vicinal.similarity.affinities import affinity, check_scale
 
-ENTRIES_A_TASK = 1 << 20
+ENTRIES_PER_TASK = 1 << 20
 # Lists as found and as sorted, and up to two entries of the graph.
-BYTES_A_NEIGHBOR = 72.0
+BYTES_PER_NEIGHBOR = 72.0
 REMEDY = "A point has one neighbour less than there are points: ask for fewer, or use complete(X)."
 
 
@@ -122,7 +122,7 @@ def knn(
         )
     k = check_neighbors(k, X.n_points, REMEDY)
     require_memory(
-        BYTES_A_NEIGHBOR * X.n_points * k,
+        BYTES_PER_NEIGHBOR * X.n_points * k,
         f"The graph of k={k} neighbours of {X.n_points:,} points",
         "Ask for fewer neighbours.",
     )
@@ -274,7 +274,7 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) ->
         indices[part] = np.nonzero(other)[1]
         lengths[part] = rows_at(*span)[other]
 
-    map_threads(fill, blocks(n, max(1, ENTRIES_A_TASK // n)), n_jobs)
+    map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)), n_jobs)
     entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, np.ones(n_entries))
     return Graph._trusted(entries, False, points, metric)
 
@@ -363,9 +363,9 @@ def distances_between(
 
 
 def _measured(points: np.ndarray, metric: str) -> Callable[[int, int], np.ndarray]:
-    from vicinal.graphs._knn_kernels import euclidean_rows
+    from vicinal.graphs._build._knn_kernels import euclidean_rows
     from vicinal.neighbors._brute_kernels import manhattan_rows
-    from vicinal.neighbors.points import Points
+    from vicinal.neighbors._exact import Points
 
     prepared = Points(points, metric, 1)
     columns = np.ascontiguousarray(prepared.X.T)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._options import checked
-from vicinal._parallel import map_threads, n_threads
-from vicinal._validation import (
+from vicinal._core.options import checked
+from vicinal._core.parallel import map_threads, n_threads
+from vicinal._core.validation import (
     check_count,
     check_distances,
     check_points,
@@ -21,9 +21,9 @@ from vicinal._validation import (
     read_array,
     require_memory,
 )
+from vicinal.graphs._build.edge_lists import graph_from_edges_trusted, pair_lengths
+from vicinal.graphs._build.spanning_trees import disjoint_trees, offset_tree, spanning_tree
 from vicinal.graphs.graph import Graph
-from vicinal.graphs.pairs import graph_of, pair_lengths
-from vicinal.graphs.spanning import disjoint_trees, offset_tree, spanning_tree
 
 # Neighbours a point knows before it has to search; more settle more, but cost more than they save.
 LIST_LENGTH = 6
@@ -31,7 +31,7 @@ LIST_LENGTH = 6
 FEW = 2000
 # What each edge takes: as a pair that later trees may not use, in lists of two neighbours and in the graph;
 # or as a number, sorted with those of all trees, most of which name an edge that other trees have too.
-BYTES_A_DISJOINT_EDGE, BYTES_A_PERTURBED_EDGE = 150.0, 24.0
+BYTES_PER_DISJOINT_EDGE, BYTES_PER_PERTURBED_EDGE = 150.0, 24.0
 
 
 @checked
@@ -90,7 +90,7 @@ def mst(
         k = k if n > FEW else 0
         edges = offset_tree(points, metric, scale, weights, k, n_jobs, title)
         lengths = pair_lengths(points, metric, edges)
-    return graph_of(n, edges, lengths, points, metric)
+    return graph_from_edges_trusted(n, edges, lengths, points, metric)
 
 
 @checked
@@ -140,10 +140,10 @@ def disjoint_mst(
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
-    _require_trees(n, n_trees, BYTES_A_DISJOINT_EDGE)
+    _require_trees(n, n_trees, BYTES_PER_DISJOINT_EDGE)
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
     edges, lengths = disjoint_trees(points, metric, n_trees, k, n_jobs, verbose)
-    graph = graph_of(n, edges, lengths, points, metric)
+    graph = graph_from_edges_trusted(n, edges, lengths, points, metric)
     if len(edges) < n_trees * (n - 1):
         raise _too_many_trees(n_trees, graph)
     return graph
@@ -209,14 +209,14 @@ def perturbed_mst(
     >>> perturbed_mst(X, noise=0.0, k=2).edges().tolist() == mst(X).edges().tolist()
     True
     """
-    from vicinal.graphs.jitter import jittered_copies
+    from vicinal.graphs._build.jitter import jittered_copies
 
     points = _check_input(X, metric)
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     k = check_count(k, "k")
     n_threads(n_jobs)
-    _require_trees(n, n_trees, BYTES_A_PERTURBED_EDGE)
+    _require_trees(n, n_trees, BYTES_PER_PERTURBED_EDGE)
     if n == 1:
         return Graph.from_edges(1, np.empty((0, 2), np.int64), [], points=points, metric=metric)
     copies = jittered_copies(points, metric, n_trees, noise, min(k, n - 1), random_state, n_jobs)
@@ -235,7 +235,7 @@ def perturbed_mst(
     counts = np.diff(first, append=len(keys))
     edges = np.stack(np.divmod(keys[first], n), axis=1)
     lengths = pair_lengths(copies.original, copies.metric, edges)
-    return graph_of(n, edges, lengths, points, metric, strengths=counts / n_trees)
+    return graph_from_edges_trusted(n, edges, lengths, points, metric, strengths=counts / n_trees)
 
 
 def _check_input(X: Any, metric: Any) -> np.ndarray:

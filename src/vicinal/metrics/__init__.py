@@ -7,7 +7,7 @@
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

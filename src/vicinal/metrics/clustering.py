@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal._tables import is_nothing, of_one_type
-from vicinal._validation import read_array, require_memory
+from vicinal._core.tables import is_nothing, of_one_type
+from vicinal._core.validation import read_array, require_memory
 
 
 class Contingency(NamedTuple):

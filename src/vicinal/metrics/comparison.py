@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal._sparse import checked_csr
-from vicinal._validation import check_choice, check_count, check_list, check_real, read_array
+from vicinal._core.sparse import checked_csr
+from vicinal._core.validation import check_choice, check_count, check_list, check_real, read_array
 from vicinal.metrics.retrieval import (
     bulls_eye,
     classes,
@@ -244,7 +244,7 @@ def _as_ranking(ranking: Any, n_neighbors: int | None) -> Any:
     rows = checked_csr(ranking, "ranking")
     if n_neighbors is None:
         return rows.toarray()
-    from vicinal.similarity.walks import best_of_rows
+    from vicinal.similarity.smoothing._walks import best_of_rows
 
     k = max(1, min(n_neighbors, rows.shape[0]) - 1)
     return best_of_rows(lambda a, b: rows[a:b].toarray(), rows.shape[0], k, None, None)[1]

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._options import checked
-from vicinal._parallel import blocks, map_threads
-from vicinal._validation import check_count, check_points, read_array
+from vicinal._core.options import checked
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.validation import check_count, check_points, read_array
 from vicinal.metrics.clustering import label_codes
 
-ENTRIES_A_TASK = 1 << 21
+ENTRIES_PER_TASK = 1 << 21
 
 
 @checked
@@ -185,7 +185,7 @@ def _over_queries(
         others = order(table[span[0] : span[1]], queries)[:, : length - 1]
         return measure(queries, np.hstack([queries[:, None], others]))
 
-    spans = blocks(n, max(1, ENTRIES_A_TASK // max(table.shape[1], 1)))
+    spans = blocks(n, max(1, ENTRIES_PER_TASK // max(table.shape[1], 1)))
     return np.concatenate(map_threads(task, spans, n_jobs))
 
 

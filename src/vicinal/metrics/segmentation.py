@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import read_array
+from vicinal._core.validation import read_array
 from vicinal.metrics.clustering import Contingency, contingency
 
 

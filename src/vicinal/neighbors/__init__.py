@@ -4,7 +4,7 @@
 - `KNNTransformer`: neighbours as a sparse matrix, for pipelines
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__, {"search": ["NeighborSearch"], "transformer": ["KNNTransformer"]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 CHUNK, SHORT = 64, 32
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 
 class KDTree(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._options import checked
-from vicinal._parallel import n_threads
-from vicinal._sparse import checked_csr
-from vicinal._validation import (
+from vicinal._core.options import checked
+from vicinal._core.parallel import n_threads
+from vicinal._core.sparse import checked_csr
+from vicinal._core.validation import (
     check_choice,
     check_count,
     check_distances,
@@ -24,7 +24,7 @@ SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 # From here on a search may take long enough for a progress bar.
 LONG = 5_000
 # Indices and distances, as found and as returned.
-BYTES_A_NEIGHBOR = 32.0
+BYTES_PER_NEIGHBOR = 32.0
 # Bytes that are always free; to ask the system takes longer than a search for a single query.
 SMALL = 2**20
 
@@ -98,19 +98,19 @@ class NeighborSearch:
         if isinstance(metric, str):
             metric = SYNONYMS.get(metric, metric)
         self.metric, self.verbose = metric, verbose
-        self._road = _choose_road(X, metric, method, recall, random_state, n_jobs)
+        self._backend = _choose_backend(X, metric, method, recall, random_state, n_jobs)
 
     @property
     def n_points(self) -> int:
-        return len(self._road)
+        return len(self._backend)
 
     @property
     def method_(self) -> str | None:
-        return self._road.method
+        return self._backend.method
 
     @property
     def recall_(self) -> float:
-        return getattr(self._road, "recall", 1.0)
+        return getattr(self._backend, "recall", 1.0)
 
     def nearest(self, k: int, queries: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest points, sorted by (distance, index).
@@ -128,15 +128,15 @@ class NeighborSearch:
         indices, distances : ndarray
             Of shape (n, k + 1), the point itself first; or (m, k) for queries.
         """
-        n = len(self._road)
+        n = len(self._backend)
         if queries is not None:
             k = check_count(k, "k", high=n, remedy=f"X has {n} point(s).")
             asked = self._check_queries(queries)
             _require_lists(asked.shape[0], k)
-            return self._road.nearest_to(asked, k, self._progress(asked.shape[0]))
+            return self._backend.nearest_to(asked, k, self._progress(asked.shape[0]))
         k = check_neighbors(k, n, f"X has {n} points, and a point is not its own neighbour.")
         _require_lists(n, k)
-        others, lengths = self._road.nearest_others(k, self._progress(n))
+        others, lengths = self._backend.nearest_others(k, self._progress(n))
         indices, distances = np.empty((n, k + 1), np.int64), np.empty((n, k + 1))
         indices[:, 0], distances[:, 0] = np.arange(n), 0.0
         indices[:, 1:], distances[:, 1:] = others, lengths
@@ -155,24 +155,24 @@ class NeighborSearch:
         """
         radius = check_real(radius, "radius", low=0.0, open_low=True)
         asked = None if queries is None else self._check_queries(queries)
-        n = len(self._road) if asked is None else asked.shape[0]
-        return self._road.within(radius, asked, self._progress(n))
+        n = len(self._backend) if asked is None else asked.shape[0]
+        return self._backend.within(radius, asked, self._progress(n))
 
     def _progress(self, n_rows: int) -> str | None:
         return "neighbours" if self.verbose > 0 and n_rows >= LONG else None
 
     def _check_queries(self, queries: Any) -> Any:
         if self.metric == "precomputed":
-            return _check_query_distances(queries, self._road)
-        if isinstance(getattr(self._road, "X", None), sparse.csr_array):
-            from vicinal.neighbors.sparse_points import check_sparse_points
+            return _check_query_distances(queries, self._backend)
+        if isinstance(getattr(self._backend, "X", None), sparse.csr_array):
+            from vicinal.neighbors._sparse_points import check_sparse_points
 
             if not sparse.issparse(queries):
                 queries = sparse.csr_array(check_points(queries, name="queries"))
             queries = check_sparse_points(queries, "queries")
         else:
             queries = check_points(queries, name="queries", dtype=None)
-        known = getattr(self._road, "X", queries).shape[1]
+        known = getattr(self._backend, "X", queries).shape[1]
         if queries.shape[1] != known:
             raise ValueError(
                 f"queries have {queries.shape[1]} feature(s), but the points of the search have "
@@ -190,7 +190,7 @@ def check_neighbors(k: Any, n: int, remedy: str) -> int:
 
 
 def _require_lists(n_rows: int, k: int) -> None:
-    n_bytes = BYTES_A_NEIGHBOR * n_rows * k
+    n_bytes = BYTES_PER_NEIGHBOR * n_rows * k
     if n_bytes < SMALL:
         return
     require_memory(
@@ -200,16 +200,16 @@ def _require_lists(n_rows: int, k: int) -> None:
     )
 
 
-def _choose_road(
+def _choose_backend(
     X: Any, metric: Any, method: str, recall: float, random_state: Any, n_jobs: int | None
 ) -> Any:
     if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 2 for part in X):
-        from vicinal.neighbors.lists import Neighbors
+        from vicinal.neighbors._precomputed import Neighbors
 
         return Neighbors(X)
     if metric == "precomputed":
-        from vicinal.neighbors.lists import SparseDistances
-        from vicinal.neighbors.tables import Distances
+        from vicinal.neighbors._pairwise import Distances
+        from vicinal.neighbors._precomputed import SparseDistances
 
         matrix = check_distances(X)
         if sparse.issparse(matrix):
@@ -219,19 +219,19 @@ def _choose_road(
         return _sparse_road(X, metric, method, n_jobs)
     points = check_points(X, dtype=None)
     if method == "approximate" and metric in ("euclidean", "cosine"):
-        from vicinal.neighbors.approximate import ClusteredPoints
+        from vicinal.neighbors._approximate import ClusteredPoints
 
         return ClusteredPoints(points, metric, recall, random_state, n_jobs)
-    exact = _exact_road(points, metric, n_jobs)
+    exact = _exact_backend(points, metric, n_jobs)
     if method == "approximate":
-        from vicinal.neighbors.descent import DescentPoints
+        from vicinal.neighbors._pynndescent import DescentPoints
 
         return DescentPoints(exact, metric, recall, random_state, n_jobs)
     return exact
 
 
 def _sparse_road(X: Any, metric: Any, method: str, n_jobs: int | None) -> Any:
-    from vicinal.neighbors.sparse_points import METRICS, SparsePoints, check_sparse_points
+    from vicinal.neighbors._sparse_points import METRICS, SparsePoints, check_sparse_points
 
     if metric not in METRICS or method == "approximate":
         raise TypeError(
@@ -242,12 +242,12 @@ def _sparse_road(X: Any, metric: Any, method: str, n_jobs: int | None) -> Any:
     return SparsePoints(check_sparse_points(X), metric, n_jobs)
 
 
-def _exact_road(points: np.ndarray, metric: Any, n_jobs: int | None) -> Any:
+def _exact_backend(points: np.ndarray, metric: Any, n_jobs: int | None) -> Any:
     if metric in ("euclidean", "cosine", "manhattan"):
-        from vicinal.neighbors.points import Points
+        from vicinal.neighbors._exact import Points
 
         return Points(points, metric, n_jobs)
-    from vicinal.neighbors.tables import OtherMetric
+    from vicinal.neighbors._pairwise import OtherMetric
 
     return OtherMetric(points, metric, n_jobs)
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._validation import check_count, validate_input
+from vicinal._core.validation import check_count, validate_input
 from vicinal.neighbors.search import NeighborSearch
 
 

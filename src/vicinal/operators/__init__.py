@@ -6,16 +6,16 @@
 - `shortest_paths`: lengths of the shortest paths from many sources
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "laplacians": ["laplacian", "transition"],
-        "spectrum": ["leading_eigenpairs"],
+        "eigenpairs": ["leading_eigenpairs"],
         "stationary": ["stationary_distribution"],
-        "digraphs": ["digraph_laplacian"],
-        "alignment": ["aligned_digraph_laplacian"],
-        "geodesics": ["shortest_paths"],
+        "digraph": ["digraph_laplacian"],
+        "aligned_laplacian": ["aligned_digraph_laplacian"],
+        "_shortest_paths": ["shortest_paths"],
     },
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 # A pivot below this share of its diagonal entry is rounding noise.
 SMALLEST_PIVOT = 1e-10

@@ -1,14 +1,14 @@
 """Products, solutions and counts for an ultrametric matrix, each by one pass up a tree and one down.
 
 The matrix is a sum over the tree: ``drops[v]`` times the ones on the leaves below node v, and
-``leaf_drops[p]`` on the diagonal. Nodes stand in preorder (`vicinal.similarity._merge_kernels`).
+``leaf_drops[p]`` on the diagonal. Nodes stand in preorder (`vicinal.similarity.paths._merge_kernels`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from vicinal._jit import jit
+from vicinal._core.jit import jit
 
 # In place of a pivot that is exactly 0; not so small that its inverse times another one overflows.
 TINY = 1e-60

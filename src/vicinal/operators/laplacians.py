@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal._validation import check_affinity, check_choice
+from vicinal._core.validation import check_affinity, check_choice
 
 KINDS = ("combinatorial", "symmetric", "random_walk")
 # Numbers up to this have products.
@@ -119,7 +119,7 @@ def normalized_affinity(weights: sparse.csr_array, sums: np.ndarray) -> sparse.c
     return _with_values(weights, values)
 
 
-def shares_over(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
+def normalize_by_mass(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
     """Weights over the masses of their columns, a mass of 0 left out of this; rows sum to 1."""
     digits, exponents = np.frexp(weights.data)
     mass_digits, mass_exponents = np.frexp(np.where(masses > 0, masses, 1.0)[weights.indices])

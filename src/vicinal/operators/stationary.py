@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from vicinal._validation import check_affinity, check_real
+from vicinal._core.validation import check_affinity, check_real
 from vicinal.operators.laplacians import walk_matrix
 
 TELEPORT = 0.99999

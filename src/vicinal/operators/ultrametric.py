@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal.operators._ultrametric_kernels import add_down, factor, multiply, solve, sum_nodes
-from vicinal.operators.spectrum import Eigenpairs, signed
+from vicinal.operators.eigenpairs import Eigenpairs, signed
 
 BISECTIONS = 200
 STEPS = 8

@@ -9,7 +9,7 @@
 - `segments`: an image with the boundaries of its segments
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._tables import missing_cells
-from vicinal._validation import check_points, read_array
+from vicinal._core.tables import missing_cells
+from vicinal._core.validation import check_points, read_array
 
 # Points that belong to no class, as scikit-learn marks them.
 NOISE = -1

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._options import checked
-from vicinal._validation import check_real, read_array
+from vicinal._core.options import checked
+from vicinal._core.validation import check_real, read_array
 from vicinal.plot._axes import check_are_axes, check_color
-from vicinal.segmentation.pixels import as_colors, check_image
+from vicinal.segmentation._pixels import as_colors, check_image
 
 
 @checked

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_count, check_real, read_array, real_array
+from vicinal._core.validation import check_count, check_real, read_array, real_array
 from vicinal.plot._axes import (
     NOISE_COLOR,
     check_axes,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._tables import missing_cells
-from vicinal._validation import check_count, read_array
+from vicinal._core.tables import missing_cells
+from vicinal._core.validation import check_count, read_array
 from vicinal.metrics.retrieval import first_found
 from vicinal.plot._axes import check_labels, class_name
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._sparse import checked_csr
-from vicinal._validation import check_count, real_array
+from vicinal._core.sparse import checked_csr
+from vicinal._core.validation import check_count, real_array
 from vicinal.plot._axes import (
     UNKNOWN,
     check_are_axes,

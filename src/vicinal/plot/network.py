@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._validation import check_graph, check_real, read_array
+from vicinal._core.validation import check_graph, check_real, read_array
 from vicinal.graphs.graph import Graph
 from vicinal.plot._axes import (
     check_axes,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._options import checked
-from vicinal._validation import check_real
+from vicinal._core.options import checked
+from vicinal._core.validation import check_real
 from vicinal.plot._axes import (
     NOISE,
     NOISE_COLOR,
@@ -25,7 +25,7 @@ from vicinal.plot._axes import (
 
 REMEDY = "pass the columns to draw, such as Z[:, :2]."
 # More classes than this have no legend, and whole numbers are drawn as values.
-MOST_CLASSES = 60
+MAX_CLASSES = 60
 LEGEND = 20
 # From here a vector file holds one picture in place of all points.
 MANY = 20_000
@@ -96,7 +96,7 @@ def _are_values(labels: np.ndarray) -> bool:
     if labels.dtype.kind not in "iuf":
         return False
     known = labels[~np.isnan(labels)]
-    return bool((known != np.round(known)).any()) or len(np.unique(known)) > MOST_CLASSES
+    return bool((known != np.round(known)).any()) or len(np.unique(known)) > MAX_CLASSES
 
 
 def _draw_values(

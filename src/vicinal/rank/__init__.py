@@ -6,14 +6,14 @@
 - `pagerank`: all nodes of a digraph, for everyone or from one point of view
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "label_propagation": ["LabelPropagationRanking"],
         "manifold": ["ManifoldRanking"],
-        "pages": ["pagerank"],
+        "_pagerank": ["pagerank"],
         "perceptual": ["PerceptualRanking"],
     },
 )

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._estimators import GraphEstimator
-from vicinal._validation import check_count
+from vicinal._base.graph_estimator import GraphEstimator
+from vicinal._core.validation import check_count
 from vicinal.operators.laplacians import degrees, transition
-from vicinal.rank.queries import RankingMixin
-from vicinal.rank.scores import ClampedWalk
+from vicinal.rank._queries import RankingMixin
+from vicinal.rank._scores import ClampedWalk
 
 
 class LabelPropagationRanking(RankingMixin, GraphEstimator):

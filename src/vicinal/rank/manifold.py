@@ -6,10 +6,10 @@ from typing import Any
 
 from scipy import sparse
 
-from vicinal._estimators import GraphEstimator
+from vicinal._base.graph_estimator import GraphEstimator
 from vicinal.operators.laplacians import degrees, normalized_affinity
-from vicinal.rank.queries import RankingMixin, check_alpha, scaled_starts
-from vicinal.rank.scores import resolvent
+from vicinal.rank._queries import RankingMixin, check_alpha, scaled_starts
+from vicinal.rank._scores import resolvent
 
 
 class ManifoldRanking(RankingMixin, GraphEstimator):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._perception import PerceptualEstimator
-from vicinal.graphs.duplicates import Duplicates
-from vicinal.operators.digraphs import SymmetricWalk
-from vicinal.rank.queries import RankingMixin, check_alpha, scaled_starts
-from vicinal.rank.scores import Resolvent, resolvent
+from vicinal._base.perceptual_estimator import PerceptualEstimator
+from vicinal.graphs._build.duplicates import Duplicates
+from vicinal.operators.digraph import SymmetricWalk
+from vicinal.rank._queries import RankingMixin, check_alpha, scaled_starts
+from vicinal.rank._scores import Resolvent, resolvent
 
 
 class PerceptualRanking(RankingMixin, PerceptualEstimator):

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._options import checked
-from vicinal._parallel import one_blas_thread
-from vicinal._validation import check_choice, check_count, check_real, require_memory
-from vicinal.cluster.partition import assign_rows, nearest_place
+from vicinal._core.options import checked
+from vicinal._core.parallel import one_blas_thread
+from vicinal._core.validation import check_choice, check_count, check_real, require_memory
+from vicinal.cluster.partition import assign_rows, nearest_center
+from vicinal.operators._eigen.multilevel import multilevel_eigenpairs
+from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees, normalized_affinity
-from vicinal.operators.multilevel import multilevel_eigenpairs
-from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
-from vicinal.segmentation.pixels import (
+from vicinal.segmentation._pixels import (
     TYPICAL_SHARE,
     check_image,
     comparable,
@@ -25,7 +25,7 @@ from vicinal.segmentation.pixels import (
     typical_difference,
     typical_step,
 )
-from vicinal.segmentation.smoothed_cut import smoothed_vectors
+from vicinal.segmentation._smoothed_cut import smoothed_vectors
 
 GRAPHS = ("grid", "radius")
 # The rotation that reads segments off eigenvectors has few numbers: so many pixels settle it.
@@ -170,7 +170,7 @@ def cut_vectors(
             n_jobs=n_jobs,
             progress=progress,
         )
-    return walk_vectors(vectors, sums)
+    return random_walk_eigenvectors(vectors, sums)
 
 
 def read_segments(rows: np.ndarray, n_segments: int, seed: int) -> np.ndarray:
@@ -182,6 +182,6 @@ def read_segments(rows: np.ndarray, n_segments: int, seed: int) -> np.ndarray:
     # Hundreds of small products: threads of BLAS would mostly wait for each other.
     with one_blas_thread():
         found = assign_rows(sample, n_segments, "discretize", seed)
-        labels = nearest_place(rows, found.places, "discretize")
+        labels = nearest_center(rows, found.places, "discretize")
     _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]

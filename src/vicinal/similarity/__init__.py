@@ -7,16 +7,14 @@
 - `self_smooth`, `SelfSmoothing`: similarities improved by a diffusion along themselves
 """
 
-from vicinal._lazy import attach
+from vicinal._core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "affinities": ["affinity", "edge_scale"],
-        "contextual": ["contextual_distance"],
-        "kernels": ["smoothing_kernel"],
-        "paths": ["path_similarity"],
-        "smoothing": ["self_smooth"],
-        "self_smoothing": ["SelfSmoothing"],
+        "smoothing.kernel": ["smoothing_kernel"],
+        "paths.similarity": ["path_similarity"],
+        "smoothing.operator": ["self_smooth"],
+        "smoothing.estimator": ["SelfSmoothing"],
     },
 )

@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from vicinal import ClusterPreservingEmbedding, LaplacianEigenmaps, path_similarity
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.datasets import make_helices
 from vicinal.metrics import rand_index
 from vicinal.studies.experiments import Rows

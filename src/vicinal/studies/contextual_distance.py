@@ -20,15 +20,15 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from vicinal import PerceptualClustering, PerceptualEmbedding, SpectralClustering, graphs
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.cluster.subspaces import k_subspaces
 from vicinal.datasets import two_clusters
+from vicinal.graphs import contextual_distance
 from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 from vicinal.neighbors import NeighborSearch
+from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
-from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
 from vicinal.rank import ManifoldRanking, PerceptualRanking
-from vicinal.similarity import contextual_distance
 from vicinal.studies.images import faces, handwritten
 
 DESCRIPTORS = {"coding length": "coding_length", "centroid": "centroid"}
@@ -239,4 +239,4 @@ def spectral_places(graph: Any, n_components: int) -> dict[str, np.ndarray]:
     """Eigenvectors of the affinity after the first, as NJW and as the normalised cut take them."""
     affinity = graph.affinity()
     vectors = leading_eigenpairs(affinity, n_components + 1, random_state=0).vectors[:, 1:]
-    return {"NJW": vectors, "normalised cut": walk_vectors(vectors, degrees(affinity))}
+    return {"NJW": vectors, "normalised cut": random_walk_eigenvectors(vectors, degrees(affinity))}

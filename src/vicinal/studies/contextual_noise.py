@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from vicinal import PerceptualClustering, PerceptualEmbedding, SpectralClustering, graphs
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.datasets import make_half_cylinders
 from vicinal.metrics import clustering_accuracy
 from vicinal.rank import ManifoldRanking, PerceptualRanking

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vicinal._files import whole_file
+from vicinal._core.files import atomic_write
 
 Rows = list[dict[str, Any]]
 
@@ -32,7 +32,7 @@ def markdown(table: list[list[str]]) -> str:
 
 def write_rows(rows: Rows, path: Path) -> None:
     """All draws as a .csv file."""
-    with whole_file(path) as unfinished, unfinished.open("w", newline="") as file:
+    with atomic_write(path) as unfinished, unfinished.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
@@ -47,5 +47,5 @@ def save_figure(fill: Callable[[Any], None], size: tuple[float, float], path: Pa
     # Not pyplot: it would look for a screen.
     figure = Figure(figsize=size, layout="constrained")
     fill(figure)
-    with whole_file(path) as unfinished:
+    with atomic_write(path) as unfinished:
         figure.savefig(unfinished, dpi=100)

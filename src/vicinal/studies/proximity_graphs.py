@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import Isomap, graphs
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.cluster.partition import spectral_labels
 from vicinal.datasets import make_swiss_roll
 from vicinal.graphs._entries import keep_entries

@@ -26,12 +26,12 @@ from vicinal import (
     SelfSmoothing,
     pagerank,
 )
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.embed.diffusion import diffusion_spectrum
 from vicinal.metrics import bulls_eye, normalized_mutual_info
-from vicinal.semi import SimilarityVoteClassifier
+from vicinal.semi_supervised import SimilarityVoteClassifier
 from vicinal.similarity import self_smooth, smoothing_kernel
-from vicinal.similarity.smoothing import project_psd
+from vicinal.similarity.smoothing.operator import project_psd
 from vicinal.studies.smoothing_data import Items, digits, faces, shapes
 
 SHAPE_NEIGHBORS, FACE_NEIGHBORS = 30, 15

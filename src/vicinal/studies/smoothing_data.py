@@ -103,12 +103,12 @@ def photographs(folder: Path | None, at_most: int) -> Iterator[GreyImage]:
 
 def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> GreyImage:
     """A disc on two grounds, in noise."""
-    draw = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     rows, columns = np.mgrid[: shape[0], : shape[1]]
-    center = draw.uniform(0.3, 0.7, 2) * shape
+    center = rng.uniform(0.3, 0.7, 2) * shape
     disc = np.hypot(rows - center[0], columns - center[1]) < 0.25 * min(shape)
-    truth = np.where(disc, 2, columns > draw.uniform(0.3, 0.7) * shape[1])
-    grey = np.array([0.0, 100.0, 200.0])[truth] + 40.0 * draw.normal(size=shape)
+    truth = np.where(disc, 2, columns > rng.uniform(0.3, 0.7) * shape[1])
+    grey = np.array([0.0, 100.0, 200.0])[truth] + 40.0 * rng.normal(size=shape)
     return GreyImage(grey, truth[None])
 
 

@@ -10,11 +10,11 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from vicinal import segment
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.metrics import global_consistency_error, local_consistency_error
+from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
-from vicinal.operators.spectrum import leading_eigenpairs, walk_vectors
-from vicinal.segmentation.pixels import (
+from vicinal.segmentation._pixels import (
     TYPICAL_SHARE,
     grid_offsets,
     pixel_affinity,
@@ -60,7 +60,7 @@ def diffusion_places(photograph: GreyImage) -> tuple[np.ndarray, np.ndarray]:
     weights = sparse.csr_array(weights + sparse.eye_array(weights.shape[0]))
     pairs = leading_eigenpairs(weights, DIRECTIONS + 1, tolerance=1e-6)
     sums = degrees(weights)
-    places = walk_vectors(pairs.vectors[:, 1:], sums) * np.sqrt(sums.sum())
+    places = random_walk_eigenvectors(pairs.vectors[:, 1:], sums) * np.sqrt(sums.sum())
     return places, pairs.values[1:]
 
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import graphs
-from vicinal._parallel import progress_bar
+from vicinal._core.parallel import progress_bar
 from vicinal.cluster.partition import TOLERANCE, assign_rows, unit_rows
 from vicinal.datasets import make_two_moons
 from vicinal.graphs.graph import Graph
 from vicinal.metrics import clustering_accuracy, normalized_mutual_info
-from vicinal.operators.spectrum import leading_eigenpairs
+from vicinal.operators.eigenpairs import leading_eigenpairs
 from vicinal.studies.uci_sets import Labelled, read_sets
 
 SHARES = (0.1, 0.2, 0.3)

@@ -1,0 +1,267 @@
+"""What all estimators share: from the user's input to a graph and its affinity, and new points to it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal import graphs
+from vicinal._base.nested_params import NestedGraphParams
+from vicinal._core.options import check_mapping, check_options, seed_from
+from vicinal._core.validation import check_affinity, validate_input
+from vicinal.graphs._build.distance_rows import (
+    graph_from_distances,
+    neighbors_from_rows,
+    neighbors_within,
+)
+from vicinal.graphs.affinities import FAR_OUT, check_scale, edge_scale
+from vicinal.graphs.graph import Graph
+from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors._sparse_points import METRICS as SPARSE_METRICS
+from vicinal.neighbors._sparse_points import check_sparse_points
+from vicinal.operators.eigenpairs import nystrom
+from vicinal.operators.laplacians import normalize_by_mass
+
+NEIGHBORS = 10
+BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid", "contextual"))
+DISTANCES, AFFINITY = "precomputed_distances", "precomputed_affinity"
+
+
+class GraphEstimator(NestedGraphParams):
+    """Base of estimators that work on a graph of the points.
+
+    Subclasses have the parameters ``graph``, ``graph_params``, ``scale``, ``random_state``, ``n_jobs``
+    and ``verbose``.
+    """
+
+    # What graph="precomputed" means, as in scikit-learn's estimator for the same task.
+    _precomputed = AFFINITY
+    graph: Any
+    graph_params: dict[str, Any] | None
+    scale: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    graph_: Graph | None
+    scale_: Any
+    affinity_: sparse.csr_array
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = self._given() is not None or self._takes_sparse_points()
+        return tags
+
+    def _build_graph(self, X: Any) -> Graph:
+        """The graph that ``graph`` and X ask for, undirected; stored as ``graph_``."""
+        check_options(self)
+        if isinstance(X, Graph):
+            graph = X
+            reset_feature_attributes(self)
+        elif self._given() == AFFINITY:
+            raise ValueError(
+                f"graph={self.graph!r}, but {type(self).__name__} needs lengths of edges; give distances "
+                f"with graph={DISTANCES!r}, or a Graph as X."
+            )
+        elif self._given() == DISTANCES:
+            given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
+            graph = (
+                graph_from_distances(given)
+                if sparse.issparse(given)
+                else graphs.complete(given, metric="precomputed")
+            )
+        else:
+            accepted = "csr" if self._takes_sparse_points() else False
+            points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
+            if sparse.issparse(points):
+                points = check_sparse_points(points)
+            graph = self._graph_of(points)
+        if graph.directed:
+            raise ValueError(
+                "the graph is directed, but an undirected one is needed; "
+                "graph.symmetrize('union'), 'mean' or 'intersection' makes it so."
+            )
+        self.graph_ = graph
+        return graph
+
+    def _build_affinity(self, X: Any) -> sparse.csr_array:
+        """Affinity of the graph, or the matrix that was given; stored as ``affinity_``."""
+        check_scale(self.scale)
+        if self._given() == AFFINITY and not isinstance(X, Graph):
+            matrix = validate_input(self, X, accept_sparse=True, dtype=None)
+            self.graph_, self.scale_ = None, None
+            self.affinity_ = check_affinity(matrix, name="X")
+        else:
+            graph = self._build_graph(X)
+            self.affinity_ = self._affinity_of(graph)
+        return self.affinity_
+
+    def _affinity_of(self, graph: Graph) -> sparse.csr_array:
+        self.scale_ = edge_scale(graph, self.scale)
+        return graph.affinity(self.scale)
+
+    def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest training points of new points: as many as a training point has."""
+        check_is_fitted(self)
+        graph = self.graph_
+        if self._given() == DISTANCES and sparse.issparse(X):
+            X = validate_input(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+            return neighbors_from_rows(X)
+        if graph is None or graph.points is None:
+            raise ValueError(
+                f"this {type(self).__name__} was fitted on a graph or matrix that does not know its "
+                "points, so new points have no neighbours; fit it on points, or give the Graph "
+                "its points."
+            )
+        if hasattr(self, "n_features_in_"):
+            accepted = "csr" if sparse.issparse(graph.points) else False
+            X = validate_input(
+                self, X, reset=False, accept_sparse=accepted, dtype=(np.float64, np.float32)
+            )
+        radius = (self.graph_params or {}).get("radius")
+        if self.graph == "epsilon_ball" and radius is not None:
+            search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
+            return neighbors_within(search, np.asarray(X), radius)
+        if self.graph == "knn":
+            # The graph has more edges a node than neighbours were asked for; a new point has not.
+            k = (self.graph_params or {}).get("k", NEIGHBORS)
+        else:
+            k = int(np.median(graph.degrees))
+        return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
+
+    def _nearest_in(self, graph: Graph, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
+        return search.nearest(k, queries=X)
+
+    def _weights_of(self, X: Any) -> sparse.csr_array:
+        """Weights of new points on training points: a kernel of the distance, rows sum to 1.
+
+        A point that coincides with training points weighs these only, so training points keep
+        what they were given.
+        """
+        return self._kernel_weights(*self._neighbors_of(X))
+
+    def _extend(
+        self,
+        X: Any,
+        vectors: np.ndarray,
+        values: np.ndarray,
+        masses: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Eigenvectors of the random walk at new points; training points keep their entries.
+
+        With ``masses``, a step to a training point weighs the less, the larger its mass.
+        """
+        indices, distances = self._neighbors_of(X)
+        weights = self._kernel_weights(indices, distances)
+        rows = (weights if masses is None else normalize_by_mass(weights, masses)) @ vectors
+        return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
+
+    def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            squares = np.square(distances / self._scales_of(indices, distances))
+            # Relative to the nearest: a point far from everything still has neighbours.
+            squares = np.nan_to_num(squares - squares.min(axis=1, keepdims=True), nan=0.0)
+            weights = np.exp(-0.5 * squares)
+        here = distances == 0
+        weights = np.where(here[:, :1], here, weights)
+        weights /= weights.sum(axis=1, keepdims=True)
+        indptr = np.arange(len(indices) + 1) * indices.shape[1]
+        return sparse.csr_array(
+            (weights.ravel(), indices.ravel(), indptr),
+            shape=(len(indices), self.affinity_.shape[0]),
+        )
+
+    def _scales_of(self, indices: np.ndarray, distances: np.ndarray) -> Any:
+        if isinstance(self.scale_, float):
+            # As in `Graph.affinity`: points far out are compared at a scale of their own.
+            known = np.isfinite(distances)
+            far_out = distances.mean(axis=1, keepdims=True, where=known) / FAR_OUT
+            return np.maximum(far_out, self.scale_) if self.scale == "auto" else self.scale_
+        # The local scale of a new point is that of its nearest training point.
+        scales = np.sqrt(self.scale_)
+        return scales[indices] * scales[indices[:, :1]]
+
+    def _seed(self) -> int:
+        """A seed for this fit; with ``random_state`` an int the same each time."""
+        return seed_from(self.random_state)
+
+    def _graph_of(self, points: np.ndarray) -> Graph:
+        parameters = check_mapping(self.graph_params, "graph_params")
+        if callable(self.graph):
+            graph = self.graph(points, **parameters)
+            if not isinstance(graph, Graph) or graph.n_nodes != len(points):
+                raise TypeError(
+                    f"graph={self.graph!r} returned {graph!r}, but a Graph of the {len(points)} "
+                    "points is needed."
+                )
+            return graph
+        if not isinstance(self.graph, str) or self.graph not in BUILDERS:
+            raise ValueError(
+                f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
+                f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
+            )
+        n = points.shape[0]
+        if n < 2:
+            raise ValueError(f"X has n_samples={n}, but a graph needs 2 points or more.")
+        builder = getattr(graphs, self.graph)
+        accepted = inspect.signature(builder).parameters
+        unknown = [name for name in parameters if name not in accepted]
+        if unknown:
+            raise TypeError(
+                f"graph_params={self.graph_params!r} holds {unknown[0]!r}, but graph={self.graph!r} takes "
+                f"{', '.join(name for name in accepted if name != 'X')}."
+            )
+        ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
+        if self.graph == "knn":
+            parameters.setdefault("k", min(NEIGHBORS, n - 1))
+        graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
+        # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
+        return graph if graph.codes is None else graph.symmetrize("mean")
+
+    def _given(self) -> str | None:
+        """`DISTANCES` or `AFFINITY` if X is such a matrix."""
+        if not isinstance(self.graph, str):
+            return None
+        named = self._precomputed if self.graph == "precomputed" else self.graph
+        return named if named in (DISTANCES, AFFINITY) else None
+
+    def _takes_sparse_points(self) -> bool:
+        """Whether neighbours are all that the graph needs, under a metric of sparse rows."""
+        parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
+        metric = parameters.get("metric", "euclidean")
+        return (
+            isinstance(self.graph, str)
+            and self.graph in ("knn", "epsilon_ball")
+            and isinstance(metric, str)
+            and metric in ("l2", *SPARSE_METRICS)
+            and parameters.get("method") != "approximate"
+        )
+
+    def _is_pairwise(self) -> bool:
+        metric = self.graph_params.get("metric") if isinstance(self.graph_params, dict) else None
+        return self._given() is not None or (isinstance(metric, str) and metric == "precomputed")
+
+
+def reset_feature_attributes(estimator: BaseEstimator) -> None:
+    """Drop what an earlier fit on a table learned of its columns: a graph has nodes, not features."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+
+
+def warn_disconnected(n_components: int, consequence: str) -> None:
+    """Warn where scikit-learn does; to be called by `fit` or by a method that it calls."""
+    warnings.warn(
+        f"the graph is not fully connected (number of connected components: {n_components}), so "
+        f"{consequence}.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,159 @@
+"""What perceptual estimators share: from points to a digraph, to its walk, and new points to both."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._base.contextual_extension import (
+    NewContexts,
+    new_contexts,
+    reverse_context_probabilities,
+    symmetric_rows,
+)
+from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.options import seed_from
+from vicinal._core.validation import check_choice, check_count, check_real, validate_input
+from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
+from vicinal.graphs._contextual import contextual
+from vicinal.graphs.graph import Graph
+from vicinal.operators.aligned_laplacian import AlignedWalk
+from vicinal.operators.digraph import SymmetricWalk
+from vicinal.operators.eigenpairs import Eigenpairs, walk_eigenpairs
+
+
+class PerceptualEstimator(BaseEstimator):
+    """Base of estimators on the contextual digraph.
+
+    Equal rows are one node of it: among copies, lists of neighbours would follow row numbers, and
+    copies of high numbers would stand on none. Each row then gets what its node gets.
+
+    Subclasses have the parameters ``n_neighbors``, ``descriptor``, ``epsilon``, ``beta``, ``laplacian``,
+    ``n_jobs`` and ``verbose``, and ``random_state`` where they draw a seed.
+    """
+
+    n_neighbors: int
+    descriptor: Any
+    epsilon: float | None
+    beta: float
+    laplacian: str
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    graph_: Graph
+    _copies: Duplicates | None
+    _masses: np.ndarray
+
+    def _build_walk(self, X: Any) -> SymmetricWalk | AlignedWalk:
+        """The symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
+        check_choice(self.laplacian, "laplacian", ("global", "aligned"))
+        check_real(self.beta, "beta", low=0.0, high=1.0)
+        if isinstance(X, Graph):
+            self.graph_, self._copies = X, None
+            reset_feature_attributes(self)
+        else:
+            self.graph_ = self._digraph_of(X)
+        kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
+        walk = kind(self.graph_, float(self.beta), n_jobs=self.n_jobs)
+        self._masses = self.stationary_ = walk.stationary
+        if self._copies is not None:
+            self.stationary_ = self._of_rows(walk.stationary / self._n_copies())
+        return walk
+
+    def _eigenpairs(
+        self, walk: SymmetricWalk | AlignedWalk, n_pairs: int, tolerance: float = 1e-9
+    ) -> Eigenpairs:
+        """Eigenpairs of the walk after the known one."""
+        if n_pairs == 0:  # of a single node
+            return Eigenpairs(np.empty(0), np.empty((walk.shape[0], 0)), np.empty(0))
+        return walk_eigenpairs(
+            walk, n_pairs, tolerance=tolerance, random_state=self._seed(), n_jobs=self.n_jobs
+        )
+
+    def _of_rows(self, values: np.ndarray) -> np.ndarray:
+        """Values of nodes, for every row."""
+        return values if self._copies is None else values[self._copies.group]
+
+    def _of_nodes(self, values: np.ndarray) -> np.ndarray:
+        """Values of rows, which copies share, for every node."""
+        return values if self._copies is None else values[self._copies.representative]
+
+    def _n_copies(self) -> np.ndarray:
+        """Number of rows of every node."""
+        if self._copies is None:
+            return np.ones(self.graph_.n_nodes, dtype=np.int64)
+        return self._copies.counts
+
+    def _digraph_of(self, X: Any) -> Graph:
+        points = validate_input(self, X, dtype=np.float64)
+        n = len(points)
+        k = check_count(self.n_neighbors, "n_neighbors", low=2)
+        if n < 3:
+            raise ValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
+        sets = find_duplicates(points)
+        self._copies = sets if len(sets.representative) < n else None
+        points = self._of_nodes(points)
+        if k >= len(points):
+            some = f"n_samples={n}" if self._copies is None else f"{len(points)} distinct row(s)"
+            warnings.warn(
+                f"n_neighbors={k}, but X has {some}: {len(points) - 1} neighbours are taken.",
+                stacklevel=4,
+            )
+        return contextual_of_distinct(
+            points,
+            min(k, len(points) - 1),
+            self.descriptor,
+            epsilon=self.epsilon,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _new_contexts(self, X: Any) -> NewContexts:
+        """Where a walk goes from new points, and which of them are in the places of training points."""
+        return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
+
+    def _new_rows(self, X: Any) -> NewContexts:
+        """`_new_contexts`, with rows of Theta for the points that are not known."""
+        X = self._new_points(X)
+        steps, known = new_contexts(self.graph_, X, self.n_jobs, **self._descriptor())
+        new = np.flatnonzero(~known)
+        if len(new) == 0:
+            return NewContexts(steps, known)
+        entered = reverse_context_probabilities(
+            self.graph_, X[new], self.n_jobs, **self._descriptor()
+        )
+        rows = symmetric_rows(steps[new], entered, self._masses, float(self.beta))
+        # In the order of the points: the known ones first, then back.
+        order = np.argsort(np.concatenate([np.flatnonzero(known), new]))
+        return NewContexts(sparse.csr_array(sparse.vstack([steps[known], rows]))[order], known)
+
+    def _new_points(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        # A digraph may come from other points, another descriptor or distances: nothing to place by.
+        if not hasattr(self, "n_features_in_"):
+            raise ValueError(
+                f"this {type(self).__name__} was fitted on a digraph, so new points have no context; "
+                "fit it on points."
+            )
+        return validate_input(self, X, reset=False, dtype=np.float64)
+
+    def _descriptor(self) -> dict[str, Any]:
+        return {"descriptor": self.descriptor, "epsilon": self.epsilon}
+
+    def _seed(self) -> int:
+        return seed_from(self.random_state)
+
+
+def contextual_of_distinct(points: np.ndarray, k: int, *args: Any, **kwargs: Any) -> Graph:
+    """The contextual digraph of distinct points; one or two have no contexts, and only see each other."""
+    if len(points) > 2:
+        return contextual(points, k, *args, **kwargs)
+    pairs = np.array([[0, 1], [1, 0]])[: 2 * (len(points) - 1)]
+    return Graph.from_edges(
+        len(points), pairs, np.zeros(len(pairs)), np.ones(len(pairs)), directed=True, points=points
+    )

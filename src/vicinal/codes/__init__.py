@@ -1,0 +1,11 @@
+"""Sparse codes: each point as a short combination of others, and the graphs they make.
+
+- `l1`: over all other points
+- `structure_aware_l1`: over dictionaries that follow the structure of the data
+"""
+
+from vicinal._core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__, {"_l1": ["l1"], "structure_aware": ["structure_aware_l1"]}
+)

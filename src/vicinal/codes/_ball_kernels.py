@@ -1,0 +1,102 @@
+"""Manifold ranking around one node at a time: the system is solved on a ball of nodes only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+
+TOLERANCE = 1e-7
+MAX_STEPS = 500
+
+
+@jit
+def grow(indptr, indices, centre, ball, place):
+    """Fill the ball with nodes in the order of their steps from the centre; returns their number.
+
+    ``place`` of a node is its number in the ball, -1 elsewhere.
+    """
+    ball[0], place[centre] = centre, 0
+    size, at = np.int64(1), np.int64(0)
+    while at < size and size < len(ball):
+        node = ball[at]
+        at += 1
+        for e in range(indptr[node], indptr[node + 1]):
+            other = indices[e]
+            if place[other] < 0 and size < len(ball):
+                ball[size], place[other] = other, size
+                size += 1
+    return size
+
+
+@jit
+def restrict(indptr, indices, values, alpha, ball, size, place, local):
+    """Rows of -alpha Theta between nodes of the ball, as (starts, columns, values)."""
+    starts, columns, entries = local
+    used = np.int64(0)
+    for i in range(size):
+        starts[i] = used
+        for e in range(indptr[ball[i]], indptr[ball[i] + 1]):
+            j = place[indices[e]]
+            if j >= 0:
+                columns[used], entries[used] = j, -alpha * values[e]
+                used += 1
+    starts[size] = used
+
+
+@jit
+def conjugate_gradients(size, local, x, vectors):
+    """Solve (I + local) x = e_0."""
+    starts, columns, entries = local
+    r, p, q = vectors[0], vectors[1], vectors[2]
+    for i in range(size):
+        x[i] = r[i] = p[i] = 0.0
+    r[0] = p[0] = 1.0
+    square = 1.0
+    for _ in range(MAX_STEPS):
+        curvature = 0.0
+        for i in range(size):
+            total = p[i]
+            for e in range(starts[i], starts[i + 1]):
+                total += entries[e] * p[columns[e]]
+            q[i] = total
+            curvature += total * p[i]
+        step, before = square / curvature, square
+        square = 0.0
+        for i in range(size):
+            x[i] += step * p[i]
+            r[i] -= step * q[i]
+            square += r[i] * r[i]
+        if square <= TOLERANCE * TOLERANCE:
+            break
+        for i in range(size):
+            p[i] = r[i] + square / before * p[i]
+
+
+@jit
+def best_in_balls(graph, alpha, weights, nodes, ball_size, best):
+    """The best ranked others of some nodes, by score times weight; ties go to the nearer."""
+    indptr, indices, values = graph
+    n, k = len(weights), best.shape[1]
+    place = np.full(n, -1, dtype=np.int64)
+    ball = np.empty(ball_size, dtype=np.int64)
+    scores, vectors = np.empty(ball_size), np.empty((3, ball_size))
+    for b in range(len(nodes)):
+        size = grow(indptr, indices, nodes[b], ball, place)
+        n_edges = np.int64(0)
+        for i in range(size):
+            n_edges += indptr[ball[i] + 1] - indptr[ball[i]]
+        local = (
+            np.empty(size + 1, dtype=np.int64),
+            np.empty(n_edges, dtype=np.int64),
+            np.empty(n_edges),
+        )
+        restrict(indptr, indices, values, alpha, ball, size, place, local)
+        conjugate_gradients(size, local, scores, vectors)
+        for i in range(size):
+            place[ball[i]] = -1
+            scores[i] *= -weights[ball[i]]
+        scores[0] = np.inf
+        order = np.argsort(scores[:size], kind="mergesort")
+        for c in range(k):
+            best[b, c] = ball[order[c]]

@@ -1,0 +1,223 @@
+"""Dictionaries of sparse codes: which points may represent a point.
+
+By manifold ranking, scores are the columns of F = (I - alpha S)^-1, S = D^-1/2 W D^-1/2 with Gaussian
+affinities W and their degrees D. For alpha near 1 all columns come near the same vector, the root of the
+degree, so every point would be represented by the same hubs; divided by it, scores tell what is near.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.validation import require_memory
+from vicinal.graphs.neighborhoods import distances_between, knn
+from vicinal.neighbors import NeighborSearch
+from vicinal.operators._conjugate_gradients import solve_positive_definite
+from vicinal.operators.laplacians import degrees, normalized_affinity
+from vicinal.similarity.smoothing.kernel import gaussian
+
+# With alpha = 0 no score would flow; the limit of small ones ranks by affinity.
+LEAST_ALPHA = 1e-6
+# Up to so many points, scores of all pairs are computed.
+DENSE = 4000
+NEIGHBORS = 10
+TYPICAL_NEIGHBOR = 7
+# A dictionary is looked for in a ball of so many times its size, larger if too many atoms are missed.
+BALL = 3
+RECALL, SAMPLE = 0.97, 24
+ROWS_PER_TASK = 64
+
+
+class Dictionaries(NamedTuple):
+    """Atoms of each point, and the share of the true ones found in a sample."""
+
+    atoms: np.ndarray
+    recall: float
+
+
+def manifold_scores(
+    affinity: np.ndarray, alpha: float, corrected: bool, n_jobs: int | None = None
+) -> np.ndarray:
+    """Ranking scores of all pairs, formula (2): row i holds those of point i's atoms.
+
+    Parameters
+    ----------
+    affinity : ndarray of shape (n, n)
+        Symmetric, with a zero diagonal. It is overwritten.
+    alpha : float
+        How far scores flow, in [0, 1).
+    corrected : bool
+        Divide scores by the root of the degree of the atom.
+    """
+    roots = np.sqrt(affinity.sum(axis=1))
+    roots[roots == 0] = 1.0
+    spans = blocks(len(roots), ROWS_PER_TASK)
+
+    def scale(span: tuple[int, int]) -> None:
+        rows = affinity[slice(*span)]
+        rows *= -alpha / roots[slice(*span), None]
+        rows /= roots
+
+    map_threads(scale, spans, n_jobs)
+    np.fill_diagonal(affinity, 1.0)
+    # LAPACK sees the transpose, which is in its order, and fills its lower triangle: our upper one.
+    factor, _ = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    scores: np.ndarray = inverse.T
+
+    def mirror(span: tuple[int, int]) -> None:
+        a, b = span
+        scores[a:b, :a] = scores[:a, a:b].T
+        corner = scores[a:b, a:b]
+        scores[a:b, a:b] = np.triu(corner) + np.triu(corner, 1).T
+
+    map_threads(mirror, spans, n_jobs)
+    if corrected:
+        scores /= roots
+    return scores
+
+
+def heat_affinity(points: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Heat kernel exp(-d^2 / 4 s^2) of all distances, s the median distance to the 7th neighbour."""
+    n = len(points)
+    rows_at = distances_between(points, "euclidean", n_jobs)
+    distances = np.empty((n, n))
+    scales = np.empty(n)
+    k = min(TYPICAL_NEIGHBOR, n - 1)
+
+    def fill(span: tuple[int, int]) -> None:
+        distances[slice(*span)] = rows_at(*span)
+        # The point itself is the first.
+        scales[slice(*span)] = np.partition(distances[slice(*span)], k, axis=1)[:, k]
+
+    map_threads(fill, blocks(n, ROWS_PER_TASK), n_jobs)
+    scales = scales[scales > 0]
+    scale = np.median(scales) if len(scales) else 1.0
+
+    def weigh(span: tuple[int, int]) -> None:
+        distances[slice(*span)] = gaussian(distances[slice(*span)], np.asarray(scale), 4.0)
+
+    map_threads(weigh, blocks(n, ROWS_PER_TASK), n_jobs)
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def manifold_atoms(
+    points: np.ndarray,
+    n_atoms: int,
+    *,
+    alpha: float,
+    corrected: bool,
+    n_neighbors: int | None,
+    n_jobs: int | None,
+    progress: str | None,
+) -> Dictionaries:
+    """The atoms that manifold ranking puts first, on the complete graph or on a neighbour graph."""
+    n, alpha = len(points), max(alpha, LEAST_ALPHA)
+    if n_neighbors is None and n <= DENSE:
+        require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Give n_neighbors=10.")
+        scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected, n_jobs)
+        return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
+    k = NEIGHBORS if n_neighbors is None else n_neighbors
+    graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)
+    return local_atoms(graph.affinity(), n_atoms, alpha, corrected, n_jobs, progress)
+
+
+def local_atoms(
+    affinity: sparse.csr_array,
+    n_atoms: int,
+    alpha: float,
+    corrected: bool,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> Dictionaries:
+    """Best ranked atoms on a sparse connected graph, each point's from the system on a ball around it.
+
+    What flows back from outside the ball is left out. A sample of points, ranked on the whole graph,
+    tells how many atoms that misses; the ball grows until it is few.
+    """
+    from vicinal.codes._ball_kernels import best_in_balls
+
+    n = affinity.shape[0]
+    masses = degrees(affinity)
+    theta = normalized_affinity(affinity, masses)
+    graph = theta.indptr, theta.indices, theta.data
+    weights = 1 / np.sqrt(np.where(masses > 0, masses, 1.0)) if corrected else np.ones(n)
+
+    def look(nodes: np.ndarray, size: int, title: str | None) -> np.ndarray:
+        best = np.empty((len(nodes), n_atoms), dtype=np.int64)
+
+        def rank(span: tuple[int, int]) -> None:
+            part = slice(*span)
+            best_in_balls(graph, alpha, weights, nodes[part], size, best[part])
+
+        map_threads(rank, blocks(len(nodes), ROWS_PER_TASK), n_jobs, progress=title)
+        return best
+
+    sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
+    starts = np.zeros((n, len(sample)))
+    starts[sample, np.arange(len(sample))] = 1.0
+    system = sparse.csr_array(sparse.eye_array(n) - alpha * theta)
+    scores = solve_positive_definite(system, starts, n_jobs=n_jobs).values.T * weights
+    true = best_rows(scores, n_atoms, n_jobs, own=sample)
+    size = min(n, BALL * (n_atoms + 1))
+    while True:
+        found = look(sample, size, None)
+        recall = np.mean([np.isin(*pair).mean() for pair in zip(true, found, strict=True)])
+        if recall >= RECALL or size == n:
+            break
+        size = min(n, 2 * size)
+    return Dictionaries(look(np.arange(n), size, progress), float(recall))
+
+
+def euclidean_atoms(points: np.ndarray, n_atoms: int, n_jobs: int | None) -> Dictionaries:
+    """The nearest points."""
+    found = NeighborSearch(points, method="exact", n_jobs=n_jobs).nearest(n_atoms)[0]
+    return Dictionaries(np.ascontiguousarray(found[:, 1:], dtype=np.int64), 1.0)
+
+
+def perceptual_atoms(
+    points: np.ndarray,
+    n_atoms: int,
+    alpha: float,
+    n_neighbors: int | None,
+    n_jobs: int | None,
+    verbose: int,
+) -> Dictionaries:
+    """The points that a walk along contextual distances puts first."""
+    # A task further down the road, and the only one that this room needs.
+    from vicinal.rank import PerceptualRanking
+
+    n = len(points)
+    if n < 3:
+        raise ValueError(
+            f"ranking='perceptual', but X has {n} points; contexts need 3. Use another ranking."
+        )
+    k = NEIGHBORS if n_neighbors is None else n_neighbors
+    ranking = PerceptualRanking(min(k, n - 1), alpha, n_jobs=n_jobs, verbose=verbose)
+    return Dictionaries(ranking.fit(points).rank(np.arange(n), n_atoms)[0], 1.0)
+
+
+def best_rows(scores: np.ndarray, n_atoms: int, n_jobs: int | None, own: Any = None) -> np.ndarray:
+    """Places of the largest scores of each row without the point itself; ties go to the smaller number."""
+    own = np.arange(len(scores)) if own is None else own
+    best = np.empty((len(scores), n_atoms), dtype=np.int64)
+
+    def select(span: tuple[int, int]) -> None:
+        rows = slice(*span)
+        costs = -scores[rows]
+        costs[np.arange(len(costs)), own[rows]] = np.inf
+        last = np.partition(costs, n_atoms - 1, axis=1)[:, n_atoms - 1, None]
+        chosen = costs <= last
+        for row in np.flatnonzero(chosen.sum(axis=1) > n_atoms):
+            tied = np.flatnonzero(costs[row] == last[row])
+            chosen[row, tied[n_atoms - chosen[row].sum() :]] = False
+        best[rows] = np.nonzero(chosen)[1].reshape(-1, n_atoms)
+
+    map_threads(select, blocks(len(scores), ROWS_PER_TASK), n_jobs)
+    return best

@@ -1,0 +1,178 @@
+"""Graphs of sparse codes: each point is connected to the few others that represent it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.options import checked
+from vicinal._core.parallel import n_threads
+from vicinal._core.validation import check_points, check_real, require_memory
+from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
+from vicinal.graphs._build.edge_lists import pair_lengths
+from vicinal.graphs._entries import Entries, index_dtype, rows_of
+from vicinal.graphs.graph import Graph
+
+# Shorter than this beside the longest, a point is nothing.
+NOTHING = 1e-140
+# From here on products of all pairs take hours.
+MANY_POINTS = 300_000
+
+
+@checked
+def l1(
+    X: Any,
+    penalty: float | str = "auto",
+    *,
+    equality: bool = False,
+    normalize: bool = True,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Graph:
+    """L1 graph: from each point to the others that it is a sparse, nonnegative combination of.
+
+    The code a of a point x over all others, the columns of Z, minimises
+    ``1/2 |x - Z a|^2 + penalty sum(a)``, a >= 0. Its coefficients are the strengths of the edges, so each
+    point chooses by itself how many neighbours it has and how much they count.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points. A point that is 0 has no direction and is refused.
+    penalty : float or "auto", default="auto"
+        Price of a unit of coefficients, > 0. The larger, the fewer edges. "auto" is, for each point, a
+        tenth of the penalty at which its code becomes empty.
+    equality : bool, default=False
+        Ask for exact codes: min sum(a) such that x = Z a, a >= 0 (basis pursuit). Points that are no
+        nonnegative combination of the others get the penalised code; they are listed in
+        ``codes.inexact``.
+    normalize : bool, default=True
+        Scale points to length 1 for the codes, so that only directions matter. Without it the penalty
+        is in units of X squared.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Returns
+    -------
+    Graph
+        Directed; lengths are distances between points of X. ``codes`` tells what each code
+        explains, how many atoms it uses, and by its duality gap how near to optimal it is. Clustering
+        by ``graph="l1"`` makes it symmetric by ``symmetrize("mean")``. A point that no other
+        has a positive product with has no edges of its own; points on one line through the origin
+        (as with one feature) are represented by the first other on their side.
+
+    References
+    ----------
+    Cheng, Yang, Yan, Fu and Huang, "Learning with l1-graph for image analysis", IEEE Transactions on Image
+    Processing 2010.
+
+    Examples
+    --------
+    >>> from vicinal.graphs import l1
+    >>> graph = l1([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 0.2]], penalty=0.1)
+    >>> graph.to_scipy("strengths").toarray().round(2)
+    array([[0.  , 0.  , 0.61, 0.  ],
+           [0.  , 0.  , 0.95, 0.63],
+           [0.61, 0.61, 0.  , 0.  ],
+           [0.  , 0.1 , 0.  , 0.  ]])
+    >>> graph.codes.support_sizes
+    array([1, 2, 2, 1])
+    """
+    return representation(
+        X, penalty, equality=equality, normalize=normalize, n_jobs=n_jobs, verbose=verbose
+    )
+
+
+def representation(
+    X: Any,
+    penalty: float | str,
+    *,
+    equality: bool,
+    normalize: bool = True,
+    signed: bool = False,
+    n_jobs: int | None,
+    verbose: int,
+) -> Graph:
+    """The graph of `l1`; if ``signed``, coefficients have any sign and their sizes are the strengths."""
+    points = check_points(X)
+    price = check_penalty(penalty)
+    directions, unit = code_points(points, normalize)
+    n, n_features = points.shape
+    require_memory(
+        n_threads(n_jobs) * 8.0 * max(ENTRIES_PER_BLOCK, 16 * n) + 16.0 * n * n_features,
+        f"The L1 graph of {n:,} points",
+        "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
+    )
+    if n > MANY_POINTS:
+        warnings.warn(
+            f"the L1 graph of {n:,} points compares each with all others, {float(n) ** 2:.0e} products in "
+            "every round, which takes hours; structure_aware_l1(X) has small dictionaries. verbose=1 shows "
+            "how far it is.",
+            stacklevel=3,
+        )
+    codes = sparse_codes(
+        directions,
+        penalty=None if price is None else price * unit**2,
+        equality=bool(equality),
+        signed=signed,
+        n_jobs=n_jobs,
+        progress="L1 graph" if verbose > 0 else None,
+    )
+    return code_graph(codes, points, unit)
+
+
+def check_penalty(penalty: Any) -> float | None:
+    """`penalty` as a number > 0, None for "auto"."""
+    if isinstance(penalty, str):
+        if penalty == "auto":
+            return None
+        raise ValueError(f"penalty={penalty!r}, but a number > 0 or 'auto' is needed.")
+    remedy = "equality=True asks for codes without a penalty."
+    return check_real(penalty, "penalty", low=0.0, open_low=True, remedy=remedy)
+
+
+def code_points(points: np.ndarray, normalize: bool) -> tuple[np.ndarray, float]:
+    """Points of lengths near 1, each of length 1 if asked for, and the factor that made them so."""
+    largest = np.abs(points).max(axis=1, initial=0.0)
+    zero = largest <= (0.0 if normalize else NOTHING * largest.max())
+    if zero.any():
+        rows = np.flatnonzero(zero)
+        listed = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
+        raise ValueError(
+            f"X has {len(rows)} row(s) of zeros, row(s) {listed}, but a point needs a direction to be "
+            "represented by others; drop them, or shift the data."
+        )
+    # Powers of two change no digit, and squares neither overflow nor vanish.
+    if normalize:
+        scaled = np.ldexp(points, -np.frexp(largest)[1][:, None])
+        return scaled / np.linalg.norm(scaled, axis=1, keepdims=True), 1.0
+    exponent = -int(np.frexp(largest.max())[1])
+    return np.ldexp(points, exponent), float(np.ldexp(1.0, exponent))
+
+
+def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.0) -> Graph:
+    """Directed graph with the coefficients as strengths."""
+    n, m = len(points), len(codes.indices)
+    dtype = index_dtype(n, m)
+    indptr, indices = codes.indptr.astype(dtype), codes.indices.astype(dtype)
+    pairs = np.column_stack([rows_of(indptr, dtype), indices]).astype(np.int64)
+    # Strengths end at 1; one factor for all changes nothing in what a graph tells.
+    strengths = np.abs(codes.values)
+    largest = max(1.0, float(strengths.max(initial=0.0)))
+    quality = CodeQuality(
+        largest,
+        np.diff(codes.indptr),
+        codes.penalties / unit**2,
+        codes.explained,
+        codes.gaps,
+        codes.inexact,
+        recall,
+    )
+    entries = Entries(
+        indptr, indices, pair_lengths(points, "euclidean", pairs), strengths / largest
+    )
+    return Graph._trusted(entries, True, points, codes=quality)

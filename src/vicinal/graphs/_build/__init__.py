@@ -1,0 +1,1 @@
+"""How graphs are built: spanning trees, edge lists, duplicates and perturbed copies."""

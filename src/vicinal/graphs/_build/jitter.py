@@ -1,0 +1,83 @@
+"""Jittered copies of a data set: points, or distances where there are no points to move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from vicinal._core.parallel import n_threads
+from vicinal._core.validation import require_memory
+from vicinal.graphs.neighborhoods import all_distances
+from vicinal.neighbors.search import NeighborSearch
+
+
+class Copies(NamedTuple):
+    """``make(i)`` is copy number i of ``original``; both are measured by ``metric``."""
+
+    make: Callable[[int], np.ndarray]
+    original: np.ndarray
+    metric: str
+
+
+def jittered_copies(
+    X: np.ndarray,
+    metric: Any,
+    n_copies: int,
+    noise: float,
+    k: int,
+    random_state: Any,
+    n_jobs: int | None = None,
+) -> Copies:
+    """Copies under uniform zero-mean noise of standard deviation ``noise * d_i``.
+
+    d_i is the mean distance of point i to its k nearest neighbours. Each copy has a generator of its
+    own, so that the copies are the same whoever makes them and in whatever order.
+    """
+    moved: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _moved_points
+    if metric not in ("euclidean", "manhattan"):
+        require_memory(
+            24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_copies),
+            f"jittering the distances of {len(X):,} points",
+            "Use metric='euclidean', which jitters the points, or a smaller n_jobs.",
+        )
+        X = X if metric == "precomputed" else all_distances(X, metric, n_jobs)
+        moved, metric = _moved_distances, "precomputed"
+    _, distances = NeighborSearch(X, metric=metric, n_jobs=n_jobs).nearest(k)
+    spread = noise * distances[:, 1:].mean(axis=1)
+    seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_copies)
+    return Copies(lambda i: moved(X, spread, np.random.default_rng(seeds[i])), X, metric)
+
+
+def _entropy(random_state: Any) -> int:
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    # One draw for every kind of seed; None gives fresh entropy.
+    if random_state is None:
+        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def _moved_points(X: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Noise from a ball: a normal direction, and a radius that makes the density uniform.
+
+    Along each axis a ball of radius R in D dimensions has variance R^2 / (D + 2).
+    """
+    n, d = X.shape
+    steps = rng.standard_normal((n, d))
+    radius = np.sqrt(d + 2.0) * spread * rng.random(n) ** (1.0 / d)
+    steps *= (radius / np.sqrt(np.einsum("ij,ij->i", steps, steps)))[:, None]
+    steps += X
+    return steps
+
+
+def _moved_distances(D: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Uniform noise with the deviation that moving both ends gives a distance, and none below 0."""
+    moved = np.triu(rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), D.shape), 1)
+    moved += moved.T
+    moved *= np.hypot(spread[:, None], spread)
+    moved += D
+    np.fill_diagonal(moved, 0.0)
+    return np.maximum(moved, 0.0, out=moved)

@@ -1,0 +1,132 @@
+"""Spanning trees of checked points or distances, whatever the search and however many rows are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
+from vicinal.graphs._build.boruvka import NO_EXCLUSIONS, spanning_edges
+from vicinal.graphs._build.duplicates import Duplicates, many_duplicates
+from vicinal.graphs._build.nearest_foreign import in_common_unit, offset_search, foreign_neighbor_search
+from vicinal.graphs._build.tree_duplicates import Edges, join_components, join_duplicates
+from vicinal.neighbors._exact import Points
+
+
+def spanning_tree(
+    X: np.ndarray, metric: Any, k: int, n_jobs: int | None = None, progress: str | None = None
+) -> Edges:
+    """Edges (n - 1, 2) of the minimum spanning tree, and their lengths; lists of k neighbours start it."""
+    rows = _duplicates(X, metric)
+    if rows is not None:
+        X, k = X[rows.representative], min(k, len(rows.representative) - 1)
+    search, to_lengths = foreign_neighbor_search(X, metric, k, n_jobs, progress)
+    edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
+    if rows is not None:
+        edges, costs = join_duplicates(edges, costs, rows, np.zeros(len(rows.representative)))
+    return edges, to_lengths(costs)
+
+
+def offset_tree(
+    X: np.ndarray,
+    metric: str,
+    scale: float,
+    offsets: np.ndarray,
+    k: int,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> np.ndarray:
+    """Edges of the tree with the least sum of ``scale * d^2 + b_i + b_j``."""
+    scale, offsets = in_common_unit(X, scale, offsets)
+    rows = _duplicates(X, metric, offsets)
+    if rows is not None:
+        X, offsets, k = (
+            X[rows.representative],
+            offsets[rows.representative],
+            min(k, len(rows.representative) - 1),
+        )
+    search = offset_search(X, metric, scale, offsets, k, n_jobs)
+    edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
+    return edges if rows is None else join_duplicates(edges, costs, rows, 2 * offsets)[0]
+
+
+def spanning_links(
+    X: np.ndarray, metric: Any, components: np.ndarray, n_jobs: int | None = None
+) -> Edges:
+    """The shortest edges that join all components, and their lengths."""
+    rows = _duplicates(X, metric)
+    if rows is None or _some_vanish(X[rows.representative], metric, n_jobs):
+        search, to_lengths = foreign_neighbor_search(X, metric, 0, n_jobs)
+        found = spanning_edges(search, labels=components, n_jobs=n_jobs)
+        return found.edges, to_lengths(found.costs)
+    joined, components = join_components(rows, components)
+    first = rows.representative
+    search, to_lengths = foreign_neighbor_search(X[first], metric, 0, n_jobs)
+    edges, costs = spanning_edges(search, labels=components[first], n_jobs=n_jobs)
+    lengths = np.concatenate([np.zeros(len(joined)), to_lengths(costs)])
+    return np.concatenate([joined, first[edges]]), lengths
+
+
+def disjoint_trees(
+    X: np.ndarray,
+    metric: Any,
+    n_trees: int,
+    k: int,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Edges:
+    """Edges and lengths of disjoint trees, one after the other; fewer trees when there are no more."""
+    rows = _duplicates(X, metric)
+    if rows is None or _some_vanish(X[rows.representative], metric, n_jobs):
+        return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose)
+    # Each tree joins the copies to the first of them that is no centre of an earlier tree. Between two sets
+    # the trees before number t use at most (t - 1)^2 pairs, and the next to be used is the first one free:
+    # so many copies are enough to find all edges between sets.
+    place = rows.rank_within_group()
+    enough = place <= n_trees * (n_trees - 1)
+    kept, left = np.flatnonzero(enough), np.flatnonzero(~enough)
+    edges, lengths = _trees_of_distinct(X[kept], metric, n_trees, k, n_jobs, verbose)
+    n_found = n_trees if len(kept) == 1 else len(edges) // (len(kept) - 1)
+    members = np.argsort(rows.group, kind="stable")
+    start = np.searchsorted(rows.group[members], rows.group[left])
+    centres = members[start + np.arange(n_found)[:, None]]
+    joined = np.stack([centres.ravel(), np.tile(left, n_found)], axis=1)
+    lengths = np.concatenate([lengths, np.zeros(len(joined))])
+    return np.concatenate([kept[edges], joined]), lengths
+
+
+def _trees_of_distinct(
+    X: np.ndarray, metric: Any, n_trees: int, k: int, n_jobs: int | None, verbose: int
+) -> Edges:
+    n, title = len(X), "neighbours" if verbose > 0 else None
+    search, to_lengths = foreign_neighbor_search(X, metric, min(k, n - 1), n_jobs, title, several=True)
+    edges, costs = np.empty((0, 2), np.int64), np.empty(0)
+    forbidden, position = NO_EXCLUSIONS, np.argsort(search.order)
+    for tree in range(n_trees):
+        title = f"tree {tree + 1} of {n_trees}" if verbose > 0 else None
+        found = spanning_edges(search, forbidden=forbidden, n_jobs=n_jobs, progress=title)
+        if len(found.edges) < n - 1:
+            break
+        edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
+        forbidden = exclude(position[edges], n)
+    return edges, to_lengths(costs)
+
+
+def exclude(edges: np.ndarray, n: int) -> ExcludedEdges:
+    sources, targets = edges.ravel(), edges[:, ::-1].ravel()
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
+    return ExcludedEdges(indptr, targets[np.argsort(sources, kind="stable")])
+
+
+def _duplicates(X: np.ndarray, metric: Any, *more: np.ndarray) -> Duplicates | None:
+    """Sets of equal points where most have copies; None where the search looks at every pair anyway."""
+    if metric not in ("euclidean", "manhattan", "cosine"):
+        return None
+    return many_duplicates(Points(X, metric, None).X if metric == "cosine" else X, *more)
+
+
+def _some_vanish(X: np.ndarray, metric: Any, n_jobs: int | None) -> bool:
+    """Whether rows that differ are so near each other that the square of their distance is 0."""
+    search, _ = foreign_neighbor_search(X, metric, 0, n_jobs)
+    return not spanning_edges(search, n_jobs=n_jobs).costs.all()

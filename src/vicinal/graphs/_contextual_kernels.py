@@ -1,0 +1,240 @@
+"""Kernels of the contextual distance: all leave-one-out descriptors of a context from one factorisation.
+
+A context of s points is first written in Helmert coordinates, see `_coding_kernels`; they take the mean out
+and lose nothing to cancellation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+from vicinal.graphs._coding_kernels import (
+    dot,
+    factor,
+    helmert_basis,
+    helmert_both,
+    helmert_rows,
+    literal_lengths,
+    norm,
+    products_of_columns,
+    products_of_rows,
+    solve,
+    times,
+)
+
+# From this loss of digits on, a context is counted literally; 1e-16 times it is the error let through.
+MAX_LOSS = 1e4
+
+
+@jit
+def euclidean_rows(points, indices, start, stop, out):
+    """Contextual distances by the trivial descriptor: | gamma - |1 - gamma| | d = d."""
+    gap = np.empty(points.shape[1])
+    for i in range(start, stop):
+        for d in range(len(gap)):
+            gap[d] = points[indices[i, 0], d] - points[indices[i, 1], d]
+        out[i, 0], out[i, 1] = 0.0, norm(gap)
+
+
+@jit
+def centroid_rows(points, indices, start, stop, out):
+    """Contextual distances by the centroid: | |x_i - m| - |x_j - m| | / K, m the mean of the context."""
+    s, dim = indices.shape[1], points.shape[1]
+    mean, gap, far = np.empty(dim), np.empty(dim), np.empty(s)
+    for i in range(start, stop):
+        own = indices[i, 0]
+        mean[:] = 0.0
+        for j in range(s):
+            for d in range(dim):
+                # Relative to the point itself: a context far from the origin keeps its digits.
+                mean[d] += points[indices[i, j], d] - points[own, d]
+        for j in range(s):
+            for d in range(dim):
+                gap[d] = points[indices[i, j], d] - points[own, d] - mean[d] / s
+            far[j] = norm(gap)
+        for j in range(s):
+            out[i, j] = abs(far[0] - far[j]) / (s - 1)
+
+
+@jit
+def centroid_products(products, indices, start, stop, out):
+    """The same from inner products of all pairs instead of points."""
+    s = indices.shape[1]
+    sums, far = np.empty(s), np.empty(s)
+    for i in range(start, stop):
+        total = 0.0
+        for u in range(s):
+            sums[u] = 0.0
+            for v in range(s):
+                sums[u] += products[indices[i, u], indices[i, v]]
+            total += sums[u]
+        for j in range(s):
+            own = products[indices[i, j], indices[i, j]]
+            far[j] = np.sqrt(max(own - 2.0 * sums[j] / s + total / s**2, 0.0))
+        for j in range(s):
+            out[i, j] = abs(far[0] - far[j]) / (s - 1)
+
+
+@jit
+def coding_length_rows(points, indices, distortion, start, stop, out):
+    """Contextual distances by the coding length (13) of contexts of points.
+
+    Returns whether contexts are left, with NaN at their first members, for `coding_length_literal`.
+    """
+    s, dim = indices.shape[1], points.shape[1]
+    squared = distortion * distortion
+    centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
+    mean, shifts = np.empty(dim), np.empty(s)
+    by_features = dim < s - 1
+    gram = np.empty((dim, dim)) if by_features else np.empty((s - 1, s - 1))
+    scratch, vectors = np.empty_like(gram), np.empty((3, len(gram)))
+    any_left = False
+    for i in range(start, stop):
+        helmert_rows(points, indices[i], s, rows, centred, mean)
+        spread = 0.0
+        for r in range(s - 1):
+            spread += dot(rows[r], rows[r])
+        square = dot(mean, mean)
+        for j in range(s):
+            moved, without = 0.0, 0.0
+            for d in range(dim):
+                step = centred[j, d] / (s - 1)
+                moved += step * (step - 2.0 * mean[d])
+                without += (mean[d] - step) ** 2
+            shifts[j] = _mean_term(square, moved, without, dim, squared)
+        done = squared > 0.0 and spread * dim / squared < np.inf
+        if done and by_features:
+            products_of_columns(rows, gram)
+            done = _by_features(gram, rows, centred, shifts, squared, scratch, vectors, out[i])
+        elif done:
+            products_of_rows(rows, gram)
+            done = _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
+        if not done:
+            out[i, 0] = np.nan
+            any_left = True
+    return any_left
+
+
+@jit
+def coding_length_literal(points, indices, distortion, start, stop, out):
+    """The same for contexts marked with NaN, each coding length counted on its own."""
+    s, dim = indices.shape[1], points.shape[1]
+    centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
+    mean, lengths = np.empty(dim), np.empty(s)
+    for i in range(start, stop):
+        if np.isnan(out[i, 0]):
+            whole = literal_lengths(points, indices[i], distortion, rows, centred, mean, lengths)
+            _distances(whole, lengths, out[i])
+
+
+@jit
+def coding_length_products(products, indices, dim, distortion, start, stop, out):
+    """The same from inner products of all pairs instead of points."""
+    s = indices.shape[1]
+    squared = distortion * distortion
+    local, half, shifts = np.empty((s, s)), np.empty((s - 1, s)), np.empty(s)
+    gram = np.empty((s - 1, s - 1))
+    scratch, vectors = np.empty_like(gram), np.empty((3, s - 1))
+    for i in range(start, stop):
+        square = 0.0
+        for u in range(s):
+            for v in range(s):
+                local[u, v] = products[indices[i, u], indices[i, v]]
+                square += local[u, v]
+        square = max(square, 0.0) / s**2
+        for j in range(s):
+            along = local[j].sum() / s - square
+            own = max(local[j, j] - 2.0 * along - square, 0.0)
+            moved = own / (s - 1) ** 2 - 2.0 * along / (s - 1)
+            shifts[j] = _mean_term(square, moved, max(square + moved, 0.0), dim, squared)
+        helmert_both(local, half, gram)
+        _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
+
+
+@jit
+def _mean_term(square, moved, without, dim, squared):
+    """Change of the last term of (13) where the mean's square changes by ``moved`` to ``without``."""
+    ratio = moved / (squared + square)
+    if ratio > -0.5:
+        return 0.5 * dim * np.log1p(ratio)
+    return 0.5 * dim * np.log((squared + without) / (squared + square))
+
+
+@jit
+def _by_members(gram, shifts, dim, squared, lower, vectors, out):
+    """Distances of one context from its (s - 1) x (s - 1) Gram matrix in Helmert coordinates.
+
+    Returns whether they have their digits.
+    """
+    s = len(shifts)
+    # By number: unpacked, numba would not know that they lie together, and compile all again.
+    vector, other, product = vectors[0], vectors[1], vectors[2]
+    whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
+    c = dim / (squared * (s - 1))
+    logdet, loss = factor(gram, c, lower)
+    whole -= 0.5 * (s - 1 + dim) * logdet
+    for j in range(s):
+        # With h row j of the Helmert basis, det without j over det with it is s/(s-1) |L^-1 h|^2.
+        helmert_basis(j, vector)
+        ratio = solve(lower, vector, vector) * s / (s - 1)
+        change = np.log(ratio)
+        if ratio > 0.99:
+            # Near 1 its logarithm has few digits: |h|^2 - |L^-1 h|^2 = c h' B^-1 gram h has them.
+            helmert_basis(j, other)
+            times(gram, other, product)
+            solve(lower, product, other)
+            change = np.log1p(-c * s / (s - 1) * dot(vector, other))
+        shifts[j] += 0.5 * (s - 1 + dim) * change
+    _distances(whole, shifts, out)
+    return loss < MAX_LOSS
+
+
+@jit
+def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
+    """The same from the D x D products of features, where the context has more points than features."""
+    s, dim = centred.shape
+    whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
+    c = dim / (squared * (s - 1))
+    logdet, loss = factor(gram, c, lower)
+    whole -= 0.5 * (s - 1 + dim) * logdet
+    vector = vectors[0]
+    for j in range(s):
+        # det without j over det with it, for S - s/(s-1) z z' is what is left of S without z.
+        lost = c * s / (s - 1) * solve(lower, centred[j], vector)
+        if lost < 0.99:
+            change = np.log1p(-lost)
+        else:
+            # Little is left without this point: count it, a difference would have no digits.
+            _products_without(centred, j, vector, gram)
+            part, part_loss = factor(gram, c, lower)
+            change, loss = part - logdet, max(loss, part_loss)
+            products_of_columns(rows, gram)
+            factor(gram, c, lower)
+        shifts[j] += 0.5 * (s - 1 + dim) * change
+    _distances(whole, shifts, out)
+    return loss < MAX_LOSS
+
+
+@jit
+def _products_without(centred, left_out, centre, gram):
+    """Products of the features of a context without one of its points, around its own mean."""
+    s, dim = centred.shape
+    for d in range(dim):
+        centre[d] = -centred[left_out, d] / (s - 1)
+    gram[:] = 0.0
+    for t in range(s):
+        if t == left_out:
+            continue
+        for u in range(dim):
+            for v in range(u + 1):
+                gram[u, v] += (centred[t, u] - centre[u]) * (centred[t, v] - centre[v])
+
+
+@jit
+def _distances(whole, parts, out):
+    """| |whole - part_0| - |whole - part_j| |; where both have one sign, ``whole`` drops out."""
+    own = whole - parts[0]
+    for j in range(len(parts)):
+        other = whole - parts[j]
+        out[j] = abs(parts[0] - parts[j]) if (own < 0.0) == (other < 0.0) else abs(own + other)

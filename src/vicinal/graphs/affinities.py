@@ -1,0 +1,184 @@
+"""Affinities of a graph: strength times a kernel of the length, at a scale that fits the data."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.validation import as_float, check_choice, check_graph
+
+if TYPE_CHECKING:
+    from vicinal.graphs.graph import Graph
+
+ROWS_PER_TASK = 1 << 15
+# As many as `knn` connects by default, so that a dense graph of the same points scales alike.
+EDGES_PER_NODE = 10
+# Around a node whose own scale is so many times larger than the typical one, lengths are compared with its
+# scale over this: its nearest edges weigh exp(-4.5), so that points far out stay tied to the others
+# instead of being clusters of their own.
+FAR_OUT = 3.0
+# Twice as much is still a number.
+LARGE = 1e300
+
+
+def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> sparse.csr_array:
+    """Affinity w_ij = strength * kernel(length) of each edge.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edges with lengths and strengths.
+    scale : float, "auto" or "local", default="auto"
+        Length at which affinity has clearly dropped, see `edge_scale`. Infinity makes a kernel 1.
+    kernel : {"gaussian", "binary", "inverse"}, default="gaussian"
+        "gaussian" is exp(-(d / s)^2 / 2), "inverse" is 1 / (1 + d / s), "binary" is 1.
+
+    Returns
+    -------
+    csr_array of shape (n_nodes, n_nodes)
+        An entry for each edge, also where the value is as small as 0. Symmetric if the graph is
+        undirected; the diagonal is empty.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> graph = Graph.from_edges(3, [[0, 1], [1, 2]], lengths=[0.0, 2.0])
+    >>> graph.affinity(scale=2.0).toarray().round(3)
+    array([[0.   , 1.   , 0.   ],
+           [1.   , 0.   , 0.607],
+           [0.   , 0.607, 0.   ]])
+    """
+    check_graph(graph)
+    check_choice(kernel, "kernel", ("gaussian", "binary", "inverse"))
+    check_scale(scale)
+    if kernel == "binary":
+        values = graph.strengths.copy()
+    else:
+        scales = _scales_of_edges(graph, scale)
+        # A length far above its scale may overflow to infinity, where every kernel is 0.
+        with np.errstate(over="ignore", under="ignore"):
+            out = scales if isinstance(scales, np.ndarray) else None
+            values = _kernel(np.divide(graph.lengths, scales, out=out), kernel)
+        values *= graph.strengths
+    return sparse.csr_array(
+        (values, graph.indices.copy(), graph.indptr.copy()), shape=(graph.n_nodes,) * 2
+    )
+
+
+def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
+    """Scale, or scales, at which the lengths of a graph's edges are compared.
+
+    A node's scale is the mean of its shortest edges, ten at most. Edges between duplicates
+    (length 0) are left out, as they say nothing about how far apart points are.
+
+    Parameters
+    ----------
+    graph : Graph
+        Edges with lengths.
+    scale : float, "auto" or "local", default="auto"
+        "auto" is the median of the nodes' scales: it follows the units of the data, a minority of
+        outliers does not move it, and neither long edges nor the density of the graph matter much.
+        Affinities take a third of a node's own scale for its edges where that is larger: in Gaussian
+        tails, or for an outlier, all lengths are far above the typical one, and a few points
+        that are near each other out there would else look like a cluster.
+        It is 1 if no edge has a length above 0, and infinite if strengths are the coefficients of
+        sparse codes (`vicinal.graphs.l1`), which are affinities as they are.
+        "local" compares the edge (i, j) with the geometric mean of its two nodes' scales, so that
+        clusters of different density look alike; a node without a scale takes that of "auto".
+        A number > 0, or infinity, is taken as it is.
+
+    Returns
+    -------
+    float, or array of shape (n_nodes,) for "local"
+
+    References
+    ----------
+    Zelnik-Manor and Perona, "Self-tuning spectral clustering", NIPS 2004, for the local form.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> from vicinal.graphs import edge_scale
+    >>> graph = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]], lengths=[1.0, 1.0, 9.0])
+    >>> edge_scale(graph)
+    3.0
+    >>> edge_scale(graph, "local")
+    array([1., 1., 5., 9.])
+    """
+    check_graph(graph)
+    scale = check_scale(scale)
+    if isinstance(scale, float):
+        return scale
+    if scale == "auto" and graph.codes is not None:
+        return np.inf
+    scales = _node_scales(graph)
+    known = scales > 0
+    typical = _median(scales[known]) if known.any() else 1.0
+    return typical if scale == "auto" else np.where(known, scales, typical)
+
+
+def _median(values: np.ndarray) -> float:
+    """The median, also where the sum of the middle two would overflow."""
+    factor = 0.5 if values.max() > LARGE else 1.0
+    return float(np.median(values * factor)) / factor
+
+
+def check_scale(scale: Any) -> float | str:
+    """`scale` as a float > 0, or "auto", or "local"."""
+    if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
+        if as_float(scale) > 0:
+            return as_float(scale)
+        raise ValueError(
+            f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
+        )
+    if isinstance(scale, str) and scale in ("auto", "local"):
+        return scale
+    error = ValueError if isinstance(scale, str) else TypeError
+    raise error(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
+
+
+def _kernel(values: np.ndarray, kernel: str) -> np.ndarray:
+    """Kernel of lengths over their scales, which are overwritten."""
+    if kernel == "inverse":
+        values += 1.0
+        return np.reciprocal(values, out=values)
+    np.square(values, out=values)
+    values *= -0.5
+    return np.exp(values, out=values)
+
+
+def _scales_of_edges(graph: Graph, scale: Any) -> float | np.ndarray:
+    """What the length of each edge is divided by; an array is fresh and may be overwritten."""
+    base = edge_scale(graph, scale)
+    if isinstance(base, np.ndarray):
+        # Roots first: the product of two scales may overflow or vanish.
+        roots = np.sqrt(base)
+        return _combined(np.multiply, roots, graph)
+    if scale != "auto" or base == np.inf:
+        return base
+    wide = np.maximum(_node_scales(graph) / FAR_OUT, base)
+    if wide.max(initial=base) == base:
+        return base
+    return _combined(np.maximum, wide, graph)
+
+
+def _combined(combine: np.ufunc, values: np.ndarray, graph: Graph) -> np.ndarray:
+    """Values of the two ends of each edge, combined."""
+    result = np.repeat(values, graph.degrees)
+    return combine(result, values[graph.indices], out=result)
+
+
+def _node_scales(graph: Graph) -> np.ndarray:
+    """Mean of the shortest positive lengths at each node, 0 where there is none."""
+    from vicinal.graphs._scale_kernels import mean_shortest
+
+    scales = np.empty(graph.n_nodes)
+    map_threads(
+        lambda rows: mean_shortest(graph.indptr, graph.lengths, EDGES_PER_NODE, *rows, scales),
+        blocks(graph.n_nodes, ROWS_PER_TASK),
+    )
+    return scales

@@ -1,0 +1,132 @@
+"""A k-d tree whose queries are whole leaves, so that neighbours share the walk down the tree.
+
+The tree is balanced and lies in plain arrays: children of node v are 2v + 1 and 2v + 2, the last
+level holds the leaves, and the points are stored in leaf order. Comparisons of boxes and points use
+the same sums in the same order as the distances themselves; rounding is monotone, so a pruned box can
+never hold a point that belongs into the answer.
+
+Costs are squared Euclidean distances (p = 2) or Manhattan distances (p = 1), optionally with a weight
+a point, ``scale * cost + b_i + b_j``, which is what spanning trees with vertex offsets need.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.parallel import blocks, map_threads, n_threads
+from vicinal.neighbors._kdtree_kernels import (
+    NO_OFFSETS,
+    KDTree,
+    Offsets,
+    leaf_join,
+    point_search,
+    split,
+)
+
+# Dimensions for which the inner loops are compiled with a fixed length.
+UNROLLED = 4
+
+
+def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = None) -> KDTree:
+    """Build the tree; every leaf holds between ``leaf_size / 2`` and ``leaf_size`` points."""
+    n, d = X.shape
+    n_leaves = 1
+    while n > n_leaves * leaf_size:
+        n_leaves *= 2
+    tree = KDTree(
+        np.array(X, dtype=np.float64, order="C"),
+        np.arange(n, dtype=np.int64),
+        np.empty((2 * n_leaves - 1, d)),
+        np.empty((2 * n_leaves - 1, d)),
+        np.empty((2 * n_leaves - 1, 2), dtype=np.int64),
+        np.empty(2 * n_leaves - 1, dtype=np.int64),
+    )
+    tree.bounds[0] = 0, n
+    dims = _fixed(d)
+    top = [0]
+    while len(top) < min(n_threads(n_jobs), n_leaves):
+        for node in top:
+            split(tree, dims, node, node + 1)
+        top = [child for node in top for child in (2 * node + 1, 2 * node + 2)]
+    map_threads(lambda node: split(tree, dims, node, len(tree.bounds)), top, n_jobs)
+    return tree
+
+
+def nearest_others(
+    tree: KDTree, k: int, *, p: int = 2, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest other points of every point, sorted by (distance, index).
+
+    Returns
+    -------
+    indices : ndarray (n, k), int64
+    distances : ndarray (n, k), float64
+    """
+    n = len(tree.points)
+    indices, costs = np.empty((n, k), np.int64), np.empty((n, k))
+    nearest_in_tree_order(tree, indices, costs, p=p, n_jobs=n_jobs, original=True)
+    return indices, costs if p == 1 else np.sqrt(costs, out=costs)
+
+
+def nearest_in_tree_order(
+    tree: KDTree,
+    indices: np.ndarray,
+    costs: np.ndarray,
+    *,
+    p: int = 2,
+    offsets: Offsets = NO_OFFSETS,
+    n_jobs: int | None = None,
+    original: bool = False,
+) -> None:
+    """Fill ``indices`` and ``costs`` with the lists of the cheapest others of every point.
+
+    Rows and entries are tree positions, or those of the original array with ``original``.
+    """
+    kind = kernel_kind(tree, p, offsets)
+
+    def search(block: tuple[int, int]) -> None:
+        leaf_join(tree, kind, offsets, *block, indices, costs, original)
+
+    map_threads(search, blocks(tree.n_leaves, _leaves_a_task(tree)), n_jobs)
+
+
+def nearest_to(
+    tree: KDTree, queries: np.ndarray, k: int, *, p: int = 2, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k points of the tree nearest to each query, sorted by (distance, index)."""
+    kind = kernel_kind(tree, p)
+    indices, costs = np.empty((len(queries), k), np.int64), np.empty((len(queries), k))
+    map_threads(
+        lambda block: point_search(tree, kind, queries, *block, indices, costs),
+        blocks(len(queries), 2048),
+        n_jobs,
+    )
+    return indices, costs if p == 1 else np.sqrt(costs, out=costs)
+
+
+def tree_offsets(tree: KDTree, scale: float, offsets: np.ndarray) -> Offsets:
+    """Offsets of the original rows, laid out for the tree."""
+    points = np.ascontiguousarray(offsets[tree.order], dtype=np.float64)
+    nodes = np.empty(len(tree.bounds))
+    first = tree.n_leaves - 1
+    nodes[first:] = np.minimum.reduceat(points, tree.bounds[first:, 0])
+    while first:
+        level = slice(first, 2 * first + 1)
+        nodes[first // 2 : first] = nodes[level].reshape(-1, 2).min(axis=1)
+        first //= 2
+    return Offsets(float(scale), points, nodes)
+
+
+def kernel_kind(tree: KDTree, p: int = 2, offsets: Offsets = NO_OFFSETS) -> tuple[Any, ...]:
+    """What a kernel is to be compiled for: dimension, power of the metric, offsets or none."""
+    return _fixed(tree.points.shape[1]), (0,) * p, (0,) * min(len(offsets.points), 1)
+
+
+def _fixed(d: int) -> tuple[int, ...]:
+    return (0,) * d if d <= UNROLLED else ()
+
+
+def _leaves_a_task(tree: KDTree) -> int:
+    return max(1, min(256, tree.n_leaves // 16))

@@ -1,0 +1,195 @@
+"""Search in rows of distances: a given matrix, or one computed a few rows at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.parallel import blocks, map_threads
+from vicinal.neighbors._brute_kernels import smallest
+from vicinal.neighbors._radius import Rows, in_blocks, rows_of
+
+# Distances that a task holds at once.
+BLOCK_ENTRIES = 2_000_000
+# What a distance may fall below 0 by rounding, as a share of the largest.
+ROUNDING = 1e-9
+# Lists that are measured at once: as few points as are named twice, yet enough to fill a call.
+FEW_ROWS = 32
+
+
+class Table:
+    """A table of distances from queries to points, reached through ``rows(first, last)``."""
+
+    def __init__(
+        self,
+        rows: Callable[[int, int], np.ndarray],
+        n_rows: int,
+        n_columns: int,
+        n_jobs: int | None,
+    ) -> None:
+        self.rows, self.n_rows, self.n_jobs = rows, n_rows, n_jobs
+        self.size = max(1, BLOCK_ENTRIES // n_columns)
+
+    def nearest(self, k: int, *, own: bool, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k smallest entries of each row; ``own`` leaves the diagonal out."""
+        indices, distances = np.empty((self.n_rows, k), np.int64), np.empty((self.n_rows, k))
+
+        def select(span: tuple[int, int]) -> None:
+            a, b = span
+            smallest(self.rows(a, b), _diagonal(a, b, own), indices[a:b], distances[a:b])
+
+        map_threads(select, blocks(self.n_rows, self.size), self.n_jobs, progress=progress)
+        return indices, distances
+
+    def within(self, radius: float, *, own: bool, progress: str | None) -> Rows:
+        """The entries of each row that are at most ``radius``."""
+
+        def search(span: tuple[int, int]) -> Rows:
+            return rows_of(self.rows(*span), radius, _diagonal(*span, own))
+
+        return in_blocks(search, self.n_rows, self.size, self.n_jobs, progress)
+
+
+class Distances:
+    """A given square distance matrix."""
+
+    method = "precomputed"
+
+    def __init__(self, matrix: np.ndarray, n_jobs: int | None) -> None:
+        self.matrix, self.n_jobs = matrix, n_jobs
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest others of every point."""
+        return self._table(self.matrix).nearest(k, own=True, progress=progress)
+
+    def nearest_to(
+        self, queries: np.ndarray, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k points nearest to each query, a row of distances to the points."""
+        return self._table(queries).nearest(k, own=False, progress=progress)
+
+    def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
+        """The points within ``radius`` of each query, or of each point."""
+        own = queries is None
+        asked = self.matrix if queries is None else queries
+        return self._table(asked).within(radius, own=own, progress=progress)
+
+    def _table(self, matrix: np.ndarray) -> Table:
+        return Table(lambda a, b: matrix[a:b], len(matrix), matrix.shape[1], self.n_jobs)
+
+
+class OtherMetric:
+    """Points under any metric that scikit-learn knows, or a callable."""
+
+    method = "pairwise"
+
+    def __init__(self, X: np.ndarray, metric: Any, n_jobs: int | None) -> None:
+        self.metric, self.n_jobs = metric, n_jobs
+        self.X = self._prepare(X)
+        # Parameters that depend on the data must not be taken from each block anew.
+        self.params: dict[str, Any] = {}
+        if metric == "seuclidean":
+            self.params["V"] = np.var(X, axis=0, ddof=1)
+        elif metric == "mahalanobis":
+            self.params["VI"] = _inverse_covariance(X)
+        try:
+            self.distances(self.X[:1])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"metric={metric!r} could not be evaluated on X ({error}); use 'euclidean', "
+                "'cosine', 'manhattan', 'precomputed', another name that "
+                "sklearn.metrics.pairwise_distances knows, or a callable of two points."
+            ) from error
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest others of every point."""
+        return self._table(self.X).nearest(k, own=True, progress=progress)
+
+    def nearest_to(
+        self, queries: np.ndarray, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k points nearest to each query."""
+        return self._table(self._prepare(queries)).nearest(k, own=False, progress=progress)
+
+    def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
+        """The points within ``radius`` of each query, or of each point."""
+        asked = self.X if queries is None else self._prepare(queries)
+        return self._table(asked).within(radius, own=queries is None, progress=progress)
+
+    def _prepare(self, X: np.ndarray) -> np.ndarray:
+        from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
+        return X.astype(bool) if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
+
+    def _table(self, queries: np.ndarray) -> Table:
+        return Table(
+            lambda a, b: self.distances(queries[a:b]), len(queries), len(self.X), self.n_jobs
+        )
+
+    def lengths_of(self, rows: np.ndarray, lists: np.ndarray) -> np.ndarray:
+        """Distances from some points to those that their lists name."""
+        lengths = np.empty(lists.shape)
+        for a, b in blocks(len(rows), FEW_ROWS):
+            near, place = np.unique(lists[a:b], return_inverse=True)
+            block = self.distances(self.X[rows[a:b]], self.X[near])
+            lengths[a:b] = np.take_along_axis(block, place.reshape(lists[a:b].shape), axis=1)
+        return lengths
+
+    def distances(self, queries: np.ndarray, points: np.ndarray | None = None) -> np.ndarray:
+        """Distances of all queries to all points, or to the given ones."""
+        from sklearn.metrics import pairwise_distances
+
+        points = self.X if points is None else points
+        with warnings.catch_warnings():
+            # Divisions by zero show up as NaN below, with a message that names the row.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            block = pairwise_distances(queries, points, metric=self.metric, **self.params)
+        if not np.isfinite(block).all():
+            j = int(np.argwhere(~np.isfinite(block))[0, 1])
+            raise ValueError(
+                f"metric={self.metric!r} gives a distance that is not a finite number, for instance to "
+                f"row {j} of X; drop such rows or choose a metric that is defined for them."
+            )
+        least = block.min()
+        # Named metrics fall below 0 by rounding only, if at all.
+        if callable(self.metric) and least < -ROUNDING * block.max(initial=-least):
+            j = int(np.unravel_index(np.argmin(block), block.shape)[1])
+            raise ValueError(
+                f"metric={self.metric!r} gives the distance {least:g} to row {j} of X, but distances "
+                "must be >= 0; take the absolute value, or another metric."
+            )
+        return np.maximum(block, 0.0, dtype=np.float64)
+
+
+def _inverse_covariance(X: np.ndarray) -> np.ndarray:
+    """Inverse covariance of the columns, each brought to variance 1 first: their units do not matter."""
+    dependent = ValueError(
+        "metric='mahalanobis' needs columns that are linearly independent, but those of X "
+        f"(shape {X.shape}) are constant, collinear or too many for so few points; drop some, "
+        "or reduce X first, for instance by sklearn.decomposition.PCA(whiten=True), and take "
+        "'euclidean'."
+    )
+    if len(X) <= X.shape[1]:
+        raise dependent
+    with np.errstate(all="ignore"):
+        covariance = np.atleast_2d(np.cov(X.T))
+        spread = np.sqrt(np.diagonal(covariance))
+        units = np.outer(spread, spread)
+        correlation = covariance / units
+    known = np.isfinite(correlation).all()
+    if not known or np.linalg.cond(correlation) > 1 / np.finfo(np.float64).eps:
+        raise dependent
+    return np.linalg.inv(correlation).T / units
+
+
+def _diagonal(a: int, b: int, own: bool) -> np.ndarray:
+    return np.arange(a, b) if own else np.full(b - a, -1)

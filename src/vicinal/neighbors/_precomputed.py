@@ -1,0 +1,147 @@
+"""Search in ready lists: a sparse distance matrix, or neighbours found elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal.neighbors._radius import Rows
+
+
+class SparseDistances:
+    """A sparse distance matrix: a stored zero is a distance, a missing entry is no neighbour."""
+
+    method = "precomputed"
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        self.matrix = matrix
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest others of every point."""
+        return _head(*_entries(self.matrix, own=True), len(self), k)
+
+    def nearest_to(
+        self, queries: sparse.csr_array, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k points nearest to each query, a row of distances to the points."""
+        return _head(*_entries(queries, own=False), queries.shape[0], k)
+
+    def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
+        """The points within ``radius`` of each query, or of each point."""
+        asked = self.matrix if queries is None else queries
+        rows, ids, distances = _entries(asked, own=queries is None)
+        near = distances <= radius
+        indptr = np.searchsorted(rows[near], np.arange(asked.shape[0] + 1))
+        return indptr, ids[near], distances[near]
+
+
+class Neighbors:
+    """Neighbours found elsewhere: a pair (indices, distances), a row a point."""
+
+    method = "given"
+
+    def __init__(self, pair: tuple[Any, Any]) -> None:
+        indices, distances = _check_pair(pair)
+        n, width = indices.shape
+        rows = np.repeat(np.arange(n), width)
+        other = (indices != np.arange(n)[:, None]).ravel()
+        self.n = n
+        self.entries = rows[other], indices.ravel()[other], distances.ravel()[other]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest others of every point."""
+        return _head(*self.entries, self.n, k)
+
+    def nearest_to(self, queries: Any, k: int, progress: str | None) -> Any:
+        """Not possible: the points themselves are not known."""
+        raise ValueError(
+            "queries were given, but X is a ready pair (indices, distances) that knows no points; "
+            "build the search on the points instead."
+        )
+
+    def within(self, radius: float, queries: Any, progress: str | None) -> Any:
+        """Not possible: the lists end at their last neighbour, not at a radius."""
+        raise ValueError(
+            f"radius={radius:g}, but X is a ready pair (indices, distances) whose lists may end "
+            "before the radius does; build the search on the points or on their distances instead."
+        )
+
+
+def _entries(matrix: sparse.csr_array, own: bool) -> Rows:
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    ids, distances = matrix.indices.astype(np.int64), matrix.data
+    if own:
+        other = ids != rows
+        rows, ids, distances = rows[other], ids[other], distances[other]
+    return rows, ids, distances
+
+
+def _head(
+    rows: np.ndarray, ids: np.ndarray, distances: np.ndarray, n: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first k entries of each row by (distance, index)."""
+    counts = np.bincount(rows, minlength=n)
+    short = int(np.argmin(counts))
+    if not counts[short]:
+        raise ValueError(
+            f"k={k}, but row {short} of X holds no distance to another point, and so has no neighbour; "
+            "give it some, or leave the point out."
+        )
+    if counts[short] < k:
+        raise ValueError(
+            f"k={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "
+            f"k={counts[short]} or give more neighbours."
+        )
+    return first_in_rows(rows, ids, distances, n, k)
+
+
+def first_in_rows(
+    rows: np.ndarray, ids: np.ndarray, distances: np.ndarray, n: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first k entries of each row by (distance, index), where each row has as many."""
+    counts = np.bincount(rows, minlength=n)
+    order = np.lexsort((ids, distances, rows))
+    start = np.cumsum(counts) - counts
+    chosen = order[start[:, None] + np.arange(k)]
+    return ids[chosen], distances[chosen]
+
+
+def _check_pair(pair: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+    indices, distances = np.asarray(pair[0]), np.asarray(pair[1])
+    if indices.ndim != 2 or indices.shape != distances.shape or indices.size == 0:
+        raise ValueError(
+            f"X is a pair with indices of shape {indices.shape} and distances of shape "
+            f"{distances.shape}, but both need the same shape (n_points, n_neighbors)."
+        )
+    if indices.dtype.kind not in "iu" or distances.dtype.kind not in "iuf":
+        raise TypeError(
+            f"X is a pair with indices of dtype {indices.dtype} and distances of dtype "
+            f"{distances.dtype}, but whole numbers and real numbers are needed, in this order; "
+            "scikit-learn's kneighbors returns them the other way round."
+        )
+    n = len(indices)
+    if indices.min() < 0 or indices.max() >= n:
+        raise ValueError(
+            f"X holds the index {indices.min() if indices.min() < 0 else indices.max()}, but with "
+            f"{n} rows indices must be from 0 to {n - 1}; leave out columns with missing neighbours."
+        )
+    distances = distances.astype(np.float64)
+    if not np.isfinite(distances).all() or distances.min() < 0:
+        raise ValueError(
+            "X holds distances that are negative, NaN or infinite; leave such neighbours out."
+        )
+    ordered = np.sort(indices, axis=1)
+    repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+    if len(repeated):
+        raise ValueError(
+            f"row {repeated[0]} of X lists a neighbour twice; each neighbour may be listed once."
+        )
+    return indices.astype(np.int64), distances

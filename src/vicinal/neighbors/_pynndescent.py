@@ -1,0 +1,101 @@
+"""Approximate neighbours under other metrics, by pynndescent, with their recall measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.parallel import n_threads
+from vicinal.neighbors._pairwise import OtherMetric
+from vicinal.neighbors._radius import Rows
+
+N_SAMPLES, N_TRIES = 200, 3
+
+
+class DescentPoints:
+    """Approximate lists in front of an exact road, which serves what the lists cannot."""
+
+    def __init__(
+        self, exact: Any, metric: Any, recall: float, random_state: Any, n_jobs: int | None
+    ) -> None:
+        try:
+            import pynndescent
+        except ImportError as error:
+            raise ImportError(
+                f"metric={metric!r} with method='approximate' needs pynndescent: "
+                'pip install "vicinal[ann]", or take method="exact".'
+            ) from error
+        known = pynndescent.distances.named_distances
+        if isinstance(metric, str) and metric not in known:
+            raise ValueError(
+                f"metric={metric!r} has no approximate search; take method='exact', or one of "
+                f"{', '.join(sorted(known))}."
+            )
+        self.exact, self.X, self.metric, self.wanted = exact, exact.X, metric, recall
+        self.random = np.random.default_rng(random_state)
+        self.n_jobs, self.recall = n_jobs, 1.0
+        self.method: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest others of every point, most of them; exact if longer lists do not help."""
+        from pynndescent import NNDescent
+
+        n = len(self.X)
+        rows = np.sort(self.random.choice(n, min(n, N_SAMPLES), replace=False))
+        true = self.exact.nearest_to(self.X[rows], k, None)[1]
+        width = k + 16
+        for _ in range(N_TRIES):
+            if width >= n:
+                break
+            index = NNDescent(
+                self.X,
+                metric=self.metric,
+                n_neighbors=width,
+                random_state=int(self.random.integers(2**31)),
+                n_jobs=n_threads(self.n_jobs),
+            )
+            lists = _without_self(index.neighbor_graph, k)
+            if (lists >= 0).all():
+                # Compared by distance, so that another one of several tied neighbours counts as found.
+                found = np.column_stack([np.zeros(len(rows)), self._measured(rows, lists[rows])[1]])
+                self.recall = float((found[:, :k] <= true[:, -1:] * (1 + 1e-12)).mean())
+                if self.recall >= self.wanted:
+                    self.method = "pynndescent"
+                    return self._measured(np.arange(n), lists)
+            width *= 2
+        self.recall = 1.0
+        exact = self.exact.nearest_others(k, progress)
+        self.method = self.exact.method
+        return exact
+
+    def _measured(self, rows: np.ndarray, lists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lists with their distances, sorted by both; pynndescent has measured in single precision."""
+        lengths = OtherMetric(self.X, self.metric, self.n_jobs).lengths_of(rows, lists)
+        order = np.lexsort((lists, lengths), axis=1)
+        return np.take_along_axis(lists, order, axis=1), np.take_along_axis(lengths, order, axis=1)
+
+    def nearest_to(
+        self, queries: np.ndarray, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k points nearest to each query, exact."""
+        lists = self.exact.nearest_to(queries, k, progress)
+        self.method, self.recall = self.exact.method, 1.0
+        return lists
+
+    def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
+        """The points within ``radius`` of each query, or of each point."""
+        lists = self.exact.within(radius, queries, progress)
+        self.method, self.recall = self.exact.method, 1.0
+        return lists
+
+
+def _without_self(lists: tuple[np.ndarray, np.ndarray], k: int) -> np.ndarray:
+    """The first k others of each row by (distance, index)."""
+    indices, distances = lists
+    distances = np.where(indices == np.arange(len(indices))[:, None], np.inf, distances)
+    order = np.lexsort((indices, distances), axis=1)[:, :k]
+    return np.take_along_axis(indices, order, axis=1).astype(np.int64)

@@ -1,0 +1,150 @@
+"""Exact search among sparse rows: Euclidean and cosine distances, without a dense copy of the table.
+
+Products of sparse matrices give squared distances up to a known rounding error. What might be among the
+nearest is measured again from differences of rows, in the order of features, as dense points are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.sparse import checked_csr
+from vicinal._core.validation import not_real
+from vicinal.neighbors._exact import safe_unit
+from vicinal.neighbors._precomputed import first_in_rows
+from vicinal.neighbors._radius import Rows, in_blocks
+
+METRICS = ("euclidean", "cosine")
+# Products that a task holds at once, and stored values of the rows that are measured again.
+BLOCK_ENTRIES, MEASURED_ENTRIES = 2_000_000, 1 << 21
+
+
+class SparsePoints:
+    """Points in the rows of a sparse matrix."""
+
+    method = "sparse"
+
+    def __init__(self, X: sparse.csr_array, metric: str, n_jobs: int | None) -> None:
+        self.metric, self.n_jobs = metric, n_jobs
+        has_unit = metric != "cosine" and X.nnz > 0
+        self.unit = safe_unit(X.data[None]) if has_unit else 1.0
+        self.X = self._prepare(X, "X")
+        self.squares = _row_squares(self.X)
+        self.columns = sparse.csr_array(self.X.T)
+        self.size = max(1, BLOCK_ENTRIES // max(1, len(self)))
+        # Rounding of a product, a sum over the features of a row, relative to the squares.
+        longest = int(np.diff(self.X.indptr).max(initial=0))
+        self.rounding = 4.0 * (longest + 4) * np.finfo(np.float64).eps
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest others of every point."""
+        return self._nearest(self.X, k, True, progress)
+
+    def nearest_to(
+        self, queries: sparse.csr_array, k: int, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k points nearest to each query."""
+        return self._nearest(self._prepare(queries, "queries"), k, False, progress)
+
+    def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
+        """The points within ``radius`` of each query, or of each point."""
+        asked = self.X if queries is None else self._prepare(queries, "queries")
+        reach = 2.0 * radius if self.metric == "cosine" else (radius * self.unit) ** 2
+
+        def search(span: tuple[int, int]) -> Rows:
+            squares, slack = self._squares(asked, *span, own=queries is None)
+            rows, ids = np.nonzero(squares <= reach * (1.0 + 1e-12) + slack)
+            distances = self._measured(asked, rows + span[0], ids)
+            near = distances <= radius
+            indptr = np.searchsorted(rows[near], np.arange(span[1] - span[0] + 1))
+            return indptr, ids[near], distances[near]
+
+        return in_blocks(search, asked.shape[0], self.size, self.n_jobs, progress)
+
+    def _nearest(
+        self, asked: sparse.csr_array, k: int, own: bool, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n = asked.shape[0]
+        indices, distances = np.empty((n, k), np.int64), np.empty((n, k))
+
+        def search(span: tuple[int, int]) -> None:
+            a, b = span
+            squares, slack = self._squares(asked, a, b, own=own)
+            last = np.partition(squares, k - 1, axis=1)[:, k - 1, None]
+            rows, ids = np.nonzero(squares <= last + 2.0 * slack)
+            lengths = self._measured(asked, rows + a, ids)
+            indices[a:b], distances[a:b] = first_in_rows(rows, ids, lengths, b - a, k)
+
+        map_threads(search, blocks(n, self.size), self.n_jobs, progress=progress)
+        return indices, distances
+
+    def _squares(
+        self, asked: sparse.csr_array, a: int, b: int, *, own: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Squared distances of some rows to all points, and a bound of their rounding in each row."""
+        rows = asked[a:b]
+        norms = _row_squares(rows)[:, None]
+        squares = (rows @ self.columns).toarray()
+        squares *= -2.0
+        squares += self.squares
+        squares += norms
+        if own:
+            squares[np.arange(b - a), np.arange(a, b)] = np.inf
+        return squares, self.rounding * (norms + self.squares.max(initial=0.0))
+
+    def _measured(self, asked: sparse.csr_array, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Distances of pairs, in the metric, from the differences of their rows."""
+        squares = np.empty(len(rows))
+        stored = self.X.nnz + asked.nnz
+        per_pair = max(1, stored // max(1, len(self) + asked.shape[0]))
+        for a, b in blocks(len(rows), max(1, MEASURED_ENTRIES // per_pair)):
+            squares[a:b] = _row_squares(asked[rows[a:b]] - self.X[ids[a:b]])
+        return squares / 2 if self.metric == "cosine" else np.sqrt(squares) / self.unit
+
+    def _prepare(self, X: sparse.csr_array, name: str) -> sparse.csr_array:
+        if self.metric != "cosine":
+            return X if self.unit == 1.0 else X * self.unit
+        size = np.asarray(abs(X).max(axis=1).toarray()).ravel()
+        zero = np.flatnonzero(size == 0)
+        if len(zero):
+            raise ValueError(
+                f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
+                f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
+            )
+        scaled = _divided(X, size)
+        return _divided(scaled, np.sqrt(_row_squares(scaled)))
+
+
+def check_sparse_points(X: Any, name: str = "X") -> sparse.csr_array:
+    """`X` as a finite `csr_array` of float64 in canonical form; the caller's matrix is never changed."""
+    if X.dtype.kind not in "buif":
+        raise not_real(name, X.dtype)
+    csr = checked_csr(X, name, np.float64)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    if not np.isfinite(csr.data).all():
+        raise ValueError(
+            f"{name} holds {int((~np.isfinite(csr.data)).sum())} value(s) that are NaN or infinite; impute "
+            "or drop them (sklearn.impute.SimpleImputer does)."
+        )
+    if csr.shape[0] < 1 or csr.shape[1] < 1:
+        raise ValueError(f"{name} has shape {csr.shape}, but 1 point and 1 feature are needed.")
+    return csr
+
+
+def _row_squares(rows: sparse.csr_array) -> np.ndarray:
+    squared = sparse.csr_array((np.square(rows.data), rows.indices, rows.indptr), shape=rows.shape)
+    return squared @ np.ones(rows.shape[1])
+
+
+def _divided(rows: sparse.csr_array, by: np.ndarray) -> sparse.csr_array:
+    data = rows.data / np.repeat(by, np.diff(rows.indptr))
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

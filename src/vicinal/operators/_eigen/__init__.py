@@ -1,0 +1,1 @@
+"""Eigensolvers behind `leading_eigenpairs`."""

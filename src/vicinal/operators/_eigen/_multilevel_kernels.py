@@ -1,0 +1,73 @@
+"""Kernels of the multilevel solver: smoothing of many vectors at once, and grouping of nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+
+# A neighbour is close if its weight is at least this share of the node's largest.
+CLOSE = 0.25
+
+
+@jit
+def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, start, stop):
+    """One step of Chebyshev iteration for A x = b: the change of x, from the one before it."""
+    width = x.shape[1]
+    residual = np.empty(width)
+    for i in range(start, stop):
+        residual[:] = b[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            value, other = values[e], x[indices[e]]
+            for c in range(width):
+                residual[c] -= value * other[c]
+        for c in range(width):
+            change[i, c] = momentum * change[i, c] + step * inverse[i] * residual[c]
+
+
+@jit
+def group(indptr, indices, weights):
+    """Number of the group of each node, and how many there are.
+
+    A group is a node with its close neighbours. Nodes left between the groups join the one they are
+    most strongly tied to, so that every group is connected.
+    """
+    n = len(indptr) - 1
+    largest = np.zeros(n)
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            largest[i] = max(largest[i], weights[e])
+    groups = np.full(n, -1)
+    n_groups = 0
+    for i in range(n):
+        if groups[i] >= 0:
+            continue
+        free = True
+        for e in range(indptr[i], indptr[i + 1]):
+            if weights[e] >= CLOSE * largest[i] and groups[indices[e]] >= 0:
+                free = False
+                break
+        if free:
+            groups[i] = n_groups
+            for e in range(indptr[i], indptr[i + 1]):
+                if weights[e] >= CLOSE * largest[i]:
+                    groups[indices[e]] = n_groups
+            n_groups += 1
+    joined = groups.copy()
+    for i in range(n):
+        if groups[i] >= 0:
+            continue
+        strongest = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            if groups[indices[e]] >= 0 and weights[e] > strongest:
+                strongest = weights[e]
+                joined[i] = groups[indices[e]]
+    for i in range(n):
+        if joined[i] >= 0:
+            continue
+        joined[i] = n_groups
+        for e in range(indptr[i], indptr[i + 1]):
+            if joined[indices[e]] < 0:
+                joined[indices[e]] = n_groups
+        n_groups += 1
+    return joined, n_groups

@@ -1,0 +1,52 @@
+"""Kernels of a sparse matrix times a vector or a block of vectors, and of the width of its graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+
+
+@jit
+def rows_times_vector(indptr, indices, values, x, start, stop, out):
+    """Rows ``start`` to ``stop`` of a CSR matrix times x."""
+    for i in range(start, stop):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            total += values[e] * x[indices[e]]
+        out[i] = total
+
+
+@jit
+def rows_times_block(indptr, indices, values, x, start, stop, out):
+    """Rows ``start`` to ``stop`` of a CSR matrix times a block of vectors, a row of ``x`` a node."""
+    width = x.shape[1]
+    for i in range(start, stop):
+        for c in range(width):
+            out[i, c] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            value, j = values[e], indices[e]
+            for c in range(width):
+                out[i, c] += value * x[j, c]
+
+
+@jit
+def hops_from(first, indptr, indices):
+    """Edges on the shortest way from one node to each; -1 where there is none."""
+    n = len(indptr) - 1
+    distance = np.full(n, -1, dtype=np.int64)
+    queue = np.empty(n, dtype=np.int64)
+    distance[first] = 0
+    queue[0] = first
+    filled = 1
+    for at in range(n):
+        if at == filled:
+            break
+        i = queue[at]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if distance[j] < 0:
+                distance[j] = distance[i] + 1
+                queue[filled] = j
+                filled += 1
+    return distance

@@ -1,0 +1,144 @@
+"""Shortest paths from many nodes of a graph: the geodesic distances of its data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.options import checked
+from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.validation import check_count, read_array, require_memory
+from vicinal.graphs.graph import Graph
+
+# Sources that are searched from together. More lanes share more of the work of a search, but their
+# sources lie farther apart, and then they share less.
+LANES = 32
+# Up to so many nodes for each source, 32 neighbouring sources still lie close together.
+NODES_PER_SOURCE = 8
+SOURCES_PER_TASK = 4
+TILE = 512
+
+
+@checked
+def shortest_paths(
+    graph: Graph, sources: Any = None, *, n_jobs: int | None = None, verbose: int = 0
+) -> np.ndarray:
+    """Lengths of the shortest paths from some nodes, or from all, to every node.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its lengths are what a path adds up; an edge of length 0 is an edge. Edges of a directed graph
+        are followed in their direction.
+    sources : array of int, optional
+        Nodes where paths begin; all nodes by default.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int
+        Above 0, a progress bar is shown.
+
+    Returns
+    -------
+    ndarray of shape (n_sources, n_nodes)
+        Infinity where there is no path. From all nodes of an undirected graph it is symmetric bit for
+        bit: of the two sums along a path, from either end, the smaller one is taken.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> from vicinal.operators import shortest_paths
+    >>> graph = Graph.from_edges(4, [[0, 1], [1, 2], [0, 2]], lengths=[1.0, 2.0, 9.0])
+    >>> shortest_paths(graph, [0])
+    array([[ 0.,  1.,  3., inf]])
+    """
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            f"graph is a {type(graph).__name__}, but a vicinal.Graph is needed; "
+            "Graph.from_scipy makes one of a sparse matrix of lengths."
+        )
+    n = graph.n_nodes
+    starts = np.arange(n) if sources is None else _check_sources(sources, n)
+    require_memory(
+        8.0 * len(starts) * n,
+        f"the shortest paths from {len(starts):,} to {n:,} nodes",
+        "Give fewer sources; Isomap takes n_landmarks.",
+    )
+    paths = np.empty((len(starts), n))
+    _search(graph, starts, paths, n_jobs, "shortest paths" if verbose > 0 else None)
+    if sources is None and not graph.directed:
+        _make_symmetric(paths, n_jobs)
+    return paths
+
+
+def landmark_nodes(graph: Graph, n_landmarks: int) -> np.ndarray:
+    """Nodes spread over a graph: each is the farthest from all before it, by shortest paths.
+
+    The first is the farthest from node 0, and a tie goes to the smaller number, so no chance is
+    involved. A component that holds no landmark yet is infinitely far and comes first.
+    """
+    from vicinal.operators._shortest_path_kernels import spread_landmarks
+
+    n_landmarks = check_count(n_landmarks, "n_landmarks", high=graph.n_nodes)
+    landmarks = np.empty(n_landmarks, dtype=np.int64)
+    spread_landmarks(graph.indptr, graph.indices, graph.lengths, landmarks)
+    return landmarks
+
+
+def _search(
+    graph: Graph, starts: np.ndarray, paths: np.ndarray, n_jobs: int | None, title: str | None
+) -> None:
+    from vicinal.operators._shortest_path_kernels import from_each, from_patch, nearby_order
+
+    n = graph.n_nodes
+    names = np.arange(n)
+    if len(starts) >= LANES:
+        # Renumbered so that neighbours in the graph are neighbours in memory too.
+        names = nearby_order(graph.indptr, graph.indices, graph.lengths, LANES)
+        graph = graph.subgraph(names)
+    number = np.empty(n, dtype=np.int64)
+    number[names] = np.arange(n)
+    nodes = number[starts]
+    edges = (graph.indptr, graph.indices, graph.lengths)
+    if len(starts) >= LANES and len(starts) * NODES_PER_SOURCE >= n:
+        rows = np.argsort(nodes, kind="stable")
+        patches = [rows[start:stop] for start, stop in blocks(len(rows), LANES)]
+        map_threads(
+            lambda rows: from_patch(*edges, nodes[rows], names, rows, paths),
+            patches,
+            n_jobs,
+            progress=title,
+        )
+    else:
+        map_threads(
+            lambda block: from_each(*edges, nodes, names, *block, paths),
+            blocks(len(nodes), SOURCES_PER_TASK),
+            n_jobs,
+            progress=title,
+        )
+
+
+def _make_symmetric(paths: np.ndarray, n_jobs: int | None) -> None:
+    from vicinal.operators._shortest_path_kernels import shorter_way
+
+    tiles = blocks(len(paths), TILE)
+    map_threads(
+        lambda tile: shorter_way(paths, *tile[0], tile[1]),
+        [(rows, columns) for rows in tiles for columns in tiles if rows <= columns],
+        n_jobs,
+    )
+
+
+def _check_sources(sources: Any, n_nodes: int) -> np.ndarray:
+    array = read_array(sources, "sources")
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
+        raise TypeError(
+            f"sources has shape {array.shape} and dtype {array.dtype}, but a list of node numbers "
+            "is needed."
+        )
+    if array.min() < 0 or array.max() >= n_nodes:
+        raise ValueError(
+            f"sources runs from {array.min()} to {array.max()}, but there are nodes 0 to "
+            f"{n_nodes - 1}."
+        )
+    return array.astype(np.int64)

@@ -1,0 +1,153 @@
+"""The Laplacian of a digraph, through the stationary distribution of its random walk (formula 10).
+
+With teleport the matrix is dense, but it is a sparse matrix plus a symmetric one of rank 2, and that is
+how it is kept and applied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from vicinal._core.options import checked
+from vicinal._core.validation import check_real, require_memory
+from vicinal.operators._threaded_matmul import ThreadedSparseOperator
+from vicinal.operators.laplacians import walk_matrix
+from vicinal.operators.stationary import TELEPORT, edge_weights, stationary_distribution
+
+
+class SymmetricWalk(LinearOperator):
+    """Theta = (F^1/2 P F^-1/2 + F^-1/2 P' F^1/2) / 2, with F the stationary distribution on the diagonal.
+
+    P is the random walk with teleport. Theta is symmetric, its eigenvalues lie in [-1, 1], and the roots
+    of the stationary distribution are an eigenvector of the largest one, 1.
+
+    Parameters
+    ----------
+    digraph : Graph, sparse or dense matrix of shape (n, n)
+        Nonnegative weights of edges i -> j; of a graph its strengths.
+    beta : float, default=0.99999
+        Probability to follow an edge, see `stationary_distribution`. With 1 every node must be
+        reachable from every other.
+    n_jobs : int, optional
+        Number of threads of the products, all cores by default.
+
+    Attributes
+    ----------
+    stationary : ndarray (n,)
+        Stationary distribution.
+    known : ndarray (n,)
+        Its roots: the eigenvector of eigenvalue 1.
+    sparse_part : csr_array (n, n)
+    left, right : ndarray (n,)
+        Theta = sparse_part + (left right' + right left') / 2.
+    """
+
+    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = None) -> None:
+        weights = edge_weights(digraph)
+        n = weights.shape[0]
+        super().__init__(np.float64, (n, n))
+        self.stationary = stationary_distribution(weights, beta)
+        if not (self.stationary > 0).all():
+            raise ValueError(
+                f"beta={beta}, but {int((self.stationary == 0).sum())} node(s) are never visited by the "
+                "walk, so the Laplacian is not defined there; give beta below 1."
+            )
+        walk, dangling = walk_matrix(weights)
+        self.known = np.sqrt(self.stationary)
+        values = np.repeat(self.known, np.diff(walk.indptr)) / self.known[walk.indices]
+        values *= 0.5 * beta * walk.data
+        half = sparse.csr_array((values, walk.indices, walk.indptr), shape=(n, n))
+        self.sparse_part = sparse.csr_array(half + half.T)
+        self.left = self.known * (1.0 - beta + beta * dangling)
+        self.right = 1.0 / (n * self.known)
+        self._product = ThreadedSparseOperator(self.sparse_part, n_jobs)
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        x = x.ravel()
+        flow = self._product @ x
+        flow += self.left * (0.5 * (self.right @ x))
+        flow += self.right * (0.5 * (self.left @ x))
+        return flow
+
+    def _matmat(self, X: np.ndarray) -> np.ndarray:
+        flow = self._product @ X
+        flow += np.outer(self.left, 0.5 * (self.right @ X))
+        flow += np.outer(self.right, 0.5 * (self.left @ X))
+        return flow
+
+    def _adjoint(self) -> SymmetricWalk:
+        return self
+
+    def toarray(self) -> np.ndarray:
+        """The matrix itself, n by n."""
+        require_square(self.shape[0])
+        matrix = np.outer(0.5 * self.left, self.right)
+        matrix = matrix + matrix.T
+        matrix += self.sparse_part.toarray()
+        return matrix
+
+
+def require_square(n: int) -> None:
+    """Refuse a full matrix of n nodes that does not fit into memory."""
+    # The matrix itself and the two terms that it is the sum of.
+    require_memory(16.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
+
+
+@checked
+def digraph_laplacian(
+    digraph: Any, beta: float = TELEPORT, *, as_matrix: bool = False, n_jobs: int | None = None
+) -> LinearOperator | np.ndarray:
+    """Laplacian I - Theta of a digraph (Chung; formula 10 of [1]).
+
+    Parameters
+    ----------
+    digraph : Graph, sparse or dense matrix of shape (n, n)
+        Nonnegative weights of edges i -> j; of a graph its strengths. Any digraph will do: contextual
+        distances, links, citations.
+    beta : float, default=0.99999
+        Probability to follow an edge, see `stationary_distribution`.
+    as_matrix : bool, default=False
+        Return the dense matrix instead of an operator.
+    n_jobs : int, optional
+        Number of threads of the products, all cores by default.
+
+    Returns
+    -------
+    LinearOperator or ndarray of shape (n, n)
+        Symmetric and positive semidefinite.
+
+    References
+    ----------
+    Chung, "Laplacians and the Cheeger inequality for directed graphs", Annals of Combinatorics 2005.
+
+    Examples
+    --------
+    >>> from vicinal.operators import digraph_laplacian
+    >>> digraph_laplacian([[0, 1, 0], [0, 0, 1], [1, 0, 0]], beta=1, as_matrix=True)
+    array([[ 1. , -0.5, -0.5],
+           [-0.5,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
+    """
+    beta = check_real(beta, "beta", low=0.0, high=1.0)
+    weights = edge_weights(digraph)
+    n = weights.shape[0]
+    if as_matrix:
+        # Before the stationary distribution, which takes long for many nodes.
+        require_square(n)
+    walk = SymmetricWalk(weights, beta, n_jobs)
+    if as_matrix:
+        matrix = walk.toarray()
+        np.subtract(0.0, matrix, out=matrix)
+        matrix[np.diag_indices(n)] += 1.0
+        return matrix
+    return LinearOperator(
+        (n, n),
+        matvec=lambda x: x - walk @ x,
+        rmatvec=lambda x: x - walk @ x,
+        matmat=lambda X: X - walk @ X,
+        dtype=np.float64,
+    )

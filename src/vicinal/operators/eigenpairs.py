@@ -1,0 +1,233 @@
+"""Leading eigenpairs of symmetric operators: the one eigensolver that every spectral method uses.
+
+A normalised affinity has the eigenvalue 1 once for each component of its graph, with a vector that is
+known: the roots of the degrees. So components are solved one by one, the known vector is taken out of
+each, and nothing is left to chance where a solver for the whole would meet a multiple eigenvalue.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from vicinal._core.options import checked
+from vicinal._core.sparse import checked_csr
+from vicinal._core.validation import check_count, check_real
+from vicinal.operators._components import affinity_components
+from vicinal.operators._eigen.separate_walks import walk_pairs
+from vicinal.operators._eigen.solvers import connected_pairs, largest
+from vicinal.operators._threaded_matmul import ThreadedSparseOperator
+from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
+
+FADED = 0.1
+# Share of the largest entry by which a symmetric matrix may differ from its transpose.
+ASYMMETRY = 1e-10
+
+
+class Eigenpairs(NamedTuple):
+    """Eigenvalues in descending order, their vectors as columns, and ||A v - value v|| of each."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+
+
+@checked
+def leading_eigenpairs(
+    operator: Any,
+    n_pairs: int,
+    *,
+    normalized: bool = True,
+    tolerance: float = 1e-9,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> Eigenpairs:
+    """Largest eigenvalues, and their vectors, of a normalised affinity or of any symmetric operator.
+
+    Parameters
+    ----------
+    operator : Graph, sparse or dense matrix, or LinearOperator, of shape (n, n)
+        With ``normalized`` a graph or a symmetric matrix of affinities W; without it any symmetric
+        matrix or operator, taken as it is.
+    n_pairs : int
+        Number of eigenpairs, at most n.
+    normalized : bool, default=True
+        Take D^-1/2 W D^-1/2. Its largest eigenvalue is 1, once for each component of the graph; a
+        node without affinity is a component too. Vectors of components come first, the largest
+        component before the others.
+    tolerance : float, default=1e-9
+        Residual ||A v - value v|| that a pair may have, relative to the largest eigenvalue. On graphs
+        many hops wide, where gaps are so small that a residual says little about a vector, the error
+        of each vector is held to 100 times this in energy instead, at most to 0.001.
+    random_state : int, optional
+        Seed of the start vector. The result depends on it within the tolerance only.
+    n_jobs : int, optional
+        Number of threads of the products, all cores by default.
+
+    Returns
+    -------
+    Eigenpairs
+        ``values`` (n_pairs,), ``vectors`` (n, n_pairs) of unit length, ``residuals`` (n_pairs,). The
+        entry of largest modulus of each vector is positive.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> from vicinal.operators import leading_eigenpairs
+    >>> square = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3], [3, 0]], lengths=[1.0] * 4)
+    >>> leading_eigenpairs(square, 4).values.round(6) + 0.0
+    array([ 1.,  0.,  0., -1.])
+    """
+    tolerance = check_real(tolerance, "tolerance", low=0.0, open_low=True)
+    seed = 0 if random_state is None else random_state
+    if normalized:
+        weights = as_affinity(operator, name="operator")
+        n_pairs = _check_pairs(n_pairs, weights.shape[0])
+        pairs = _normalized_pairs(weights, n_pairs, tolerance, seed, n_jobs)
+    else:
+        operator = _symmetric_operator(operator, n_jobs)
+        n_pairs = _check_pairs(n_pairs, operator.shape[0])
+        pairs = with_residuals(operator, *largest(operator, n_pairs, tolerance, seed))
+    return pairs
+
+
+def walk_eigenpairs(
+    walk: Any, n_pairs: int, *, tolerance: float = 1e-9, random_state: int = 0, n_jobs: int | None
+) -> Eigenpairs:
+    """Eigenpairs after the known one of the symmetric walk on a digraph.
+
+    Parameters
+    ----------
+    walk : SymmetricWalk or AlignedWalk
+        Has its known first eigenvector as ``known``, and its ``sparse_part``.
+    n_pairs, tolerance, random_state, n_jobs :
+        As for `leading_eigenpairs`; n_pairs is at most n - 1.
+    """
+    found = walk_pairs(walk, n_pairs, tolerance, random_state, n_jobs)
+    return with_residuals(walk, *found)
+
+
+def nystrom(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Eigenvectors of the random walk at new points: one step of the walk over the eigenvalue.
+
+    Parameters
+    ----------
+    steps : ndarray (m, q)
+        Mean of each eigenvector over the neighbours of each new point.
+    values : ndarray (q,)
+        Eigenvalues of the random walk.
+    """
+    # A direction that one step all but wipes out would come back as noise.
+    return steps / np.where(np.abs(values) > FADED, values, 1.0)
+
+
+def random_walk_eigenvectors(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Eigenvectors of the random walk, D^-1/2 u, which solve W v = value D v.
+
+    Parameters
+    ----------
+    vectors : ndarray (n, q)
+        Eigenvectors u of D^-1/2 W D^-1/2.
+    sums : ndarray (n,)
+        Degrees; a node without affinity keeps its entries.
+    """
+    return vectors / np.sqrt(np.where(sums > 0, sums, 1.0))[:, None]
+
+
+def _check_pairs(n_pairs: Any, n: int) -> int:
+    return check_count(n_pairs, "n_pairs", high=n, remedy="There are as many pairs as points.")
+
+
+def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
+    from vicinal.graphs.graph import Graph
+
+    if isinstance(operator, Graph):
+        return ThreadedSparseOperator(as_affinity(operator), n_jobs)
+    if not isinstance(operator, LinearOperator) and not sparse.issparse(operator):
+        operator = np.asarray(operator)
+    if operator.ndim != 2 or operator.shape[0] != operator.shape[1]:
+        raise ValueError(f"operator has shape {operator.shape}, but a square one is needed.")
+    if isinstance(operator, LinearOperator):
+        return operator
+    if operator.dtype.kind not in "buif":
+        raise TypeError(f"operator has dtype {operator.dtype}, but real numbers are needed.")
+    if sparse.issparse(operator):
+        operator = checked_csr(operator, "operator", np.float64)
+    else:
+        operator = operator.astype(np.float64)
+    values = operator.data if sparse.issparse(operator) else operator
+    if not np.isfinite(values).all():
+        raise ValueError("operator holds NaN or infinite values; eigenpairs need finite numbers.")
+    difference = float(abs(operator - operator.T).max()) if values.size else 0.0
+    if difference > ASYMMETRY * float(np.abs(values).max(initial=0.0)):
+        raise ValueError(
+            f"operator differs from its transpose by up to {difference:g}, but a symmetric one is needed; "
+            "for a digraph see digraph_laplacian."
+        )
+    return ThreadedSparseOperator(operator, n_jobs) if sparse.issparse(operator) else operator
+
+
+class _Pair(NamedTuple):
+    """An eigenpair of one component: its vector is 0 on all other nodes."""
+
+    value: float
+    nodes: np.ndarray
+    entries: np.ndarray
+
+
+def _normalized_pairs(
+    weights: sparse.csr_array, n_pairs: int, tolerance: float, seed: int, n_jobs: int | None
+) -> Eigenpairs:
+    n = weights.shape[0]
+    sums = degrees(weights)
+    matrix = normalized_affinity(weights, sums)
+    by_size = _nodes_by_component(affinity_components(weights))[:n_pairs]
+    constant, others = [], []
+    for nodes in by_size:
+        known = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)
+        known /= np.linalg.norm(known)
+        constant.append(_Pair(1.0, nodes, known))
+        wanted = min(n_pairs - len(by_size), len(nodes) - 1)
+        if wanted > 0:
+            block = matrix if len(nodes) == n else matrix[nodes][:, nodes]
+            found, vectors = connected_pairs(block, known, wanted, tolerance, seed, n_jobs)
+            others += [
+                _Pair(value, nodes, column) for value, column in zip(found, vectors.T, strict=True)
+            ]
+    others.sort(key=lambda pair: -pair.value)
+    pairs = [*constant, *others][:n_pairs]
+    vectors = np.zeros((n, n_pairs), order="F")
+    for column, pair in enumerate(pairs):
+        vectors[pair.nodes, column] = pair.entries
+    values = np.array([pair.value for pair in pairs])
+    return with_residuals(
+        ThreadedSparseOperator(matrix, n_jobs), values, vectors, isolated=sums == 0
+    )
+
+
+def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:
+    """Nodes of each component, the largest component first."""
+    sizes = np.bincount(labels)
+    groups = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+    return [groups[c] for c in np.argsort(-sizes, kind="stable")]
+
+
+def with_residuals(
+    operator: Any, values: np.ndarray, vectors: np.ndarray, isolated: np.ndarray | None = None
+) -> Eigenpairs:
+    vectors = signed(vectors)
+    difference = operator @ vectors
+    difference -= vectors * values
+    if isolated is not None:
+        difference[isolated] = 0.0  # such a node stays where it is, though its row is empty
+    return Eigenpairs(values, vectors, np.linalg.norm(difference, axis=0))
+
+
+def signed(vectors: np.ndarray) -> np.ndarray:
+    """Each vector with its entry of largest modulus positive: a sign that no solver decides."""
+    at = np.argmax(np.abs(vectors), axis=0)
+    signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)

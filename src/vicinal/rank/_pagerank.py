@@ -1,0 +1,107 @@
+"""PageRank: where a walk that now and then starts anew spends its time."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.validation import check_real, real_array
+from vicinal.operators.laplacians import walk_matrix
+from vicinal.operators.stationary import LEAST_TOLERANCE, edge_weights, solve_teleport
+
+
+def pagerank(
+    digraph: Any,
+    damping: float = 0.85,
+    *,
+    personalization: Any = None,
+    tolerance: float = 1e-10,
+) -> np.ndarray:
+    """PageRank of all nodes of a graph or digraph.
+
+    Parameters
+    ----------
+    digraph : Graph, sparse or dense matrix of shape (n, n)
+        Nonnegative weights of the edges i -> j; of a graph its strengths.
+    damping : float, default=0.85
+        Probability to follow an edge, in [0, 1); else, and at a node without any edge to follow, the walk
+        starts anew.
+    personalization : array of shape (n,) or dict, optional
+        Where it starts anew: weights >= 0 of all nodes, or of some by their numbers, not all 0. Anywhere
+        by default. Starting from one node ranks all others from its point of view.
+    tolerance : float, default=1e-10
+        Sum of the errors of all entries.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities that sum to 1.
+
+    See Also
+    --------
+    vicinal.operators.stationary_distribution : up to the limit of always following edges.
+
+    References
+    ----------
+    Page, Brin, Motwani and Winograd, "The PageRank citation ranking", 1998.
+
+    Examples
+    --------
+    >>> from vicinal import pagerank
+    >>> links = [[0, 1, 1], [0, 0, 1], [1, 0, 0]]
+    >>> pagerank(links).round(3)
+    array([0.388, 0.215, 0.397])
+    >>> pagerank(links, personalization={1: 1}).round(3)
+    array([0.327, 0.289, 0.384])
+    """
+    damping = check_real(
+        damping,
+        "damping",
+        low=0.0,
+        high=1.0,
+        remedy="vicinal.operators.stationary_distribution goes up to 1.",
+    )
+    if damping == 1:
+        raise ValueError(
+            "damping=1, but it must be less than 1; stationary_distribution goes up to the limit."
+        )
+    tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
+    walk, dangling = walk_matrix(edge_weights(digraph))
+    landing = _landing(personalization, walk.shape[0])
+    return solve_teleport(walk, dangling, damping, tolerance, landing)
+
+
+def _is_node(node: Any, n: int) -> bool:
+    # An index: 1.0 and True are equal to 1, but numpy takes neither for it.
+    return isinstance(node, numbers.Integral) and not isinstance(node, bool) and node in range(n)
+
+
+def _landing(personalization: Any, n: int) -> np.ndarray | None:
+    if personalization is None:
+        return None
+    if isinstance(personalization, Mapping):
+        nodes, weights = list(personalization), np.zeros(n)
+        unknown = [node for node in nodes if not _is_node(node, n)]
+        if unknown:
+            raise ValueError(
+                f"personalization names the node {unknown[0]!r}, but nodes are the integers 0 to {n - 1}."
+            )
+        weights[nodes] = np.fromiter(personalization.values(), float, len(nodes))
+    else:
+        weights = np.array(real_array(personalization, "personalization"), dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(
+            f"personalization has shape {weights.shape}, but a weight for each of the {n} nodes is "
+            "needed, or a dict from node to weight."
+        )
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+        raise ValueError(
+            "personalization holds weights that are negative, NaN or infinite, or all 0; they must be "
+            ">= 0, and some above."
+        )
+    # The largest first: a sum of huge weights may overflow.
+    weights /= weights.max()
+    return weights / weights.sum()

@@ -1,0 +1,195 @@
+"""What rankings share: queries as the user gives them, and the answers."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._core.options import checked
+from vicinal._core.validation import (
+    LARGEST_COUNT,
+    check_count,
+    check_real,
+    read_array,
+    require_memory,
+)
+from vicinal.operators.laplacians import normalize_by_mass
+from vicinal.rank._scores import Resolvent, all_scores, best_scores
+
+
+class RankingMixin:
+    """`rank` and `scores` of estimators that have fitted a ``_resolvent``.
+
+    Subclasses have ``n_jobs`` and ``verbose``, and say by ``_inserted`` where new points start.
+    """
+
+    n_jobs: int | None
+    verbose: int
+    _resolvent: Resolvent
+    # Rows that come before all others, given indicators of the labelled; by default there are none.
+    _ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None
+
+    @checked
+    def rank(
+        self, queries: Any, k: int, *, include_queries: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k training points that belong most to each query.
+
+        Parameters
+        ----------
+        queries : int, array of int, list of lists of int, or table of new points
+            Row numbers of training points, each a query; or a list of lists of row numbers, each list
+            the labelled points of one query; or new points, an array (m, n_features) of any number
+            type. A list of lists of integers is always taken for row numbers.
+        k : int
+            Number of points in an answer.
+        include_queries : bool, default=False
+            Whether the labelled points of a query may be in its answer. By default they are left out,
+            as nobody asks for what they have; counts of hits that include the query need them. They
+            need not come first: with alpha close to 1 a hub near the query may score higher.
+
+        Returns
+        -------
+        indices : ndarray of int of shape (m, k)
+            Rows of training points, the largest score first; of equal scores the smaller row first.
+        scores : ndarray of shape (m, k)
+            Nonnegative. With alpha above 0.5, what is below 1e-11 of a query's largest score is not
+            resolved and 0.
+        """
+        sets, n = self._read(queries)
+        left_out = None
+        if sets is None or include_queries:
+            k = check_count(k, "k", high=n, remedy=f"There are {n} training points.")
+        else:
+            left_out = sets
+            labelled = int(np.diff(sets.indptr).max())
+            k = check_count(
+                k,
+                "k",
+                high=n - labelled,
+                remedy=f"There are {n} training points, and the {labelled} of a query are left out "
+                "(include_queries=True keeps them).",
+            )
+        m = _n_points(queries) if sets is None else sets.shape[0]
+        # Before new points are searched for.
+        require_memory(16.0 * m * k, f"The answers to {m:,} queries", "Lower k.")
+        starts = self._inserted(queries) if sets is None else sets
+        ahead = None if sets is None else self._ahead
+        return best_scores(
+            self._resolvent, starts, k, left_out, self.n_jobs, self._progress(), ahead
+        )
+
+    def scores(self, queries: Any) -> np.ndarray:
+        """Scores of all training points for each query.
+
+        Parameters
+        ----------
+        queries : int, array of int, list of lists of int, or table of new points
+            As for `rank`.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Scores of m queries, nonnegative.
+        """
+        sets, n = self._read(queries)
+        m = _n_points(queries) if sets is None else sets.shape[0]
+        require_memory(
+            8.0 * m * n,
+            f"Scores of {n:,} points for {m:,} queries",
+            "Ask for fewer queries at once, or use rank, which keeps the best only.",
+        )
+        starts = self._inserted(queries) if sets is None else sets
+        return all_scores(self._resolvent, starts, self.n_jobs, self._progress())
+
+    def _read(self, queries: Any) -> tuple[sparse.csr_array | None, int]:
+        """Rows of the queries, None if they are new points, and the number of training points."""
+        check_is_fitted(self)
+        n = self._resolvent.n_nodes
+        return parse_queries(queries, n), n
+
+    def _inserted(self, X: Any) -> sparse.csr_array:
+        raise NotImplementedError
+
+    def _progress(self) -> str | None:
+        return "ranking" if self.verbose > 0 else None
+
+
+def _n_points(table: Any) -> int:
+    return int(table.shape[0]) if hasattr(table, "shape") else len(table)
+
+
+def check_alpha(alpha: Any) -> float:
+    """`alpha` in [0, 1)."""
+    remedy = "alpha must be less than 1: there the scores no longer depend on the query."
+    alpha = check_real(alpha, "alpha", low=0.0, high=1.0, remedy=remedy)
+    if alpha == 1:
+        raise ValueError(f"alpha=1.0, but {remedy}")
+    return alpha
+
+
+def scaled_starts(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
+    """Start vectors of new points, from their steps to training points of given masses.
+
+    Let a new point join the nodes, and no training point change. Its column of Theta is then its
+    steps p_j over the root of the mass m_j (stationary probability, or degree), up to one factor, and
+    the scores of the enlarged system on the training points are those of this column as v, up to one
+    factor. That is exact if no walk leads to the new point, and also if walks to it balance those
+    from it; in between, its effect on the others is of the size of one point's mass. Rows sum to 1, so
+    a new point that coincides with one training point has exactly its scores.
+    """
+    # Nodes of mass 0 have no edges: v may be anything there, it stays where it is.
+    return normalize_by_mass(weights, np.sqrt(masses))
+
+
+def parse_queries(queries: Any, n: int) -> sparse.csr_array | None:
+    """Indicators of each query's rows, of shape (m, n); None if the queries are a table of points."""
+    sets = _row_sets(queries)
+    if sets is None:
+        return None
+    rows = np.concatenate(sets)
+    owners = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
+    unknown = (rows < 0) | (rows >= n)
+    if unknown.any():
+        raise ValueError(
+            f"queries name row {int(rows[np.argmax(unknown)])}, but the training points are rows 0 to "
+            f"{n - 1}; new points go in as a table of their features."
+        )
+    table = sparse.csr_array((np.ones(len(rows)), (owners, rows)), shape=(len(sets), n))
+    # A row that a query names twice is labelled once.
+    table.data[:] = 1.0
+    return table
+
+
+def _row_sets(queries: Any) -> list[np.ndarray] | None:
+    if isinstance(queries, numbers.Integral) and not isinstance(queries, bool):
+        return [np.array([check_count(queries, "queries", low=-LARGEST_COUNT)])]
+    if not isinstance(queries, (list, tuple)):
+        if len(np.shape(queries)) == 2:
+            return None
+        queries = read_array(queries, "queries")
+        if queries.ndim == 1 and queries.dtype.kind in "iu" and len(queries):
+            return list(queries.astype(np.int64)[:, None])
+        if queries.dtype != object or queries.ndim != 1:
+            raise _not_queries(f"an array of shape {queries.shape} and dtype {queries.dtype}")
+        queries = list(queries)
+    parts = [np.atleast_1d(read_array(part, "queries")) for part in queries]
+    if not parts or not all(len(part) for part in parts):
+        raise _not_queries("without any row" if not parts else "a list with an empty query")
+    if all(part.ndim == 1 and part.dtype.kind in "iu" for part in parts):
+        return [part.astype(np.int64) for part in parts]
+    if any(np.ndim(part) == 0 for part in queries):
+        raise _not_queries(f"a list that starts with {queries[0]!r}")
+    return None
+
+
+def _not_queries(what: str) -> Exception:
+    return ValueError(
+        f"queries are {what}, but row numbers (integers), lists of row numbers, or a table of new "
+        "points (m, n_features) are needed; X.reshape(1, -1) makes a table of one point."
+    )

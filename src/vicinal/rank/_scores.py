@@ -1,0 +1,235 @@
+"""Scores s = (I - alpha Theta)^-1 v of many queries v, and the best of each, in bounded memory.
+
+Theta is a symmetric matrix with eigenvalues in [-1, 1], so the system is positive definite for
+alpha < 1 and conjugate gradients solve it. The walk on a digraph has a Theta that is sparse but for a
+symmetric term of rank 2 (teleport); the sparse part has no negative entry, nor has that term, so its
+eigenvalues are in [-1, 1] too, and Woodbury's formula puts the term back.
+
+For small alpha the scores fall by orders of magnitude from node to node, far below what conjugate
+gradients resolve beside the largest. There the sum of the powers of alpha Theta is taken as it stands:
+it is short, and as all its terms are nonnegative, every score has all its digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._core.parallel import blocks, map_threads, progress_bar
+from vicinal.operators._conjugate_gradients import solve_positive_definite
+
+SMALL_ALPHA = 0.5
+TOLERANCE = 1e-12
+# Smaller shares of a query's largest score are what the solver leaves over, not an order of points.
+RESOLUTION = 1e-11
+# Scores that are held at once; the solver needs a few times as many numbers.
+BLOCK_ENTRIES = 1 << 23
+QUERIES_PER_TASK = 8
+
+
+def resolvent(
+    matrix: sparse.csr_array,
+    alpha: float,
+    left: np.ndarray | None = None,
+    right: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> Resolvent:
+    """(I - alpha Theta)^-1 with Theta = matrix + (left right' + right left') / 2.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+        Symmetric and nonnegative.
+    alpha : float
+        In [0, 1).
+    left, right : ndarray of shape (n,), optional
+        Nonnegative; Theta is the matrix alone without them.
+    n_jobs : int, optional
+        Number of threads, all cores by default.
+    """
+    pair = np.empty((matrix.shape[0], 0))
+    if left is not None and right is not None and left.any():
+        # Only the product of the two matters: of one length, neither is lost to rounding.
+        ratio = np.sqrt(np.linalg.norm(right) / np.linalg.norm(left))
+        pair = np.column_stack([left * ratio, right / ratio])
+    if alpha <= SMALL_ALPHA:
+        return PowerSeries(matrix, alpha, pair)
+    return Gradients(matrix, alpha, pair, n_jobs)
+
+
+class Resolvent(Protocol):
+    """Scores of many queries at once."""
+
+    n_nodes: int
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        """Scores, a row for each row v of ``starts``; each depends on its own row only."""
+
+
+class Gradients:
+    """Scores by conjugate gradients, the rank-2 term of the pair by Woodbury's formula."""
+
+    def __init__(
+        self, matrix: sparse.csr_array, alpha: float, pair: np.ndarray, n_jobs: int | None
+    ) -> None:
+        self.n_nodes = matrix.shape[0]
+        self.system = sparse.csr_array(sparse.eye_array(self.n_nodes) - alpha * matrix)
+        self.solved = self.solve(pair, n_jobs)
+        swap = 0.5 * alpha * np.eye(pair.shape[1])[::-1]
+        inner = np.eye(len(swap)) - swap @ (pair.T @ self.solved)
+        self.correction = np.linalg.solve(inner, swap)
+
+    def solve(self, right_sides: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        return solve_positive_definite(
+            self.system, right_sides, tolerance=TOLERANCE, n_jobs=n_jobs
+        ).values
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        scores = np.ascontiguousarray(self.solve(starts.toarray().T, n_jobs).T)
+        shares = starts @ self.solved
+        for weights, column in zip(self.correction, self.solved.T, strict=True):
+            # Two terms, added one by one: the rounding of a matrix product may depend on its shape.
+            scores += np.outer(sum(shares.T * weights[:, None]), column)
+        largest = scores.max(axis=1, keepdims=True)
+        scores[scores < RESOLUTION * largest] = 0.0
+        return scores
+
+
+class PowerSeries:
+    """Scores by the sum of the powers of alpha Theta."""
+
+    def __init__(self, matrix: sparse.csr_array, alpha: float, pair: np.ndarray) -> None:
+        self.n_nodes = matrix.shape[0]
+        self.step = alpha * matrix
+        self.gather = sparse.csr_array(pair.T)
+        self.scatter = 0.5 * alpha * pair.T[::-1]
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        return in_columns(self._sum, starts, n_jobs)
+
+    def _sum(self, flow: np.ndarray) -> np.ndarray:
+        total = flow.copy()
+        while flow.any():
+            new = self.step @ flow
+            for amounts, column in zip(self.gather @ flow, self.scatter, strict=True):
+                new += np.outer(column, amounts)
+            total += new
+            # Once a term is nothing to every entry of a column, so are all after it. The least
+            # numbers of all are left out, for rounding may keep them from ever becoming 0.
+            new[:, (new <= 1e-16 * total + 1e-300).all(axis=0)] = 0.0
+            flow = new
+        return total
+
+
+class ClampedWalk:
+    """Probability of a walk to meet a query within some steps.
+
+    A row c of starts holds the probability of each node to count as met when the walk is there: f = c at
+    first, then f <- c + (1 - c) P f. With c = 1 at labelled nodes that is label propagation.
+    """
+
+    def __init__(self, walk: sparse.csr_array, n_steps: int) -> None:
+        self.n_nodes, self.walk, self.n_steps = walk.shape[0], walk, n_steps
+
+    def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
+        return in_columns(self._spread, starts, n_jobs)
+
+    def _spread(self, met: np.ndarray) -> np.ndarray:
+        missed, flow = 1.0 - met, met
+        for _ in range(self.n_steps):
+            flow = self.walk @ flow
+            flow *= missed
+            flow += met
+        # Sums of probabilities may round to a little above 1.
+        return np.minimum(flow, 1.0)
+
+
+def in_columns(
+    solve: Callable[[np.ndarray], np.ndarray], starts: sparse.csr_array, n_jobs: int | None
+) -> np.ndarray:
+    """Rows of scores from a function of few start vectors, the columns of a matrix, shared by threads."""
+    scores = np.empty(starts.shape)
+
+    def task(span: tuple[int, int]) -> None:
+        # Always as many columns, as the bits of a product may depend on how many there are.
+        columns = np.zeros((starts.shape[1], QUERIES_PER_TASK))
+        columns[:, : span[1] - span[0]] = starts[slice(*span)].toarray().T
+        scores[slice(*span)] = solve(columns).T[: span[1] - span[0]]
+
+    map_threads(task, blocks(starts.shape[0], QUERIES_PER_TASK), n_jobs)
+    return scores
+
+
+def all_scores(
+    solver: Resolvent,
+    starts: sparse.csr_array,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> np.ndarray:
+    """Scores of all nodes, a row a query."""
+    out = np.empty(starts.shape)
+    spans = _spans(starts)
+    with progress_bar(len(spans), progress) as bar:
+        for first, last in spans:
+            out[first:last] = solver(starts[first:last], n_jobs)
+            bar.update()
+    return out
+
+
+def best_scores(
+    solver: Resolvent,
+    starts: sparse.csr_array,
+    k: int,
+    left_out: sparse.csr_array | None = None,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+    ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k nodes of the largest scores of each query, and these; ties go to the smaller number.
+
+    Nodes with an entry in ``left_out``, a row a query, do not count; k others must be there. Those with an
+    entry in ``ahead``, a function of some start vectors, come before all others.
+    """
+    n_queries = starts.shape[0]
+    indices, scores = np.empty((n_queries, k), dtype=np.int64), np.empty((n_queries, k))
+    spans = _spans(starts)
+    with progress_bar(len(spans), progress) as bar:
+        for first, last in spans:
+            found = solver(starts[first:last], n_jobs)
+            if ahead is not None:
+                before = ahead(starts[first:last]).nonzero()
+                own = found[before]
+                found[before] = np.inf
+            if left_out is not None:
+                found[left_out[first:last].nonzero()] = -np.inf
+            _select(found, indices[first:last], scores[first:last], n_jobs)
+            if ahead is not None:
+                found[before] = own
+                which, at = np.nonzero(np.isinf(scores[first:last]))
+                scores[first + which, at] = found[which, indices[first + which, at]]
+            bar.update()
+    return indices, scores
+
+
+def _select(found: np.ndarray, indices: np.ndarray, scores: np.ndarray, n_jobs: int | None) -> None:
+    """Fill in the largest entries of each row of ``found``, which is overwritten."""
+    from vicinal.neighbors._brute_kernels import smallest
+
+    np.negative(found, out=found)
+
+    def select(span: tuple[int, int]) -> None:
+        rows = slice(*span)
+        smallest(found[rows], np.full(span[1] - span[0], -1), indices[rows], scores[rows])
+
+    map_threads(select, blocks(len(found), QUERIES_PER_TASK), n_jobs)
+    # Of the negated zeros too, so that no score is -0.
+    np.abs(scores, out=scores)
+
+
+def _spans(starts: sparse.csr_array) -> list[tuple[int, int]]:
+    n_queries, n = starts.shape
+    # The solver deals columns out in fours, so fewer would leave threads without work.
+    return blocks(n_queries, 4 * max(2, BLOCK_ENTRIES // (4 * n)))

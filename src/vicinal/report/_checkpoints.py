@@ -1,0 +1,165 @@
+"""Steps of a long road: each with its time, and kept on disk so that an interrupted run can go on.
+
+A result is a named tuple of numbers, words, arrays, lists and dicts. It is stored as one .npz file
+without Python objects, so that reading it runs no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+from zipfile import BadZipFile
+
+import numpy as np
+
+from vicinal._core.files import atomic_write, remove_abandoned
+
+Result = TypeVar("Result", bound=tuple)
+ARRAY = "$array"
+# What reading a file raises that is no kept step.
+UNLIKE_STEPS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)
+
+
+class CheckpointedRunner:
+    """Runs steps, times them, and with a folder keeps their results.
+
+    ``fingerprint`` tells whether a kept result is that of the same data and parameters; one that is not
+    is computed again.
+    """
+
+    def __init__(
+        self, names: list[str], folder: Path | None, fingerprint: str, verbose: int
+    ) -> None:
+        self.names, self.folder, self.fingerprint = names, folder, fingerprint
+        self.verbose = verbose
+        self.seconds: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+            for path in map(self._path_of, names):
+                if path is not None and path.exists() and not _is_step(path):
+                    raise FileExistsError(
+                        f"{path} is no step that was kept; move it away, or keep steps elsewhere."
+                    )
+
+    def __call__(
+        self,
+        name: str,
+        kind: type[Result],
+        compute: Callable[[], Result],
+        fallback: Callable[[], Result],
+    ) -> Result:
+        """The result of a step: the one that was kept, or the one that ``compute`` gives.
+
+        An error is noted in ``failures``, and the result is that of ``fallback``. Results that may rest
+        on it are not kept.
+        """
+        number = f"{self.names.index(name) + 1}/{len(self.names)}"
+        self._say(f"{number}  {name} ...", "")
+        start = time.perf_counter()
+        path = self._path_of(name)
+        result = None if path is None else load_step(path, kind, self.fingerprint)
+        kept = result is not None
+        if result is None:
+            try:
+                result = compute()
+            except Exception as error:
+                self.failures[name] = f"{type(error).__name__}: {error}".rstrip(": ")
+                result = fallback()
+            if path is not None and not self.failures:
+                # Another run on the same table may have finished and removed it.
+                path.parent.mkdir(exist_ok=True)
+                store_step(path, result, self.fingerprint)
+        self.seconds[name] = time.perf_counter() - start
+        outcome = "kept" if kept else f"{self.seconds[name]:.1f} s"
+        outcome = "failed" if name in self.failures else outcome
+        self._say(f"\r{number}  {name:<24} {outcome:>8}")
+        return result
+
+    def _path_of(self, name: str) -> Path | None:
+        return None if self.folder is None else self.folder / f"{name.replace(' ', '-')}.npz"
+
+    def _say(self, text: str, end: str = "\n") -> None:
+        if self.verbose > 0:
+            print(text, end=end, file=sys.stderr, flush=True)
+
+
+def fingerprint_of(arrays: list[Any], parameters: dict[str, Any]) -> str:
+    """A digest of data and parameters."""
+    digest = hashlib.sha256(json.dumps(parameters, sort_keys=True, default=str).encode())
+    for array in arrays:
+        if array is not None:
+            array = np.ascontiguousarray(array)
+            digest.update(f"{array.dtype} {array.shape}".encode())
+            digest.update(array.data if array.dtype.kind != "O" else repr(array.tolist()).encode())
+    return digest.hexdigest()
+
+
+def store_step(path: Path, result: Any, fingerprint: str) -> None:
+    """Write a result, all of it or nothing."""
+    arrays: dict[str, np.ndarray] = {}
+    content = {"fingerprint": fingerprint, "result": _encode(result._asdict(), arrays)}
+    with atomic_write(path) as unfinished:
+        np.savez(unfinished, json=np.array(json.dumps(content)), **arrays)  # type: ignore[arg-type]
+
+
+def load_step(path: Path, kind: type[Result], fingerprint: str) -> Result | None:
+    """A result that was kept for the same data and parameters, else None."""
+    if not path.is_file():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            content = json.loads(str(arrays["json"]))
+            if content["fingerprint"] != fingerprint:
+                return None
+            return kind(**_decode(content["result"], arrays))
+    except UNLIKE_STEPS:
+        return None  # whatever it is, it is no result of ours
+
+
+def clear_checkpoints(folder: Path) -> None:
+    """Remove kept steps, and their folder if nothing else is in it."""
+    remove_abandoned(folder)
+    for path in folder.glob("*.npz"):
+        if _is_step(path):
+            path.unlink()
+    with suppress(OSError):  # what others keep there stays
+        folder.rmdir()
+
+
+def _is_step(path: Path) -> bool:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {"fingerprint", "result"} <= set(json.loads(str(arrays["json"])))
+    except UNLIKE_STEPS:
+        return False
+
+
+def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, np.ndarray):
+        name = f"a{len(arrays)}"
+        arrays[name] = value
+        return {ARRAY: name}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: _encode(part, arrays) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encode(part, arrays) for part in value]
+    return value
+
+
+def _decode(value: Any, arrays: Any) -> Any:
+    if isinstance(value, dict):
+        if ARRAY in value:
+            return arrays[value[ARRAY]]
+        return {key: _decode(part, arrays) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_decode(part, arrays) for part in value]
+    return value

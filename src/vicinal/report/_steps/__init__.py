@@ -1,0 +1,1 @@
+"""Steps of the report, one module each."""

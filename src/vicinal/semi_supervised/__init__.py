@@ -1,0 +1,21 @@
+"""Few labels, many points: what the labelled nodes say spreads along the edges of a graph.
+
+- `prior_values`: values that fit the labelled nodes and vary little along edges
+- `class_probabilities`: the same for classes
+- `propagate_labels`: label propagation with clamped labels
+- `SimilarityVoteClassifier`: the majority among the most similar items
+- `GraphRegressor`, `GraphClassifier`, `LabelPropagation`: estimators around them
+"""
+
+from vicinal._core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "graph_prior": ["class_probabilities", "prior_values"],
+        "propagation": ["LabelPropagation", "propagate_labels"],
+        "regressor": ["GraphRegressor"],
+        "similarity_vote": ["SimilarityVoteClassifier"],
+        "classifier": ["GraphClassifier"],
+    },
+)

@@ -1,0 +1,176 @@
+"""Partly known targets, in and out: NaN marks an unknown value, -1 an unknown class."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from vicinal._core.tables import is_nothing, of_one_type
+from vicinal._core.validation import read_array
+
+
+def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """y as floats with NaN where unknown, and the mask of the rows that are known."""
+    if read_array(y, "y").dtype.kind == "c":
+        raise ValueError("Complex data not supported: y holds complex numbers.")
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            "y does not hold numbers, but values are needed, and NaN where none is known; for "
+            "classes there is GraphClassifier."
+        ) from error
+    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
+        raise ValueError(f"y has shape {values.shape}, but (n,) or (n, n_columns) is needed.")
+    check_length(len(values), n)
+    if n == 0:
+        raise ValueError("X and y have 0 points, but at least one labelled point is needed.")
+    if np.isinf(values).any():
+        raise ValueError("Input y contains infinity: mark values that are not known by NaN.")
+    known = ~np.isnan(values)
+    labelled = np.asarray(known.reshape(n, -1).all(axis=1))
+    partly = known.reshape(n, -1).any(axis=1) & ~labelled
+    if partly.any():
+        raise ValueError(
+            f"y[{int(np.argmax(partly))}] is NaN in some columns only, but a row must be known or "
+            "unknown as a whole; fit such columns one by one."
+        )
+    if not labelled.any():
+        raise ValueError(
+            "Input y contains NaN only, so no point is labelled; give at least one value."
+        )
+    return values, labelled
+
+
+def check_codes(y: Any, n: int) -> np.ndarray:
+    """y as numbers of classes, -1 where unknown."""
+    codes = read_array(y, "y")
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        raise TypeError(
+            f"y has shape {codes.shape} and dtype {codes.dtype}, but a flat array of integers is "
+            "needed: classes from 0 on, -1 where unknown."
+        )
+    check_length(len(codes), n)
+    codes = codes.astype(np.int64)
+    if codes.min() < -1 or codes.max() < 0:
+        raise ValueError(
+            f"y runs from {codes.min()} to {codes.max()}, but classes from 0 on are needed, -1 "
+            "where unknown, and at least one that is known."
+        )
+    return codes
+
+
+def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in y, sorted, and their number at each point, -1 where y is -1."""
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
+    # Values first: a list of strings and -1 would become strings altogether.
+    if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
+        y = np.array(y, dtype=object)
+    if isinstance(y, np.ma.MaskedArray):
+        y = read_array(y, "y")
+    labels = column_or_1d(y, warn=True)
+    check_length(len(labels), n)
+    if any(is_nothing(label) for label in labels.tolist()):
+        raise ValueError(
+            "Input y contains NaN or None or NA; mark classes that are not known by -1, as "
+            "y.astype(object).fillna(-1) does for a column of pandas."
+        )
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("Input y contains infinity, which is no class; mark the unknown by -1.")
+    if labels.dtype.kind == "f" and float(np.abs(labels).max(initial=0.0)) >= 2**53:
+        raise ValueError(
+            f"y holds {labels[np.argmax(np.abs(labels))]:g}, but classes that are floats must be whole "
+            "numbers below 2**53; make them integers or strings."
+        )
+    if labels.dtype.kind == "O":
+        unknown = np.array([not isinstance(label, str) and label == -1 for label in labels])
+    elif labels.dtype.kind in "US":
+        unknown = np.zeros(n, dtype=bool)
+    else:
+        unknown = labels == -1
+    known = labels[~unknown]
+    if len(known) == 0:
+        raise ValueError(
+            "y holds -1 only, so no point is labelled; give the class of at least one point."
+        )
+    if known.dtype.kind == "O":
+        known = of_one_type(known, "y")
+    check_classification_targets(known)
+    if known.dtype.kind in "US" and "-1" in known.astype(str):
+        raise ValueError(
+            "y holds the string '-1', but unknown classes are marked by the number -1; make y an "
+            "array of dtype object."
+        )
+    classes, numbers = np.unique(known, return_inverse=True)
+    codes = np.full(n, -1)
+    codes[~unknown] = numbers
+    return classes, codes
+
+
+def decode_classes(classes: np.ndarray, codes: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Classes by their number, and -1 where they are not known.
+
+    The number -1 is a class in no `encode_classes`, and neither is the string "-1", which stands for it
+    among strings. Truth values become 1 and 0.
+    """
+    found = classes[codes]
+    if known.all():
+        return found
+    if classes.dtype.kind in "US":
+        return np.where(known, found, np.array("-1", dtype=classes.dtype.kind))
+    if classes.dtype.kind == "b":
+        found = found.astype(np.int64)
+    elif classes.dtype.kind not in "iuf":
+        found = found.astype(object)
+    return np.where(known, found, np.int8(-1) if found.dtype != object else -1)
+
+
+def frequencies(codes: np.ndarray) -> np.ndarray:
+    """Share of each class among the labelled."""
+    counts = np.bincount(codes[codes >= 0])
+    return counts / counts.sum()
+
+
+def warn_unreached(reached: np.ndarray, given: str) -> None:
+    """Warn about nodes of a fit that no label reaches, and say what they were given instead."""
+    if reached.all():
+        return
+    missed = np.flatnonzero(~reached)
+    warnings.warn(
+        f"no label reaches {len(missed):,} of {len(reached):,} points, the first is {missed[0]}: they are "
+        f"given {given}. Label a point in each component of the graph, or connect the components, for "
+        "instance by Graph.connect() or more neighbours.",
+        stacklevel=3,
+    )
+
+
+def warn_unknown(known: np.ndarray, why: str) -> None:
+    """Warn about new points whose class remains unknown."""
+    if not known.all():
+        missed = np.flatnonzero(~known)
+        warnings.warn(
+            f"the class of {len(missed):,} of {len(known):,} points remains unknown (-1), the first is "
+            f"X[{missed[0]}]: {why}.",
+            stacklevel=3,
+        )
+
+
+def check_length(length: int, n: int) -> None:
+    if length != n:
+        raise ValueError(
+            f"y has {length} value(s), but X has {n} point(s); give one for each, and mark those "
+            "that are not known."
+        )
+
+
+def count_points(X: Any) -> int:
+    """Number of points of a table, or of nodes of a graph, before anything is built."""
+    from sklearn.utils.validation import _num_samples
+
+    from vicinal.graphs.graph import Graph
+
+    return X.n_nodes if isinstance(X, Graph) else _num_samples(X)

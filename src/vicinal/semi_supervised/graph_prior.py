@@ -1,0 +1,220 @@
+"""Graph priors: functions that fit the labelled nodes and vary little along the edges.
+
+They minimise sum over the labelled of ||y_i - f_i||^2 + lambda ||f||^2 + mu f'Lf, L the combinatorial
+Laplacian [3]. The minimum is one sparse linear system, (S + lambda I + mu L) f = S y with S the mask
+of the labelled, whatever the number of columns of y.
+
+References
+----------
+[3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
+Zhu, Ghahramani and Lafferty, "Semi-supervised learning using Gaussian fields and harmonic
+functions", ICML 2003.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._core.options import check_flag, checked
+from vicinal._core.validation import check_real
+from vicinal.operators.laplacians import as_affinity
+from vicinal.semi_supervised._absorption import Spread, absorb, arrives, conditional, harmonic
+from vicinal.semi_supervised._class_mass import rescale_by_mass
+from vicinal.semi_supervised._labels import check_codes, check_values, frequencies
+
+
+@checked
+def prior_values(
+    affinity: Any,
+    y: Any,
+    *,
+    ridge: float = 0.0,
+    smoothness: float = 0.01,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Spread:
+    """Values at every node from values at some.
+
+    Parameters
+    ----------
+    affinity : Graph, sparse or dense matrix of shape (n, n)
+        Symmetric nonnegative weights; of a graph its `Graph.affinity`.
+    y : array of shape (n,) or (n, n_columns)
+        Known values; NaN, in the whole row, where nothing is known.
+    ridge : float, default=0
+        lambda, how strongly every value is drawn to 0. Without it, values stay within the range of
+        the known ones, and nodes that no label reaches get the mean of the known ones; with it they
+        get 0, as the formula says.
+    smoothness : float, default=0.01
+        mu > 0, how much a difference along an edge costs. Towards 0 the known values are kept as
+        they are, towards infinity a component has one value.
+    n_jobs : int, optional
+        Number of threads, all cores by default. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, long work shows a progress bar.
+
+    Returns
+    -------
+    Spread
+        ``values`` of the shape of y, and ``reached``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal import Graph
+    >>> from vicinal.semi_supervised import prior_values
+    >>> path = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]], lengths=[1.0, 1.0, 1.0])
+    >>> prior_values(path, [0.0, np.nan, np.nan, 3.0], smoothness=1e-9).values.round(6)
+    array([0., 1., 2., 3.])
+    """
+    check_penalties(ridge, smoothness)
+    weights = as_affinity(affinity)
+    values, labelled = check_values(y, weights.shape[0])
+    return spread_values(weights, values, labelled, ridge, smoothness, n_jobs, verbose)
+
+
+@checked
+def class_probabilities(
+    affinity: Any,
+    y: Any,
+    *,
+    ridge: float = 0.1,
+    smoothness: float = 1.0,
+    class_mass: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Spread:
+    """Class probabilities of every node from the classes of some, by `prior_values` one versus rest.
+
+    Parameters
+    ----------
+    affinity : Graph, sparse or dense matrix of shape (n, n)
+        Symmetric nonnegative weights; of a graph its `Graph.affinity`.
+    y : array of int of shape (n,)
+        Number of the class, from 0 on; -1 where it is not known.
+    ridge, smoothness, n_jobs, verbose :
+        As for `prior_values`.
+    class_mass : bool, default=False
+        Whether the classes of the unlabelled are weighted by their estimated proportions instead of by
+        their numbers of labels. The proportions are those of the labels, one added to each count (Zhu,
+        Ghahramani and Lafferty, ICML 2003), unless the unlabelled contradict them: then those that make
+        the unlabelled most likely.
+
+    Returns
+    -------
+    Spread
+        ``values`` of shape (n, y.max() + 1), rows sum to 1, and ``reached``.
+
+    Examples
+    --------
+    >>> from vicinal import Graph
+    >>> from vicinal.semi_supervised import class_probabilities
+    >>> path = Graph.from_edges(4, [[0, 1], [1, 2], [2, 3]], lengths=[1.0, 1.0, 1.0])
+    >>> class_probabilities(path, [0, -1, -1, 1]).values.round(2)
+    array([[0.89, 0.11],
+           [0.64, 0.36],
+           [0.36, 0.64],
+           [0.11, 0.89]])
+    """
+    check_penalties(ridge, smoothness, class_mass)
+    weights = as_affinity(affinity)
+    codes = check_codes(y, weights.shape[0])
+    return spread_classes(weights, codes, ridge, smoothness, class_mass, n_jobs, verbose)
+
+
+def check_penalties(ridge: Any, smoothness: Any, class_mass: Any = False) -> None:
+    check_flag(class_mass, "class_mass")
+    check_real(ridge, "ridge", low=0.0)
+    check_real(smoothness, "smoothness", low=0.0, open_low=True, remedy="1e-9 keeps the labels.")
+
+
+def spread_values(
+    weights: sparse.csr_array,
+    y: np.ndarray,
+    labelled: np.ndarray,
+    ridge: float,
+    smoothness: float,
+    n_jobs: int | None,
+    verbose: int,
+) -> Spread:
+    """`prior_values` of checked weights and values."""
+    columns = y.reshape(len(y), -1)
+    known = columns[labelled]
+    # The sum of the squares of huge values overflows; the system does not know their unit.
+    unit = np.abs(known).max(axis=0)
+    unit[unit == 0] = 1.0
+    known = known / unit
+    targets = np.zeros((len(y), columns.shape[1] + 1))
+    targets[labelled, :-1] = known
+    targets[labelled, -1] = 1.0
+    found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    values, evidence = found[:, :-1], found[:, -1]
+    reached = arrives(weights, evidence, error)
+    if ridge == 0:
+        values = np.divide(
+            values, evidence[:, None], out=np.empty_like(values), where=reached[:, None]
+        )
+        values[~reached] = known.mean(axis=0)
+        np.clip(values, known.min(axis=0), known.max(axis=0), out=values)
+    return Spread((values * unit).reshape(y.shape), reached)
+
+
+def spread_classes(
+    weights: sparse.csr_array,
+    codes: np.ndarray,
+    ridge: float,
+    smoothness: float,
+    class_mass: bool,
+    n_jobs: int | None,
+    verbose: int,
+) -> Spread:
+    """`class_probabilities` of checked weights and classes."""
+    labelled = codes >= 0
+    targets, default = indicators(codes), frequencies(codes)
+    found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    mass = np.clip(found, 0.0, None).sum(axis=0)
+    spread = conditional(weights, found, error, default)
+    if ridge > 0 and not spread.reached.all():
+        # Far from every label a ridge leaves less than the solver resolves: there the probabilities
+        # of the nearest nodes that have some go on as they are.
+        spread.values[~spread.reached] = 0.0
+        found, error = harmonic(
+            weights, spread.values, spread.reached, n_jobs=n_jobs, verbose=verbose
+        )
+        spread = conditional(weights, found, error, default)
+    unlabelled = spread.reached & ~labelled
+    if class_mass and targets.shape[1] > 1 and unlabelled.any():
+        counts = np.bincount(codes[labelled])
+        spread.values[unlabelled] = rescale_by_mass(spread.values, unlabelled, mass, counts)
+    return spread
+
+
+def indicators(codes: np.ndarray) -> np.ndarray:
+    """A column a class, 1 at its labelled nodes."""
+    table = np.zeros((len(codes), codes.max() + 1))
+    labelled = np.flatnonzero(codes >= 0)
+    table[labelled, codes[labelled]] = 1.0
+    return table
+
+
+def _minimize(
+    weights: sparse.csr_array,
+    labelled: np.ndarray,
+    targets: np.ndarray,
+    ridge: float,
+    smoothness: float,
+    n_jobs: int | None,
+    verbose: int,
+) -> tuple[np.ndarray, float]:
+    # One factor is taken out of the system so that neither extreme overflows.
+    ridge, smoothness = float(ridge), float(smoothness)
+    share = 1.0 / max(1.0, smoothness)
+    pull = share * (labelled + ridge)
+    scaled = sparse.csr_array(
+        (weights.data * (smoothness * share), weights.indices, weights.indptr),
+        shape=weights.shape,
+    )
+    return absorb(scaled, pull, share * targets, n_jobs=n_jobs, verbose=verbose)

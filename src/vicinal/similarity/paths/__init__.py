@@ -1,0 +1,1 @@
+"""Path-based similarity: two points are as similar as the worst step of the best path."""

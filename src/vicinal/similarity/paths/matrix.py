@@ -1,0 +1,226 @@
+"""`PathSimilarity`: a matrix of similarities along best paths that is never formed."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order
+
+from vicinal._core.validation import check_count, check_real, real_array, require_memory
+from vicinal.graphs._checks import check_range
+from vicinal.operators.ultrametric import Ultrametric
+from vicinal.similarity.paths._auto_sigma import SigmaCurve
+from vicinal.similarity.paths._merge_tree import MergeTree
+
+# Below this exponential functions are 0.
+VANISHED = -745.0
+
+
+class Origin(NamedTuple):
+    """What a similarity was made of; points are None for a graph that does not know them."""
+
+    points: Any
+    metric: str
+    robust: bool
+    n_neighbors: int
+
+
+class PathSimilarity:
+    """Similarities s_ij along best paths, held as a tree of merges; made by `path_similarity`.
+
+    Pairs cost O(log n) at most, products with ``@`` O(n) a column. The diagonal is the largest
+    similarity of two points (as formula (5) needs), which makes the matrix positive semi-definite; s_ij
+    is at least the smaller of s_ik and s_kj for every k.
+
+    Attributes
+    ----------
+    shape : tuple
+    sigma : float
+        Width of the kernel.
+    sigma_curve : SigmaCurve or None
+        With ``sigma="auto"``: widths, and the mean similarity of a pair at each.
+    weights : ndarray (n,)
+        Weights of the points, the largest is 1.
+    log_weights : ndarray (n,)
+        Their logarithms, which do not vanish.
+    log_largest : float
+        Logarithm of the largest similarity of two points.
+    tree : MergeTree
+        Merges at heights -log s.
+    """
+
+    def __init__(
+        self,
+        tree: MergeTree,
+        edges: np.ndarray,
+        sigma: float,
+        log_weights: np.ndarray,
+        log_unit: float,
+        sigma_curve: SigmaCurve | None,
+        origin: Origin,
+    ) -> None:
+        n = tree.n_points
+        self.shape = (n, n)
+        self.tree, self.sigma, self.sigma_curve = tree, sigma, sigma_curve
+        self.log_weights, self.log_unit = log_weights, log_unit
+        self.origin = origin
+        self._edges = edges[tree.used]
+        self.relative = Ultrametric(tree)
+        self.log_largest = -self.relative.lowest
+        if self.log_largest < VANISHED:
+            warnings.warn(
+                f"sigma={sigma:g} is so small that all similarities are 0 as floating point numbers "
+                f"(the largest is exp({self.log_largest:.0f})); take a larger sigma, or ask for "
+                "logarithms: pairs(i, j, log=True).",
+                stacklevel=3,
+            )
+
+    @property
+    def weights(self) -> np.ndarray:
+        with np.errstate(under="ignore"):
+            return np.exp(self.log_weights)
+
+    def __repr__(self) -> str:
+        return f"PathSimilarity(n={self.shape[0]:,}, sigma={self.sigma:g})"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def pairs(self, i: Any, j: Any, *, log: bool = False) -> Any:
+        """Similarities of pairs of points.
+
+        Parameters
+        ----------
+        i, j : int or arrays of int
+            Points; arrays are broadcast against each other.
+        log : bool, default=False
+            Give the logarithms, which do not vanish where sigma is small; -inf where there is no path.
+
+        Returns
+        -------
+        float or ndarray
+        """
+        i, j = np.broadcast_arrays(self._items(i, "i"), self._items(j, "j"))
+        logs = -self.tree.between(i.ravel(), j.ravel())
+        # The height of a point with itself is -inf; its similarity is the largest there is.
+        logs = np.minimum(logs, self.log_largest).reshape(i.shape)
+        values = logs if log else _exp(logs)
+        return values if i.ndim else float(values)
+
+    def rows(self, items: Any, *, log: bool = False) -> np.ndarray:
+        """Rows of the matrix, (len(items), n), or of its logarithm."""
+        items = np.atleast_1d(self._items(items, "items"))
+        n = self.shape[0]
+        require_memory(
+            16.0 * len(items) * n, f"{len(items):,} rows of {n:,}", "Ask for fewer rows."
+        )
+        logs = -self.tree.rows(items, -self.log_largest)
+        return logs if log else _exp(logs)
+
+    def toarray(self) -> np.ndarray:
+        """The whole matrix, where it fits into memory."""
+        self._require_square()
+        return self.rows(np.arange(self.shape[0]))
+
+    def dissimilarity(self) -> np.ndarray:
+        """The matrix s_ii - 2 s_ij + s_jj (formula (5)): squared distances in the space of the kernel."""
+        self._require_square()
+        logs = self.rows(np.arange(self.shape[0]), log=True)
+        logs -= self.log_largest
+        return (-2.0 * float(_exp(self.log_largest))) * np.expm1(logs, out=logs)
+
+    def __matmul__(self, other: Any) -> np.ndarray:
+        """Product with a vector (n,) or a matrix (n, q), in O(n) a column."""
+        other = np.asarray(real_array(other, "other"), dtype=np.float64)
+        return float(_exp(self.log_largest)) * (self.relative @ other)
+
+    def clusters(
+        self, threshold: float | None = None, *, n_clusters: int | None = None
+    ) -> np.ndarray:
+        """Clusters of points that are at least as similar as a threshold, or so many clusters.
+
+        Parameters
+        ----------
+        threshold : float
+            Similarity, in (0, 1].
+        n_clusters : int
+            Instead of a threshold: cut the tree at the highest merges. Merges of the same height are
+            cut together, so there may be more.
+
+        Returns
+        -------
+        ndarray of int (n,)
+            Labels, numbered by the clusters' first points.
+        """
+        if (threshold is None) == (n_clusters is None):
+            raise TypeError("give either a threshold or n_clusters.")
+        if threshold is not None:
+            threshold = check_real(threshold, "threshold", low=0.0, high=1.0, open_low=True)
+            return self.tree.clusters(-np.log(threshold))
+        n = self.shape[0]
+        wanted = check_count(n_clusters, "n_clusters", high=n, remedy=f"There are {n} points.")
+        if wanted == 1:
+            return np.zeros(n, np.int64)
+        lowest_cut = np.partition(self.tree.heights, n - wanted)[n - wanted]
+        return self.tree.clusters(np.nextafter(lowest_cut, -np.inf))
+
+    def to_linkage(self) -> np.ndarray:
+        """Single linkage of -log s, (n - 1, 4), for `scipy.cluster.hierarchy`; inf where no path leads."""
+        return self.tree.to_linkage()
+
+    def path(self, i: int, j: int) -> np.ndarray:
+        """The best path from i to j: points, both ends included.
+
+        Its worst step is s_ij, and each part of it is a best path too.
+        """
+        i, j = int(self._items(i, "i")), int(self._items(j, "j"))
+        parents, depths = self._rooted
+        ways = [i], [j]
+        while i != j:
+            side = int(depths[i] < depths[j])
+            node = int(parents[j if side else i])
+            if node < 0:
+                raise ValueError(
+                    f"no path leads from {ways[0][0]} to {ways[1][0]}: they are in different components."
+                )
+            ways[side].append(node)
+            i, j = (i, node) if side else (node, j)
+        return np.array(ways[0][:-1] + ways[1][::-1])
+
+    @cached_property
+    def _rooted(self) -> tuple[np.ndarray, np.ndarray]:
+        """The spanning tree of best paths as parents (-1 at roots), and the depth of each point."""
+        n = self.shape[0]
+        adjacency = sparse.csr_array((np.ones(len(self._edges)), self._edges.T), shape=self.shape)
+        parents, depths = np.full(n, -1), np.zeros(n, np.int64)
+        labels = self.tree.clusters(np.finfo(np.float64).max)
+        for root in np.unique(labels, return_index=True)[1]:
+            order, before = breadth_first_order(adjacency, root, directed=False)
+            parents[order[1:]] = before[order[1:]]
+            for node in order[1:]:
+                depths[node] = depths[parents[node]] + 1
+        return parents, depths
+
+    def _items(self, items: Any, name: str) -> np.ndarray:
+        array = np.asarray(items)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"{name} has dtype {array.dtype}, but numbers of points are needed.")
+        check_range(array, self.shape[0], name)
+        return array
+
+    def _require_square(self) -> None:
+        n = self.shape[0]
+        require_memory(
+            16.0 * n * n,
+            f"A matrix of {n:,} by {n:,} similarities",
+            "Ask for pairs(i, j) or rows(items), or multiply by @.",
+        )
+
+
+def _exp(logs: Any) -> Any:
+    with np.errstate(under="ignore"):
+        return np.exp(logs)

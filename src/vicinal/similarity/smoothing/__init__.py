@@ -1,0 +1,1 @@
+"""Self-smoothing: a similarity diffused along itself."""

@@ -1,0 +1,96 @@
+"""New points of perceptual methods: as if they had been there, and noise told as well as in training."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import roc_auc_score
+
+from vicinal import PerceptualClustering, PerceptualEmbedding, graphs
+from vicinal._base.contextual_extension import (
+    new_contexts,
+    reverse_context_probabilities,
+    symmetric_rows,
+)
+from vicinal.datasets import make_half_cylinders
+from vicinal.operators.digraph import SymmetricWalk
+
+
+def walk_of(graph):
+    weights = graph.to_scipy("strengths").toarray()
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
+def test_steps_to_and_from_a_point_are_those_of_the_digraph_that_holds_it(descriptor):
+    X, _ = make_half_cylinders(60, 40, random_state=0)
+    kept, new = X[:-12], X[-12:]
+    graph = graphs.contextual(kept, 6, descriptor)
+    steps, known = new_contexts(graph, new, 1, descriptor=descriptor)
+    entered = reverse_context_probabilities(graph, new, 1, descriptor=descriptor)
+    assert not known.any()
+    for i, point in enumerate(new):
+        whole = walk_of(
+            graphs.contextual(np.vstack([kept, point]), 6, descriptor, sigma=graph.sigma)
+        )
+        assert_allclose(steps.toarray()[i], whole[-1, :-1], atol=1e-12)
+        assert_allclose(entered.toarray()[i], whole[:-1, -1], atol=1e-12)
+
+
+def test_roots_of_masses_become_roots_of_the_new_masses():
+    X, _ = make_half_cylinders(100, 50, random_state=0)
+    graph = graphs.contextual(X[:-20], 10)
+    masses = SymmetricWalk(graph).stationary
+    steps, entered = (
+        function(graph, X[-20:], 1, descriptor="coding_length")
+        for function in (new_contexts, reverse_context_probabilities)
+    )
+    rows = symmetric_rows(steps[0], entered, masses, 1.0)
+    seen = entered @ masses > 0
+    assert seen.sum() > 10
+    assert_allclose((rows @ np.sqrt(masses))[seen], np.sqrt(entered @ masses)[seen], rtol=1e-12)
+
+
+def test_noise_among_new_points_is_told_as_well_as_in_training():
+    X, truth = make_half_cylinders(800, 800, random_state=0)
+    train = np.random.default_rng(777).random(len(X)) < 0.7
+    model = PerceptualEmbedding(5).fit(X[train])
+    known, new = (
+        roc_auc_score(y >= 0, np.linalg.norm(Y, axis=1))
+        for y, Y in (
+            (truth[train], model.embedding_),
+            (truth[~train], model.transform(X[~train])),
+        )
+    )
+    assert new > known - 0.03 > 0.85
+    share = float((truth[train] == -1).mean())
+    clusters = PerceptualClustering(2, noise=share, random_state=0).fit(X[train])
+    noise = truth[~train] == -1
+    found = clusters.predict(X[~train]) == -1
+    assert found[noise].mean() > 0.75
+    assert found[~noise].mean() < 0.2
+
+
+def test_a_point_beside_a_training_point_falls_beside_it():
+    X, _ = make_half_cylinders(300, 200, random_state=1)
+    model = PerceptualEmbedding(5).fit(X)
+    ratio = np.linalg.norm(model.transform(X + 1e-6), axis=1)
+    ratio /= np.linalg.norm(model.embedding_, axis=1)
+    assert np.quantile(ratio, 0.05) > 0.8
+    assert np.quantile(ratio, 0.95) < 1.25
+    assert ratio.max() < 4
+
+
+def test_known_points_and_new_ones_may_come_in_any_order():
+    X, _ = make_half_cylinders(80, 40, random_state=0)
+    new = X[:10] + 0.01
+    model = PerceptualEmbedding(3).fit(X)
+    mixed = np.stack([X[:10], new], axis=1).reshape(20, -1)
+    assert_allclose(model.transform(mixed)[1::2], model.transform(new), atol=1e-14)
+    assert_allclose(model.transform(mixed)[::2], model.embedding_[:10])
+
+
+def test_contexts_of_all_points_tell_no_place_so_the_nearest_point_decides():
+    X = np.random.default_rng(0).random((9, 2))
+    with pytest.warns(UserWarning, match="8 neighbours"):
+        model = PerceptualEmbedding(2).fit(X)
+    assert_allclose(model.transform(X + 1e-6), model.embedding_)

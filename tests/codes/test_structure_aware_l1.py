@@ -1,0 +1,218 @@
+"""The structure-aware L1 graph: ranked dictionaries, and codes that are optimal over them."""
+
+import numpy as np
+import pytest
+from code_oracles import basis_pursuit, dense, lasso, unit_rows
+
+from vicinal import SpectralClustering
+from vicinal.codes._dictionaries import (
+    best_rows,
+    heat_affinity,
+    local_atoms,
+    manifold_atoms,
+    manifold_scores,
+)
+from vicinal.datasets import make_swiss_roll, make_two_moons
+from vicinal.graphs import knn, l1, structure_aware_l1
+from vicinal.metrics import clustering_accuracy
+
+
+def table(n, n_features, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, n_features))
+
+
+def scores_by_definition(W, alpha, corrected):
+    """F = (I - alpha D^-1/2 W D^-1/2)^-1, its columns over roots of degrees if corrected."""
+    D = np.diag(W.sum(axis=1) ** -0.5)
+    F = np.linalg.inv(np.eye(len(W)) - alpha * D @ W @ D)
+    return F @ D if corrected else F
+
+
+def best_by_definition(F, k):
+    F = F.copy()
+    np.fill_diagonal(F, -np.inf)
+    return np.argsort(-F, axis=1, kind="stable")[:, :k]
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 0.99])
+def test_scores_are_those_of_the_inverse(corrected, alpha):
+    W = heat_affinity(table(150, 3))
+    expected = scores_by_definition(W, alpha, corrected)
+    found = manifold_scores(W.copy(), alpha, corrected)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * expected.max())
+    if alpha > 0:
+        true = np.sort(best_by_definition(expected, 20), axis=1)
+        np.testing.assert_array_equal(best_rows(found, 20, 1), true)
+
+
+def test_ties_go_to_the_smaller_number():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 4, (130, 130)).astype(float)
+    true = np.sort(best_by_definition(scores, 25), axis=1)
+    np.testing.assert_array_equal(best_rows(scores, 25, 2), true)
+
+
+def test_affinities_are_the_heat_kernel_at_a_typical_distance():
+    X = table(60, 2)
+    W = heat_affinity(X)
+    distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
+    scale = np.median(np.sort(distances, axis=1)[:, 7])
+    expected = np.exp(-0.25 * (distances / scale) ** 2) - np.eye(60)
+    np.testing.assert_allclose(W, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+@pytest.mark.parametrize("kind", ["roll", "noise", "groups"])
+def test_ranking_in_balls_finds_the_best_of_the_whole_graph(kind, corrected):
+    X = {
+        "roll": make_swiss_roll(900, random_state=0)[0],
+        "noise": table(900, 20),
+        "groups": table(900, 5) + 8 * table(6, 5, seed=1)[np.arange(900) % 6],
+    }[kind]
+    affinity = knn(X, 10).connect().affinity()
+    true = best_by_definition(scores_by_definition(affinity.toarray(), 0.99, corrected), 40)
+    found = local_atoms(affinity, 40, 0.99, corrected)
+    shares = [np.isin(a, b).mean() for a, b in zip(true, found.atoms, strict=True)]
+    assert np.mean(shares) > 0.95
+    assert found.recall > 0.95
+    assert not (found.atoms == np.arange(900)[:, None]).any()
+    assert (np.diff(np.sort(found.atoms, axis=1)) > 0).all()
+
+
+def test_as_the_formula_stands_everyone_gets_the_same_atoms():
+    X = table(200, 4)
+    settings = {"alpha": 0.99, "n_neighbors": None, "n_jobs": 1, "progress": None}
+    literal = manifold_atoms(X, 20, corrected=False, **settings).atoms
+    corrected = manifold_atoms(X, 20, corrected=True, **settings).atoms
+    assert len(np.unique(literal)) < 100 < 180 < len(np.unique(corrected))
+
+
+@pytest.mark.parametrize(
+    ("ranking", "n_neighbors"),
+    [
+        ("manifold", None),
+        ("manifold", 5),
+        ("euclidean", None),
+        ("perceptual", None),
+        ("perceptual", 5),
+    ],
+)
+def test_codes_are_those_of_the_lasso_over_the_dictionary(ranking, n_neighbors):
+    X = table(60, 8)
+    graph = structure_aware_l1(X, 12, ranking, penalty=0.1, n_neighbors=n_neighbors)
+    W, Z = dense(graph), unit_rows(X)
+    assert graph.codes.gaps.max() < 1e-8
+    assert graph.codes.support_sizes.max() <= 12
+    if ranking == "euclidean":
+        atoms = np.argsort(np.linalg.norm(X[:, None] - X[None], axis=-1), axis=1)[:, 1:13]
+        for i in range(0, 60, 9):
+            expected = np.zeros(60)
+            expected[atoms[i]] = lasso(Z[atoms[i]], Z[i], 0.1)
+            np.testing.assert_allclose(W[i], expected, atol=1e-6)
+
+
+def test_exact_codes_over_dictionaries_are_those_of_the_linear_program():
+    X = table(50, 4)
+    graph = structure_aware_l1(X, 7, "euclidean", equality=True)
+    W, Z = dense(graph), unit_rows(X)
+    atoms = np.argsort(np.linalg.norm(X[:, None] - X[None], axis=-1), axis=1)[:, 1:8]
+    assert 0 < len(graph.codes.inexact) < 50
+    for i in range(50):
+        best = basis_pursuit(Z[atoms[i]], Z[i])
+        assert (best is None) == (i in graph.codes.inexact)
+        if best is not None:
+            assert W[i].sum() == pytest.approx(best, abs=1e-8)
+
+
+def test_a_dictionary_of_all_others_gives_the_l1_graph():
+    X = table(40, 5)
+    np.testing.assert_allclose(dense(structure_aware_l1(X, 39)), dense(l1(X)), atol=1e-9)
+
+
+def test_codes_keep_to_a_moon_where_those_of_the_l1_graph_do_not():
+    X, y = make_two_moons(200, noise=0.03, random_state=0)
+    shares = []
+    for graph in (l1(X), structure_aware_l1(X, 10)):
+        edges = graph.edges()
+        shares.append(
+            graph.strengths[y[edges[:, 0]] != y[edges[:, 1]]].sum() / graph.strengths.sum()
+        )
+    assert shares[0] > 0.1
+    assert shares[1] < 0.01
+
+
+def test_spectral_clustering_takes_it_by_name():
+    X, y = make_two_moons(200, noise=0.03, random_state=0)
+    model = SpectralClustering(
+        2, graph="structure_aware_l1", graph_params={"n_atoms": 10}, random_state=0
+    ).fit(X)
+    assert clustering_accuracy(y, model.labels_) > 0.95
+    assert not model.graph_.directed
+    W = structure_aware_l1(X, 10).to_scipy("strengths").toarray()
+    np.testing.assert_allclose(model.affinity_.toarray(), (W + W.T) / 2)
+    assert model.graph_.codes.explained.shape == (200,)
+
+
+def test_a_share_is_rounded_to_a_count():
+    X = table(30, 3)
+    assert structure_aware_l1(X, 0.2) == structure_aware_l1(X, 6)
+    assert structure_aware_l1(X, 0.001) == structure_aware_l1(X, 1)
+    assert structure_aware_l1(X, 0.999) == structure_aware_l1(X, 29)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"n_atoms": 0}, "n_atoms=0.*from 1 to 19.*share"),
+        ({"n_atoms": 20}, "n_atoms=20.*from 1 to 19"),
+        ({"n_atoms": 0.0}, "n_atoms=0.0"),
+        ({"n_atoms": 1.0}, "n_atoms=1.0.*l1"),
+        ({"n_atoms": "many"}, "n_atoms='many'"),
+        ({"n_atoms": True}, "n_atoms=True"),
+        ({"ranking": "random"}, "ranking='random'.*manifold"),
+        ({"alpha": 1.0}, "alpha=1.0"),
+        ({"alpha": -0.1}, "alpha=-0.1"),
+        ({"alpha": np.nan}, "alpha"),
+        ({"penalty": 0.0}, "penalty=0.0"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+    ],
+)
+def test_bad_parameters_are_named(changes, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        structure_aware_l1(table(20, 3), **changes)
+
+
+def test_rows_of_zeros_are_named():
+    X = table(20, 3)
+    X[4] = 0.0
+    with pytest.raises(ValueError, match=r"row\(s\) 4"):
+        structure_aware_l1(X)
+
+
+def test_outliers_whose_affinities_vanish_have_a_code_too():
+    X = np.vstack([table(40, 3), [[1e6, 1e6, 1e6]]])
+    graph = structure_aware_l1(X, 40)
+    assert graph.codes.support_sizes[-1] > 0
+    assert graph.codes.gaps.max() < 1e-8
+
+
+def test_without_flow_atoms_are_ranked_by_affinity():
+    X = table(80, 3)
+    found = manifold_atoms(
+        X, 6, alpha=0.0, corrected=False, n_neighbors=None, n_jobs=1, progress=None
+    )
+    W = heat_affinity(X)
+    roots = np.sqrt(W.sum(axis=1))
+    true = np.sort(best_by_definition(W / np.outer(roots, roots), 6), axis=1)
+    assert (found.atoms == true).mean() > 0.99
+
+
+def test_arguments_that_a_ranking_cannot_use_are_refused():
+    X = table(30, 3)
+    with pytest.raises(ValueError, match="n_neighbors=5 is given with ranking='euclidean'"):
+        structure_aware_l1(X, 4, "euclidean", n_neighbors=5)
+    with pytest.raises(ValueError, match="X has 2 points; contexts need 3"):
+        structure_aware_l1(X[:2], 1, "perceptual")
+    with pytest.raises(ValueError, match="so near to 1"):
+        structure_aware_l1(X, 4, alpha=np.nextafter(1.0, 0.0))

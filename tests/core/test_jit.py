@@ -1,0 +1,172 @@
+"""No state of the disk ends a call: kernels are loaded, rebuilt, stored elsewhere, or not stored."""
+
+import importlib.util
+import os
+import sys
+import tempfile
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numba
+import pytest
+
+from vicinal._core import jit as _jit
+
+KERNEL = """
+from vicinal._core.jit import jit
+
+@jit
+def twice(x):
+    return 2 * x
+
+@jit(allocates=False)
+def thrice(x):
+    return 3 * x
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A package with two kernels, a home and a folder for temporary files, all empty."""
+    for name in ("package", "home", "tmp"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "package" / "kernels.py").write_text(KERNEL)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(_jit, "KERNELS", [])
+    return tmp_path
+
+
+def call(place, argument=21):
+    """Call the kernels as a new process does: the number loaded, the folder used, and the warnings."""
+    _jit._warned = False
+    spec = importlib.util.spec_from_file_location("kernels", place / "package" / "kernels.py")
+    kernels = importlib.util.module_from_spec(spec)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        spec.loader.exec_module(kernels)
+        assert kernels.twice(argument) == 2 * argument
+        assert kernels.thrice(argument) == 3 * argument
+    hits = sum(kernels.twice._cache_hits.values())
+    return hits, kernels.twice._cache.cache_path, [str(w.message) for w in told]
+
+
+@contextmanager
+def full_disk():
+    """A limit on the size of files, which fails as a full disk does: not before something is written."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def block(folder):
+    """Make a folder impossible to write to, for the superuser too: a file has its name."""
+    folder.write_text("")
+
+
+def test_a_second_process_loads_what_the_first_compiled(place):
+    folder = str(place / "package" / "__pycache__")
+    assert call(place) == (0, folder, [])
+    assert call(place) == (1, folder, [])
+
+
+def test_a_folder_that_the_user_names_comes_first(place, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(place / "mine"))
+    hits, folder, told = call(place)
+    assert (hits, Path(folder).parent, told) == (0, place / "mine", [])
+    assert not (place / "package" / "__pycache__").exists()
+
+
+def test_without_a_writable_package_the_home_is_taken(place):
+    block(place / "package" / "__pycache__")
+    _, folder, told = call(place)
+    assert place / "home" in Path(folder).parents
+    assert told == []
+
+
+def test_without_a_writable_home_a_temporary_folder_is_taken_with_one_warning(place):
+    block(place / "package" / "__pycache__")
+    block(place / "home" / ".cache")
+    for hits in (0, 1):
+        found, folder, told = call(place)
+        assert (found, Path(folder).parents[1]) == (hits, place / "tmp")
+    assert told == []  # loaded: nothing had to be stored
+    (mine,) = (place / "tmp").iterdir()
+    assert mine.stat().st_mode & 0o077 == 0
+
+
+def test_the_warning_names_the_folders_and_the_remedy(place):
+    block(place / "package" / "__pycache__")
+    block(place / "home" / ".cache")
+    (told,) = call(place)[2]
+    assert str(place / "package" / "__pycache__") in told
+    assert str(place / "home" / ".cache") in told
+    assert f"kept in {place / 'tmp'}" in told
+    assert "NUMBA_CACHE_DIR" in told
+    assert "vicinal warm" in told
+
+
+def test_without_any_folder_kernels_are_compiled_with_one_warning(place):
+    block(place / "package" / "__pycache__")
+    block(place / "home" / ".cache")
+    block(place / "tmp" / f"vicinal-{os.getuid()}")
+    for _ in range(2):
+        hits, folder, (told,) = call(place)
+        assert (hits, folder) == (0, None)
+        assert "compiled again in every process" in told
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="temporary folders of Windows are private")
+def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(place):
+    block(place / "package" / "__pycache__")
+    block(place / "home" / ".cache")
+    (place / "tmp" / f"vicinal-{os.getuid()}").mkdir(mode=0o777)
+    (place / "tmp" / f"vicinal-{os.getuid()}").chmod(0o777)
+    assert call(place)[1] is None
+
+
+def test_a_disk_that_is_full_does_not_end_the_call(place):
+    with full_disk():
+        _, folder, (told,) = call(place)
+    assert folder is None
+    assert f"{place / 'package' / '__pycache__'} (File too large)" in told
+    assert call(place)[0] == 0
+    assert call(place)[0] == 1
+
+
+def test_what_was_stored_is_loaded_where_nothing_can_be_written(place):
+    folder = call(place)[1]
+    with full_disk():
+        assert call(place) == (1, folder, [])
+
+
+@pytest.mark.parametrize("length", [0, 1, 40])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_file_is_built_again(kind, length, place):
+    folder = call(place)[1]
+    for path in Path(folder).glob(f"*.{kind}"):
+        path.write_bytes(path.read_bytes()[:length])
+    assert call(place) == (0, folder, [])
+    assert call(place) == (1, folder, [])
+
+
+def test_code_stored_under_the_name_of_other_types_is_not_run(place):
+    folder = call(place)[1]
+    call(place, 1.5)
+    first, second = sorted(Path(folder).glob("kernels.twice-*.nbc"))
+    first.write_bytes(second.read_bytes())
+    assert call(place) == (0, folder, [])
+
+
+def test_no_kernel_has_a_policy_of_its_own():
+    root = Path(__file__).parents[1] / "src"
+    compiling = {p.name for p in root.rglob("*.py") if "njit(" in p.read_text()}
+    assert compiling == {"_core/jit.py"}

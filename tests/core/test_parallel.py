@@ -1,0 +1,64 @@
+"""Threads over blocks: order, errors, and what n_jobs means."""
+
+import threading
+import time
+
+import pytest
+
+from vicinal._core.parallel import blocks, map_threads, n_threads
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5, None])
+def test_results_come_in_the_order_of_the_items(jobs):
+    def task(i):
+        time.sleep(0.002 * (i % 3))
+        return i * i
+
+    assert map_threads(task, range(20), jobs) == [i * i for i in range(20)]
+    assert map_threads(task, [], jobs) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_error_ends_the_work_and_reaches_the_caller(jobs):
+    done, threads = [], threading.active_count()
+
+    def task(i):
+        if i == 3:
+            raise KeyError("block 3")
+        time.sleep(0.001)
+        done.append(i)
+
+    with pytest.raises(KeyError, match="block 3"):
+        map_threads(task, range(1000), jobs)
+    assert len(done) < 100
+    assert threading.active_count() == threads
+
+
+def test_work_is_shared_between_the_threads_asked_for():
+    barrier = threading.Barrier(3, timeout=10)
+    # Passes only if three threads are at work at the same time.
+    map_threads(lambda _: barrier.wait(), range(3), 3)
+
+
+def test_a_bar_counts_the_items(capfd):
+    map_threads(lambda i: i, range(4), 2, progress="counting")
+    assert "counting" in capfd.readouterr().err
+
+
+def test_blocks_cover_everything_once():
+    assert blocks(10, 4) == [(0, 4), (4, 8), (8, 10)]
+    assert blocks(0, 4) == []
+
+
+def test_n_jobs_counts_from_both_ends():
+    cores = n_threads(None)
+    assert (n_threads(3), n_threads(-1)) == (3, cores)
+    assert n_threads(-1000) == 1
+    assert n_threads(2.0) == 2
+
+
+@pytest.mark.parametrize("bad", [0, True, 1.5, float("inf"), float("nan"), "2", "abc", [1], 1j])
+def test_an_n_jobs_that_is_no_number_of_threads_is_named(bad):
+    with pytest.raises((ValueError, TypeError)) as error:
+        n_threads(bad)
+    assert str(error.value).startswith(f"n_jobs={bad!r}: give a number of threads")

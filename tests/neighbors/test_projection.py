@@ -1,0 +1,65 @@
+"""Leading axes: what a sample says of them is what a full ranking along them says."""
+
+import numpy as np
+import pytest
+
+from vicinal.neighbors._projection import STEP, draw_sample, kept_by, leading_axes, share_listed
+
+K, LENGTH = 6, 14
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    rng = np.random.default_rng(0)
+    spread = np.geomspace(1, 0.02, 40)
+    points = (rng.normal(size=(1500, 40)) * spread).astype(np.float32)
+    return points, (np.square(points).sum(axis=1) / 2).astype(np.float32)
+
+
+def test_a_sample_holds_the_nearest_points_in_order(cloud):
+    points, half = cloud
+    rows, near = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), None)
+    squares = np.square(points[rows, None].astype(float) - points.astype(float)).sum(axis=2)
+    squares[np.arange(len(rows)), rows] = np.inf
+    true = np.argsort(squares, axis=1)[:, : near.shape[1]]
+    assert (near == true).mean() > 0.999
+    assert (near != rows[:, None]).all()
+
+
+def test_the_loss_of_axes_is_that_of_a_full_ranking(cloud):
+    points, half = cloud
+    sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), 2)
+    axes = np.linalg.svd(points, full_matrices=False)[2]
+    kept = kept_by(axes, points, half, sample, K, LENGTH)
+    assert kept.shape == (len(sample.rows), K, 40 // STEP)
+    for r in range(kept.shape[2]):
+        first = axes[: (r + 1) * STEP]
+        keys = half - (points[sample.rows] @ first.T) @ (points @ first.T).T
+        keys[np.arange(len(keys)), sample.rows] = np.inf
+        listed = np.argsort(keys, axis=1)[:, :LENGTH]
+        literal = (sample.near[:, :K, None] == listed[:, None, :]).any(axis=2)
+        # Points outside the sample's lists may win a place too; few do once axes suffice.
+        assert (kept[:, :, r] != literal).mean() < (0.05 if r == 0 else 0.01)
+
+
+def test_no_more_axes_are_taken_than_the_loss_asks_for(cloud):
+    points, half = cloud
+    sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), None)
+
+    def taken(allowed):
+        return leading_axes(points, half, sample, K, LENGTH, allowed, np.random.default_rng(2))
+
+    assert STEP <= len(taken(0.2)) < len(taken(0.001)) <= 28
+    assert taken(-1.0) is None
+
+
+def test_a_list_is_judged_by_distances_not_by_which_of_equal_points_it_holds(cloud):
+    points, half = cloud
+    copies = np.repeat(points[:50], 30, axis=0)
+    sample = draw_sample(copies, np.repeat(half[:50], 30), 20, np.random.default_rng(0), None)
+    # Any copies will do, others will not.
+    alike = 30 * (sample.rows[:, None] // 30) + np.arange(LENGTH)
+    shares = share_listed(copies, sample, np.where(alike == sample.rows[:, None], 0, alike), K)
+    assert (shares == 1).all()
+    others = (30 * (sample.rows[:, None] // 30 + 1) + np.arange(LENGTH)) % len(copies)
+    assert (share_listed(copies, sample, others, K) == 0).all()

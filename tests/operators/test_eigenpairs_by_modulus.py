@@ -1,0 +1,60 @@
+"""Both ends of the spectrum of a walk where Lanczos gives up at the lower one."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import eigh
+
+from vicinal import DiffusionMaps
+from vicinal.operators._eigen import eigenpairs_by_modulus as both_ends
+from vicinal.operators._eigen import solvers as eigensolvers
+from vicinal.operators._eigen.eigenpairs_by_modulus import eigenpairs_by_modulus
+from vicinal.operators._eigen.solvers import LAST_RESORT, NotConverged
+
+N = LAST_RESORT + 1001
+
+
+def ring(n):
+    """A ring of n nodes: of an odd number it is not bipartite, but all but."""
+    nodes = np.arange(n)
+    half = sparse.csr_array((np.ones(n), (nodes, (nodes + 1) % n)), shape=(n, n))
+    return sparse.csr_array(half + half.T)
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """So few restarts that Lanczos converges only where gaps are wide."""
+    monkeypatch.setattr(eigensolvers, "RESTARTS", 3)
+
+
+def test_the_lower_end_of_a_long_odd_ring_is_exact(impatient):
+    pairs = eigenpairs_by_modulus(ring(N), 5)
+    swinging, slow = -np.cos(np.pi / N), np.cos(2 * np.pi / N)
+    expected = [1.0, swinging, swinging, slow, slow]
+    np.testing.assert_allclose(pairs.values, expected, rtol=0, atol=1e-13)
+    assert pairs.residuals.max() < 1e-9
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(5), atol=1e-7)
+
+
+def test_the_second_try_is_the_dense_solution(monkeypatch):
+    monkeypatch.setattr(both_ends, "LAST_RESORT", 0)
+    monkeypatch.setattr(eigensolvers, "RESTARTS", 3)
+    rng = np.random.default_rng(0)
+    W = ring(701).toarray()
+    W *= 0.5 + rng.random(701)
+    W = (W + W.T) / 2
+    roots = np.sqrt(W.sum(axis=1))
+    values, vectors = eigh(W / np.outer(roots, roots))
+    found = both_ends._lowest(sparse.csr_array(W / np.outer(roots, roots)), 4, 0.0, 1e-9, 0, 1)
+    np.testing.assert_allclose(found.values, values[:4], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(np.abs(np.sum(found.vectors * vectors[:, :4], axis=0)), 1, atol=1e-9)
+
+
+def test_an_error_names_the_lazy_walk_and_it_helps(impatient, monkeypatch):
+    monkeypatch.setattr(eigensolvers, "LARGEST_BAND", 0.0)
+    model = DiffusionMaps(2, graph="precomputed", random_state=0)
+    with pytest.raises(NotConverged, match=r"4 eigenpairs did not converge .* make the walk lazy"):
+        model.fit(ring(N))
+    lazy = ring(N) + sparse.diags_array(ring(N).sum(axis=1))
+    expected = (1 + np.cos(2 * np.pi / N)) / 2
+    np.testing.assert_allclose(model.fit(lazy).eigenvalues_, expected, rtol=1e-13)

@@ -1,0 +1,70 @@
+"""Graphs compared: their figures against the graphs themselves."""
+
+import numpy as np
+import pytest
+
+from vicinal import graphs
+from vicinal.report._shared_inputs import SharedInputs, disjoint_trees
+from vicinal.report._steps.clusters import numbered_like, shared_rows, telling_columns
+from vicinal.report._steps.graph_comparison import compare_graphs, edge_stability, jitter_of
+
+
+def edges_of(graph):
+    return set(map(tuple, graph.edges().tolist()))
+
+
+def test_stability_is_the_share_of_edges_that_stay():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    graph, other = graphs.knn(X, 4), graphs.knn(X + 0.2 * rng.normal(size=X.shape), 4)
+    expected = len(edges_of(graph) & edges_of(other)) / len(edges_of(graph))
+    assert edge_stability(graph, [other]) == pytest.approx(expected)
+    assert edge_stability(graph, [graph, other]) == pytest.approx((1 + expected) / 2)
+
+
+def test_two_far_clusters_show_in_the_table():
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(50, 1, (40, 2))])
+    labels = np.repeat([0, 1], 40)
+    compared = compare_graphs(SharedInputs(X, 2000, 0, None, 0), labels)
+    rows = {row["graph"]: row for row in compared.table}
+    assert next(iter(rows)) == "k nearest neighbours"
+    assert len(rows) == 6
+    assert rows["k nearest neighbours"]["components"] == 2
+    assert rows["k nearest neighbours"]["between_clusters"] == 0
+    tree = rows["spanning tree (MST)"]
+    assert (tree["edges"], tree["components"]) == (79, 1)
+    assert tree["between_clusters"] == pytest.approx(1 / 79)
+    assert tree["longest"] > 40
+    for row in rows.values():
+        assert 0 < row["stability"] <= 1
+    # The one edge between them is the worst shortcut of the tree.
+    worst = next(row for row in compared.shortcuts if row["graph"] == "spanning tree (MST)")
+    assert {worst["source"] < 40, worst["target"] < 40} == {True, False}
+
+
+def test_the_jitter_moves_rows_equally_far_in_any_dimension():
+    for d in (1, 2, 50):
+        per_axis = jitter_of(0.2, np.zeros((3, d)))
+        assert per_axis * np.sqrt(max(d, 2)) == pytest.approx(0.2 * np.sqrt(2))
+
+
+def test_rows_that_leave_no_second_tree_still_have_one():
+    assert disjoint_trees(np.ones((12, 2)), None).n_edges == 11
+
+
+def test_other_clusters_take_the_numbers_of_the_likest():
+    labels = np.array([0, 0, 0, 1, 1, 2, 2, -1])
+    others = np.array([2, 2, 2, 0, 0, 1, 1, 1])
+    assert numbered_like(labels, others).tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
+    counts = shared_rows(labels, others)
+    assert counts.sum() == 8
+    assert counts[-1].tolist() == [0, 1, 0]  # noise last
+
+
+def test_telling_columns_are_those_farthest_from_the_mean():
+    values = np.column_stack([np.arange(10.0), np.zeros(10), [1.0] * 9 + [10.0]])
+    members = np.arange(10) == 9
+    told = telling_columns(values, ["a", "b", "c"], members)
+    assert [part["column"] for part in told] == ["c", "a", "b"]
+    assert told[0]["deviations"] == pytest.approx(3.0)

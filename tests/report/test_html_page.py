@@ -1,0 +1,236 @@
+"""The report as a file: complete, self-contained, safe, and true to what was found."""
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from vicinal.report._html.data import brightness
+from vicinal.report._html.elements import table, text
+from vicinal.report._html.figures import Curve, histogram, line_chart, ticks
+from vicinal.report._html.page import render
+from vicinal.report._summary_text import telling
+
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Page(HTMLParser):
+    """Tags in order, whether they nest, and the ids they carry."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attributes if name == "id"]
+        self.links += [value for name, value in attributes if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def data_of(page):
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    return json.loads(found.group(1))
+
+
+def unpack(text, dtype):
+    return np.frombuffer(base64.b64decode(text), dtype=dtype)
+
+
+@pytest.mark.parametrize("name", ["iris", "digits", "half-cylinders"])
+def test_the_page_is_well_formed_and_asks_nothing_of_the_network(name, perception):
+    page = render(perception(name))
+    parsed = Page(page)
+    assert parsed.open == []
+    assert len(set(parsed.ids)) == len(parsed.ids)
+    for link in parsed.links:
+        assert link.startswith(("#", "data:"))
+        if link.startswith("#"):
+            assert link[1:] in parsed.ids
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "$" not in re.sub(r"<script.*?</script>", "", page, flags=re.S)
+
+
+def test_every_figure_has_its_sentence(perception):
+    page = render(perception("iris"))
+    for figure in re.findall(r"<figure.*?</figure>", page, re.S):
+        caption = re.search(r"<figcaption>(.*?)</figcaption>", figure, re.S)
+        assert caption
+        assert re.sub("<.*?>", "", caption.group(1)).strip().endswith(".")
+
+
+def test_the_numbers_of_the_page_are_those_that_were_found(perception):
+    found = perception("iris")
+    data = data_of(render(found))
+    assert data["n"] == 150
+    assert data["ids"] == found.data.ids
+    colours = {colour["name"]: colour for colour in data["colours"]}
+    np.testing.assert_array_equal(unpack(colours["cluster"]["codes"], "u1"), found.labels + 1)
+    assert colours["known species"]["names"] == ["setosa", "versicolor", "virginica"]
+    assert {"noise score", "garden", "petal length (cm)", "cluster on spanning trees"} <= set(
+        colours
+    )
+    score = colours["noise score"]
+    np.testing.assert_allclose(unpack(score["values"], "<f4"), found.noise_score, rtol=1e-6)
+    for entry in data["maps"]:
+        places = found.maps.coordinates[entry["name"]]
+        for axis, values in zip("xy", places.T, strict=True):
+            span = np.ptp(values)
+            steps = unpack(entry[axis], "<u2") / 65535 * span + values.min()
+            np.testing.assert_allclose(steps, values, atol=span * 1e-5)
+    after = unpack(data["nearest"]["after"], "<u4").reshape(150, -1)
+    np.testing.assert_array_equal(after, found.smoothing.after)
+
+
+def test_a_sampled_report_says_so_and_names_a_stand_in_for_each_row(perception):
+    found = perception("digits")
+    page = render(found)
+    assert "a sample of 200 of the 1,797 rows" in page
+    assert "It was computed on a sample of 200 rows." in page
+    nearest = data_of(page)["nearest"]
+    np.testing.assert_array_equal(unpack(nearest["standIn"], "<u4"), found.smoothing.stand_in)
+
+
+def test_pictures_of_rows_are_on_one_sheet(perception):
+    from io import BytesIO
+
+    image = pytest.importorskip("PIL.Image")
+    found = perception("digits")
+    sprites = data_of(render(found))["sprites"]
+    sheet = image.open(BytesIO(base64.b64decode(sprites["source"].partition(",")[2])))
+    pixels = np.asarray(sheet)
+    row, column = divmod(100, sprites["columns"])
+    one = pixels[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
+    np.testing.assert_array_equal(one, np.round(found.data.images[100] * 255 / 16))
+
+
+def test_the_end_tells_how_to_get_it_again(perception):
+    found = perception("iris")
+    page = render(found)
+    again = page.partition('id="again"')[2]
+    assert text(found.snippet()) in again
+    assert "random_state=0" in again
+    for package in ("vicinal", "numpy", "scikit-learn", "numba"):
+        assert package in again
+
+
+def test_what_a_table_says_cannot_become_a_script():
+    import vicinal
+
+    rng = np.random.default_rng(0)
+    evil = "</script><script>alert(1)</script>"
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rng.normal(size=(40, 2)), columns=[evil, "b"])
+    frame["name"] = [f'{evil}"{i}' for i in range(40)]
+    frame["kind"] = [evil, "other"] * 20
+    page = render(vicinal.perceive(frame, ids="name", labels="kind", n_clusters=1))
+    assert evil not in page
+    assert "<script>alert" not in page
+    assert data_of(page)["ids"][3] == f'{evil}"3'
+    Page(page)
+
+
+def test_the_file_is_whole_or_not_there(perception, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    found = perception("iris")
+    path = found.to_html(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8").endswith("</html>\n")
+    path.write_text("old")
+
+    def fail(self, content, **keywords):
+        with open(self, "w") as file:
+            file.write(content[:100])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(KeyboardInterrupt):
+        found.to_html(path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_that_is_missing_is_named(perception, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; make it"):
+        perception("iris").to_html(tmp_path / "nowhere" / "report.html")
+
+
+def test_paper_takes_no_colour_from_the_dark_theme():
+    sheet = (files("vicinal.report") / "template" / "report.css").read_text(encoding="utf-8")
+    screen, _, paper = sheet.partition("@media print")
+    themed = re.findall(r"[^{}]*dark[^{}]*\{([^{}]*)\}", screen)
+    dark = set(re.findall(r"(--\w+):", "".join(themed)))
+    (light,) = re.findall(r":root:root:root \{([^}]*)\}", paper)
+    assert {"--ground", "--accent", "--noise"} <= dark
+    assert dark <= set(re.findall(r"(--\w+):", light))
+    assert "color-scheme: light" in light
+
+
+# Pieces
+
+
+def test_columns_near_the_mean_tell_nothing():
+    columns = [{"column": "a", "deviations": -0.04}, {"column": "b", "deviations": 0.1}]
+    assert telling(columns) == "near the mean in every column"
+    columns.append({"column": "c", "deviations": -1.25})
+    assert telling(columns) == "c low (-1.2)"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]), (-3, 12, [0, 5, 10]), (5, 5, [5])],
+)
+def test_ticks_are_round_and_within_the_range(low, high, expected):
+    np.testing.assert_allclose(ticks(low, high), expected, atol=1e-12)
+
+
+def test_ticks_of_logarithms_are_powers_and_steps_between_them():
+    np.testing.assert_allclose(ticks(0.4, 6.0, log=True), [0.5, 1, 2, 5])
+    np.testing.assert_allclose(ticks(1, 1e4, log=True), [1, 10, 100, 1000, 10000])
+
+
+def test_curves_pass_through_their_points():
+    chart = line_chart([Curve("a", np.array([0.0, 1.0]), np.array([0.0, 2.0]))], "x", "y & z")
+    assert "y &amp; z" in chart
+    (path,) = re.findall(r'polyline points="([^"]*)"', chart)
+    (x0, y0), (x1, y1) = (map(float, pair.split(",")) for pair in path.split())
+    assert x0 < x1
+    assert y0 > y1  # up is a smaller number on the screen
+
+
+def test_bars_of_a_histogram_hold_all_values():
+    values = np.random.default_rng(0).integers(0, 12, 300)
+    counts = [int(c) for c in re.findall(r": (\d+)</title>", histogram(values, "x"))]
+    assert sum(counts) == 300
+    assert counts == np.bincount(values).tolist()
+
+
+def test_cells_are_escaped_and_markup_is_kept():
+    page = table(["<b>"], [["<i>", text("a")]], "A caption.")
+    assert "&lt;b&gt;" in page
+    assert "&lt;i&gt;" in page
+
+
+def test_brightness_follows_similarity_and_never_leaves_its_range():
+    rng = np.random.default_rng(0)
+    matrix = rng.random((20, 20)) ** 8
+    np.fill_diagonal(matrix, 1.0)
+    matrix[3, 4] = 0.0
+    levels = brightness(matrix)
+    assert (levels.diagonal() == 255).all()
+    assert levels.min() == levels[3, 4] == 0
+    order = np.argsort(matrix, axis=None)
+    assert (np.diff(levels.ravel()[order]) >= 0).all()

@@ -1,0 +1,231 @@
+"""The whole road: what is found in well-known tables, and what a Perception promises."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_blobs
+
+import vicinal
+from vicinal.datasets import make_half_cylinders, make_two_moons
+from vicinal.metrics import clustering_accuracy
+from vicinal.report._html.data import payload
+
+every_table = pytest.mark.parametrize(
+    "name", ["iris", "wine", "digits", "half-cylinders", "spirals"]
+)
+
+
+def same(a, b):
+    """Whether two results, nested as they may be, hold the same bits."""
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b or (a != a and b != b)
+
+
+@every_table
+def test_every_row_has_a_cluster_a_score_and_a_place(name, perception):
+    found = perception(name)
+    n = len(found.data.ids)
+    assert found.labels.shape == found.noise_score.shape == found.clusters.tree_labels.shape == (n,)
+    assert set(np.unique(found.labels)) - {-1} == set(range(found.n_clusters))
+    assert found.noise_score.min() >= 0
+    assert found.noise_score.max() <= 1
+    for places in found.maps.coordinates.values():
+        assert places.shape == (n, 2)
+        assert np.isfinite(places).all()
+
+
+@every_table
+def test_the_snippet_gets_the_same_clusters(name, perception, iris_table):
+    found = perception(name)
+    X = found.data.values
+    if name == "iris":
+        X = iris_table.select_dtypes("number").to_numpy()
+    lines = [line for line in found.snippet().splitlines() if not line.startswith("X = ...")]
+    names = {"X": X}
+    exec("\n".join(lines), names)
+    np.testing.assert_array_equal(names["labels"], found.labels)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("factors", [[1e300, 1.0], [1e300, 1e300]])
+def test_extreme_values_are_perceived_and_so_is_what_the_snippet_says(factors, tmp_path):
+    X = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)[0] * factors
+    found = vicinal.perceive(X, random_state=0)
+    assert found.n_clusters == 2
+    found.to_html(tmp_path / "page.html")
+    names = {"X": X}
+    exec(found.snippet().replace("X = ...", ""), names)
+    np.testing.assert_array_equal(names["labels"], found.labels)
+    np.testing.assert_array_equal(names["noise_score"], found.noise_score)
+
+
+def test_equal_rows_have_one_answer_and_rounding_makes_no_noise(perception):
+    X, truth = make_two_moons(500, noise=0.05, random_state=0)
+    X = X.round(1)
+    found = vicinal.perceive(X, n_clusters=2, sample=100)
+    assert clustering_accuracy(truth, found.labels) == 1
+    _, group = np.unique(X, axis=0, return_inverse=True)
+    for values in (found.labels, found.noise_score, found.maps.coordinates["perceptual"][:, 0]):
+        assert len(np.unique(np.column_stack([group.ravel(), values]), axis=0)) == group.max() + 1
+    assert "nan" not in str(found)
+    names = {"X": X}
+    exec(found.snippet().replace("X = ...", "#"), names)
+    np.testing.assert_array_equal(names["labels"], found.labels)
+
+
+def test_doubt_about_heavy_noise_is_told_in_words():
+    X, _ = make_half_cylinders(300, 600, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        found = vicinal.perceive(X, n_clusters=2, sample=100)
+    assert found.clusters.noise_doubt
+    assert "Heavy noise would look like this too" in str(found)
+
+
+@pytest.mark.parametrize("n_places", [2, 3, 5])
+def test_few_places_are_as_many_clusters_if_asked_for(n_places):
+    X = np.repeat(np.eye(n_places), 12, axis=0)
+    found = vicinal.perceive(X, n_clusters=n_places)
+    np.testing.assert_array_equal(found.labels, np.repeat(np.arange(n_places), 12))
+
+
+def test_the_number_of_threads_changes_nothing(perception):
+    X, y = load_wine(return_X_y=True)
+    expected, found = perception("wine"), vicinal.perceive(X, labels=y, n_jobs=3)
+    assert payload(found) == payload(expected)
+    for step in ("neighborhoods", "count", "clusters", "graphs", "maps", "smoothing", "scores"):
+        assert same(getattr(found, step), getattr(expected, step)), step
+
+
+def test_the_number_of_clusters_is_found_where_it_is_plain(perception):
+    assert perception("wine").n_clusters == 3
+    assert perception("half-cylinders").n_clusters == 2
+    assert perception("iris").n_clusters == 2  # two of its species grow into each other
+
+
+def test_clusters_agree_with_what_is_known(perception):
+    found = perception("half-cylinders")
+    truth = found.data.labels
+    on_surface = truth != "-1"
+    both = on_surface & (found.labels >= 0)
+    assert clustering_accuracy(truth[both], found.labels[both]) > 0.98
+    assert found.noise_score[~on_surface].mean() > found.noise_score[on_surface].mean() + 0.1
+    spirals = perception("spirals")
+    assert clustering_accuracy(spirals.data.labels, spirals.clusters.tree_labels) == 1.0
+
+
+def test_scores_are_those_of_the_labels(perception):
+    found = perception("wine")
+    table = {row["method"]: row for row in found.scores.table}
+    assert set(table) == {
+        "perceptual clustering",
+        "spectral on disjoint trees",
+        "k-means",
+        "HDBSCAN",
+        "scikit-learn spectral",
+    }
+    own = table["perceptual clustering"]
+    assert own["accuracy"] == clustering_accuracy(found.data.labels, found.labels)
+    assert own["noise"] == pytest.approx(np.mean(found.labels < 0))
+    assert table["k-means"]["accuracy"] > 0.95
+
+
+def test_the_frame_has_a_line_a_row(perception):
+    found = perception("iris")
+    frame = found.to_frame()
+    assert list(frame["id"][:2]) == ["flower 0", "flower 1"]
+    np.testing.assert_array_equal(frame["cluster"], found.labels)
+    np.testing.assert_array_equal(frame["noise_score"], found.noise_score)
+    np.testing.assert_array_equal(frame["isomap_x"], found.maps.coordinates["isomap"][:, 0])
+    assert list(frame["species"].unique()) == ["setosa", "versicolor", "virginica"]
+
+
+def test_the_summary_names_what_was_done_to_the_table(perception):
+    found = perception("iris")
+    text = str(found)
+    assert "set aside 'garden'" in text
+    assert "4 of 750 values are missing (0.53%)" in text
+    assert "dropped 1 constant column: 'planet'" in text
+    assert "2 clusters" in text
+    assert "against species" in text
+    assert (
+        repr(found)
+        == f"Perception(150 rows, 4 columns, 2 clusters, {sum(found.labels < 0)} noise rows)"
+    )
+
+
+@every_table
+def test_typical_rows_score_below_odd_ones_of_their_cluster(name, perception):
+    found = perception(name)
+    for picked in found.exemplars.clusters:
+        rows = picked["typical"] + picked["odd"]
+        assert len(set(rows)) == len(rows)
+        assert set(found.labels[rows]) == {picked["cluster"]}
+        scores = found.noise_score
+        assert max(scores[picked["typical"]]) <= min(scores[picked["odd"]], default=1.0)
+
+
+def test_nearest_rows_before_and_after_smoothing_are_those_of_the_methods(perception):
+    found = perception("wine")
+    smoothing = found.smoothing
+    model = vicinal.SelfSmoothing(random_state=0).fit(found.data.points)
+    assert smoothing.t == model.t_
+    np.testing.assert_array_equal(smoothing.after, model.kneighbors(n_neighbors=8)[1])
+    gaps = np.linalg.norm(found.data.points[:, None] - found.data.points, axis=-1)
+    np.fill_diagonal(gaps, np.inf)
+    nearest = np.take_along_axis(gaps, smoothing.before, axis=1)
+    np.testing.assert_allclose(nearest, np.sort(gaps, axis=1)[:, :8])
+
+
+def test_quadratic_views_look_at_a_sample_that_is_stated(perception):
+    found = perception("digits")
+    rows = found.smoothing.rows
+    assert len(rows) == len(set(rows.tolist())) == found.graphs.n_rows == 200
+    stand_in = rows[found.smoothing.stand_in]
+    np.testing.assert_array_equal(stand_in[rows], rows)
+    far = np.linalg.norm(found.data.points[:, None] - found.data.points[rows], axis=-1)
+    np.testing.assert_allclose(
+        np.linalg.norm(found.data.points - found.data.points[stand_in], axis=1), far.min(axis=1)
+    )
+
+
+def test_one_column_is_enough():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, 60), rng.normal(20, 1, 60)])[:, None]
+    found = vicinal.perceive(X)
+    assert found.n_clusters == 2
+    assert len(set(found.labels[:60]) & set(found.labels[60:]) - {-1}) == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "arguments", "words"),
+    [
+        (np.zeros((3, 2)), {}, "the table has 3 rows"),
+        (np.ones((20, 3)), {}, "all 3 numeric columns are constant"),
+        (np.eye(20), {"labels": [0] * 19}, "labels has shape"),
+        (np.eye(20), {"labels": "species"}, "X is an array without names"),
+        (np.eye(20), {"n_clusters": 0}, "n_clusters=0"),
+        (np.eye(20), {"n_clusters": "many"}, "n_clusters='many'"),
+        (np.eye(20), {"sample": 3}, "sample=3"),
+        (np.eye(20), {"scaling": "big"}, "scaling='big'"),
+        (np.eye(20), {"images": np.zeros((5, 4, 4))}, "images has shape"),
+        (np.arange(20.0), {}, "a table (n_rows, n_columns) is needed"),
+    ],
+)
+def test_what_cannot_be_perceived_is_refused_with_a_reason(X, arguments, words):
+    with pytest.raises(ValueError, match=words.replace("(", r"\(").replace(")", r"\)")):
+        vicinal.perceive(X, **arguments)
+
+
+def test_duplicates_are_counted_and_do_no_harm():
+    X = np.random.default_rng(3).normal(size=(40, 3))
+    found = vicinal.perceive(np.vstack([X, X[:15]]))
+    assert found.neighborhoods.n_duplicates == 15
+    np.testing.assert_array_equal(found.neighborhoods.duplicate_of[40:], np.arange(15))
+    assert len(found.labels) == 55

@@ -1,0 +1,70 @@
+"""Full similarity matrices: labels spread along the most similar items only."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+from vicinal import GraphClassifier, LabelPropagation, SelfSmoothing, SimilarityVoteClassifier
+from vicinal.semi_supervised._locality import keep_local, most_similar
+
+
+def fused_wine():
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    views = [np.linalg.norm(V[:, None] - V, axis=2) for V in (X[:, :6], X[:, 6:])]
+    S = SelfSmoothing(metric="precomputed", random_state=0).fuse(views).similarity_
+    known = np.where(np.random.default_rng(0).random(len(y)) < 0.1, y, -1)
+    return (S + S.T) / 2, y, known
+
+
+@pytest.mark.parametrize("classifier", [GraphClassifier, LabelPropagation])
+def test_a_fused_similarity_classifies_as_well_as_a_vote_of_neighbours(classifier):
+    W, y, known = fused_wine()
+    hidden = known < 0
+    with pytest.warns(UserWarning, match="full similarity matrix"):
+        model = classifier(graph="precomputed").fit(W, known)
+    vote = SimilarityVoteClassifier(5, similarity="precomputed").fit(W, known).predict(W)
+    right = (model.transduction_ == y)[hidden].mean()
+    assert right >= (vote == y)[hidden].mean() - 0.02
+    assert right > 0.85
+
+
+def test_a_constant_added_to_all_pairs_changes_nothing():
+    W, _, known = fused_wine()
+    local = most_similar(sparse.csr_array(W), 10)
+    with pytest.warns(UserWarning, match="full similarity matrix"):
+        found = GraphClassifier(graph="precomputed").fit(W + 0.5, known)
+    np.testing.assert_array_equal(found.affinity_.toarray() > 0, local.toarray() > 0)
+
+
+def test_most_similar_items_are_those_of_the_literal_definition_with_ties():
+    rng = np.random.default_rng(0)
+    W = rng.integers(1, 6, (30, 30)).astype(float)
+    W = np.maximum(W, W.T)
+    expected = np.zeros_like(W)
+    for i in range(30):
+        others = np.delete(np.arange(30), i)
+        least = np.sort(W[i, others])[-4]
+        for j in others[W[i, others] >= least]:
+            expected[i, j] = expected[j, i] = W[i, j]
+    np.testing.assert_array_equal(most_similar(sparse.csr_array(W), 4).toarray(), expected)
+
+
+@pytest.mark.filterwarnings("error")
+def test_sparse_focused_and_small_affinities_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    focused = np.exp(-(np.linalg.norm(X[:, None] - X, axis=2) ** 2) * 20) + 1e-9
+    thin = sparse.random_array((60, 60), density=0.2, rng=rng)
+    for W in (focused, thin + thin.T, np.ones((8, 8)), np.zeros((60, 60))):
+        matrix = sparse.csr_array(W)
+        assert keep_local(matrix, 2) is matrix
+
+
+def test_equal_similarities_stay_equal():
+    matrix = sparse.csr_array(np.ones((40, 40)))
+    with pytest.warns(UserWarning, match="39 of 40"):
+        kept = keep_local(matrix, 2)
+    np.testing.assert_array_equal(kept.toarray(), 1.0 - np.eye(40))
