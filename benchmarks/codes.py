@@ -74,8 +74,12 @@ CODES = [
 
 def code_facts(graph: Any, X: np.ndarray) -> dict[str, Any]:
     """Facts of the graph; the sum of the coefficients tells whether two results are the same."""
-    weight = float(graph.strengths.sum() * graph.codes.unit)
-    return {**graph_facts(graph, X), "weight": weight, "gap": float(graph.codes.gaps.max())}
+    weight = float(graph.strengths.sum() * graph.metadata["codes"].unit)
+    return {
+        **graph_facts(graph, X),
+        "weight": weight,
+        "gap": float(graph.metadata["codes"].gaps.max()),
+    }
 
 
 def sum_facts(found: tuple[float, int], X: np.ndarray) -> dict[str, Any]:

@@ -30,7 +30,9 @@ def test_steps_to_and_from_a_point_are_those_of_the_digraph_that_holds_it(descri
     assert not known.any()
     for i, point in enumerate(new):
         whole = walk_of(
-            graphs.contextual(np.vstack([kept, point]), 6, descriptor, sigma=graph.sigma)
+            graphs.contextual(
+                np.vstack([kept, point]), 6, descriptor, sigma=graph.metadata["sigma"]
+            )
         )
         assert_allclose(steps.toarray()[i], whole[-1, :-1], atol=1e-12)
         assert_allclose(entered.toarray()[i], whole[:-1, -1], atol=1e-12)

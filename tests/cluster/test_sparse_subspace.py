@@ -38,7 +38,7 @@ def test_the_affinity_is_the_mean_size_of_the_signed_coefficients():
     A = np.zeros((45, 45))
     A[np.repeat(np.arange(45), np.diff(codes.indptr)), codes.indices] = np.abs(codes.values)
     assert (codes.values < 0).any()
-    expected = (A + A.T) / 2 / model.graph_.codes.unit
+    expected = (A + A.T) / 2 / model.graph_.metadata["codes"].unit
     np.testing.assert_allclose(model.affinity_.toarray(), expected, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import Lasso
 
 def dense(graph):
     """Matrix of the coefficients behind a graph."""
-    return graph.to_scipy("strengths").toarray() * graph.codes.unit
+    return graph.to_scipy("strengths").toarray() * graph.metadata["codes"].unit
 
 
 def unit_rows(X):

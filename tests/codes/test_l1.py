@@ -49,10 +49,10 @@ def test_duality_gaps_are_nothing(n_features, penalty):
     X = table(120, n_features, seed=3)
     graph = l1(X, penalty)
     W, Z = dense(graph), unit_rows(X)
-    assert graph.codes.gaps.max() < 1e-8
+    assert graph.metadata["codes"].gaps.max() < 1e-8
     for i in range(0, 120, 17):
         others = np.delete(np.arange(120), i)
-        own = graph.codes.penalties[i]
+        own = graph.metadata["codes"].penalties[i]
         if own > 0:
             assert relative_gap(Z[others], Z[i], W[i, others], own) < 1e-8
 
@@ -62,16 +62,16 @@ def test_exact_codes_are_as_short_as_the_linear_program_says(n, n_features):
     X = table(n, n_features, seed=1)
     graph = l1(X, equality=True)
     W, Z = dense(graph), unit_rows(X)
-    assert graph.codes.gaps.max() < 1e-8
+    assert graph.metadata["codes"].gaps.max() < 1e-8
     for i in range(n):
         others = np.delete(np.arange(n), i)
         best = basis_pursuit(Z[others], Z[i])
-        assert (best is None) == (i in graph.codes.inexact)
+        assert (best is None) == (i in graph.metadata["codes"].inexact)
         if best is not None:
             np.testing.assert_allclose(W[i] @ Z, Z[i], atol=1e-8)
             assert W[i].sum() == pytest.approx(best, abs=1e-8)
-            assert graph.codes.penalties[i] == 0
-            assert graph.codes.explained[i] == pytest.approx(1.0)
+            assert graph.metadata["codes"].penalties[i] == 0
+            assert graph.metadata["codes"].explained[i] == pytest.approx(1.0)
 
 
 def test_points_without_an_exact_code_are_listed_and_get_the_penalised_one():
@@ -79,10 +79,10 @@ def test_points_without_an_exact_code_are_listed_and_get_the_penalised_one():
     angles = np.linspace(0.1, 1.4, 12)
     X = np.column_stack([np.cos(angles), np.sin(angles)])
     graph = l1(X, 0.05, equality=True)
-    np.testing.assert_array_equal(graph.codes.inexact, [0, 11])
+    np.testing.assert_array_equal(graph.metadata["codes"].inexact, [0, 11])
     penalised = dense(l1(X, 0.05))
     np.testing.assert_allclose(dense(graph)[[0, 11]], penalised[[0, 11]], atol=1e-12)
-    np.testing.assert_array_equal(graph.codes.penalties[[0, 5, 11]], [0.05, 0.0, 0.05])
+    np.testing.assert_array_equal(graph.metadata["codes"].penalties[[0, 5, 11]], [0.05, 0.0, 0.05])
 
 
 def test_coordinates_are_nonnegative_with_a_zero_diagonal_and_explain_what_they_say():
@@ -92,16 +92,18 @@ def test_coordinates_are_nonnegative_with_a_zero_diagonal_and_explain_what_they_
     assert graph.directed
     assert W.min() >= 0
     assert not W.diagonal().any()
-    np.testing.assert_array_equal(graph.codes.support_sizes, (W > 0).sum(axis=1))
-    np.testing.assert_allclose(graph.codes.explained, 1 - ((Z - W @ Z) ** 2).sum(axis=1))
-    assert len(graph.codes.inexact) == 0
+    np.testing.assert_array_equal(graph.metadata["codes"].support_sizes, (W > 0).sum(axis=1))
+    np.testing.assert_allclose(
+        graph.metadata["codes"].explained, 1 - ((Z - W @ Z) ** 2).sum(axis=1)
+    )
+    assert len(graph.metadata["codes"].inexact) == 0
 
 
 def test_without_normalisation_codes_are_of_the_points_as_they_are():
     X = 100 * table(40, 6)
     penalty = 300.0
     graph = l1(X, penalty, normalize=False)
-    np.testing.assert_allclose(graph.codes.penalties, penalty)
+    np.testing.assert_allclose(graph.metadata["codes"].penalties, penalty)
     W = dense(graph)
     others = np.arange(1, 40)
     np.testing.assert_allclose(W[0, others], lasso(X[others], X[0], penalty), atol=1e-6)
@@ -112,7 +114,7 @@ def test_coefficients_above_one_are_kept_by_their_unit():
     X = np.array([[1.0, 0.0], [0.1, 1.0], [0.1, -1.0]])
     graph = l1(X, equality=True)
     assert graph.strengths.max() == 1.0
-    assert graph.codes.unit == pytest.approx(np.hypot(0.1, 1.0) / 0.2)
+    assert graph.metadata["codes"].unit == pytest.approx(np.hypot(0.1, 1.0) / 0.2)
     np.testing.assert_allclose(dense(graph)[0] @ unit_rows(X), X[0], atol=1e-12)
 
 
@@ -122,7 +124,7 @@ def test_duplicates_serve_as_atoms(equality):
     graph = l1(X, 0.1, equality=equality)
     W = dense(graph)
     same = np.kron(np.eye(10), np.ones((3, 3)))
-    assert graph.codes.gaps.max() < 1e-8
+    assert graph.metadata["codes"].gaps.max() < 1e-8
     np.testing.assert_allclose((W * same).sum(axis=1), 1.0 if equality else 0.9, atol=1e-9)
 
 
@@ -149,15 +151,15 @@ def test_ties_lines_and_duplicates_are_solved_too(X, penalty, equality):
         return
     graph = l1(X, penalty, equality=equality)
     W, Z = dense(graph), unit_rows(X.astype(float))
-    assert graph.codes.gaps.max() < 1e-8
+    assert graph.metadata["codes"].gaps.max() < 1e-8
     for i in range(len(X)):
         others = np.delete(np.arange(len(X)), i)
-        own = graph.codes.penalties[i]
+        own = graph.metadata["codes"].penalties[i]
         if own > 0 and len(others):
             assert relative_gap(Z[others], Z[i], W[i, others], own) < 1e-8
         if equality and len(others):
             best = basis_pursuit(Z[others], Z[i])
-            assert (best is None) == (i in graph.codes.inexact)
+            assert (best is None) == (i in graph.metadata["codes"].inexact)
             if best is not None:
                 assert W[i].sum() == pytest.approx(best, abs=1e-8)
 
@@ -165,7 +167,7 @@ def test_ties_lines_and_duplicates_are_solved_too(X, penalty, equality):
 def test_points_that_nobody_is_near_have_no_edges():
     graph = l1(np.vstack([np.eye(3), -np.eye(3)]))
     assert graph.n_edges == 0
-    assert not graph.codes.explained.any()
+    assert not graph.metadata["codes"].explained.any()
     assert l1(np.array([[1.0, 2.0]])).n_edges == 0
 
 
@@ -181,17 +183,17 @@ def test_clustering_is_by_the_mean_of_both_directions():
     centres = np.repeat(np.eye(3) * 5, 30, axis=0)
     X = centres + 0.5 * rng.standard_normal(centres.shape)
     model = SpectralClustering(3, graph="l1", graph_params={"penalty": 0.1}, random_state=0).fit(X)
-    W = dense(l1(X, 0.1)) / model.graph_.codes.unit
+    W = dense(l1(X, 0.1)) / model.graph_.metadata["codes"].unit
     np.testing.assert_allclose(model.affinity_.toarray(), (W + W.T) / 2)
     assert model.scale_ == np.inf
-    assert model.graph_.codes.support_sizes.shape == (90,)
+    assert model.graph_.metadata["codes"].support_sizes.shape == (90,)
     assert (model.labels_.reshape(3, 30) == model.labels_[::30, None]).all()
     np.testing.assert_array_equal(model.predict(X[::7]), model.labels_[::7])
 
 
 def test_quality_survives_pickling():
     graph = pickle.loads(pickle.dumps(l1(table(20, 3))))
-    assert graph.codes.gaps.shape == (20,)
+    assert graph.metadata["codes"].gaps.shape == (20,)
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,8 @@ def test_codes_are_those_of_the_lasso_over_the_dictionary(ranking, n_neighbors):
     X = table(60, 8)
     graph = structure_aware_l1(X, 12, ranking, penalty=0.1, n_neighbors=n_neighbors)
     W, Z = dense(graph), unit_rows(X)
-    assert graph.codes.gaps.max() < 1e-8
-    assert graph.codes.support_sizes.max() <= 12
+    assert graph.metadata["codes"].gaps.max() < 1e-8
+    assert graph.metadata["codes"].support_sizes.max() <= 12
     if ranking == "euclidean":
         atoms = np.argsort(np.linalg.norm(X[:, None] - X[None], axis=-1), axis=1)[:, 1:13]
         for i in range(0, 60, 9):
@@ -117,10 +117,10 @@ def test_exact_codes_over_dictionaries_are_those_of_the_linear_program():
     graph = structure_aware_l1(X, 7, "euclidean", equality=True)
     W, Z = dense(graph), unit_rows(X)
     atoms = np.argsort(np.linalg.norm(X[:, None] - X[None], axis=-1), axis=1)[:, 1:8]
-    assert 0 < len(graph.codes.inexact) < 50
+    assert 0 < len(graph.metadata["codes"].inexact) < 50
     for i in range(50):
         best = basis_pursuit(Z[atoms[i]], Z[i])
-        assert (best is None) == (i in graph.codes.inexact)
+        assert (best is None) == (i in graph.metadata["codes"].inexact)
         if best is not None:
             assert W[i].sum() == pytest.approx(best, abs=1e-8)
 
@@ -151,7 +151,7 @@ def test_spectral_clustering_takes_it_by_name():
     assert not model.graph_.directed
     W = structure_aware_l1(X, 10).to_scipy("strengths").toarray()
     np.testing.assert_allclose(model.affinity_.toarray(), (W + W.T) / 2)
-    assert model.graph_.codes.explained.shape == (200,)
+    assert model.graph_.metadata["codes"].explained.shape == (200,)
 
 
 def test_a_share_is_rounded_to_a_count():
@@ -193,8 +193,8 @@ def test_rows_of_zeros_are_named():
 def test_outliers_whose_affinities_vanish_have_a_code_too():
     X = np.vstack([table(40, 3), [[1e6, 1e6, 1e6]]])
     graph = structure_aware_l1(X, 40)
-    assert graph.codes.support_sizes[-1] > 0
-    assert graph.codes.gaps.max() < 1e-8
+    assert graph.metadata["codes"].support_sizes[-1] > 0
+    assert graph.metadata["codes"].gaps.max() < 1e-8
 
 
 def test_without_flow_atoms_are_ranked_by_affinity():

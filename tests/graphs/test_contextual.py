@@ -24,7 +24,7 @@ def test_weights_follow_formula_3(points, descriptor):
     indices, distances = contextual_distance(points, 6, descriptor)
     # Over all contexts, distances of points to themselves included.
     sigma = distances.mean() + 3 * np.sqrt(((distances - distances.mean()) ** 2).mean())
-    assert graph.sigma == pytest.approx(sigma, rel=1e-12)
+    assert graph.metadata["sigma"] == pytest.approx(sigma, rel=1e-12)
     lengths, weights = np.zeros((110, 110)), np.zeros((110, 110))
     np.put_along_axis(lengths, indices, distances, axis=1)
     np.put_along_axis(weights, indices, np.exp(-((distances / sigma) ** 2)), axis=1)
@@ -45,15 +45,18 @@ def test_sigma_may_come_from_some_contexts(points):
     chosen = np.random.default_rng(3).choice(110, 20, replace=False)
     expected = distances[chosen].mean() + 3 * distances[chosen].std()
     graph = contextual(points, 6, n_contexts=20, random_state=3)
-    assert graph.sigma == pytest.approx(expected, rel=1e-12)
-    assert graph.sigma != contextual(points, 6, n_contexts=20, random_state=4).sigma
-    every = contextual(points, 6, n_contexts=110, random_state=0).sigma
-    assert every == pytest.approx(contextual(points, 6).sigma, rel=1e-12)
+    assert graph.metadata["sigma"] == pytest.approx(expected, rel=1e-12)
+    assert (
+        graph.metadata["sigma"]
+        != contextual(points, 6, n_contexts=20, random_state=4).metadata["sigma"]
+    )
+    every = contextual(points, 6, n_contexts=110, random_state=0).metadata["sigma"]
+    assert every == pytest.approx(contextual(points, 6).metadata["sigma"], rel=1e-12)
 
 
 def test_sigma_may_be_given(points):
     graph = contextual(points, 6, sigma=0.5)
-    assert graph.sigma == 0.5
+    assert graph.metadata["sigma"] == 0.5
     np.testing.assert_allclose(graph.strengths, np.exp(-((graph.lengths / 0.5) ** 2)), rtol=1e-12)
 
 
@@ -61,7 +64,7 @@ def test_sigma_survives_pickling(points):
     graph = contextual(points, 6)
     again = pickle.loads(pickle.dumps(graph))
     assert again == graph
-    assert again.sigma == graph.sigma
+    assert again.metadata["sigma"] == graph.metadata["sigma"]
 
 
 def test_distances_too_large_for_sigma_have_weight_zero_without_a_warning(points):
@@ -74,7 +77,7 @@ def test_distances_too_large_for_sigma_have_weight_zero_without_a_warning(points
 def test_sigma_grows_with_the_points_at_any_scale(points, scale):
     expected = contextual(points, 6, "centroid")
     graph = contextual(points * scale, 6, "centroid")
-    assert graph.sigma == pytest.approx(expected.sigma * scale, rel=1e-9)
+    assert graph.metadata["sigma"] == pytest.approx(expected.metadata["sigma"] * scale, rel=1e-9)
     np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
 
 

@@ -43,7 +43,9 @@ def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: 
         steps = np.zeros(nearest.shape)
     else:
         contexts = np.column_stack([n + np.arange(len(X)), nearest])
-        steps = _steps(np.concatenate([points, X]), contexts, graph.sigma, n_jobs, **descriptor)
+        steps = _steps(
+            np.concatenate([points, X]), contexts, graph.metadata["sigma"], n_jobs, **descriptor
+        )
     steps[known] = np.arange(k) == 0
     ends = np.arange(len(X) + 1) * k
     return NewContexts(
@@ -72,7 +74,9 @@ def reverse_context_probabilities(
     seeing = nearest[new, at]
     stay = np.take_along_axis(members[seeing], order[seeing, :-1], axis=1)
     contexts = np.column_stack([seeing, stay, n + new])
-    steps = _steps(np.concatenate([points, X]), contexts, graph.sigma, n_jobs, **descriptor)
+    steps = _steps(
+        np.concatenate([points, X]), contexts, graph.metadata["sigma"], n_jobs, **descriptor
+    )
     return sparse.csr_array((steps[:, -1], (new, seeing)), shape=(len(X), n))
 
 

@@ -30,7 +30,9 @@ from vicinal.operators.eigenpairs import nystrom
 from vicinal.operators.laplacians import normalize_by_mass
 
 NEIGHBORS = 10
-BUILDERS = tuple(name for name in graphs.__all__ if name not in ("Graph", "grid", "contextual"))
+# Public names of `graphs` that do not build an undirected graph of points.
+OTHERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
+BUILDERS = tuple(name for name in graphs.__all__ if name not in OTHERS)
 DISTANCES, AFFINITY = "precomputed_distances", "precomputed_affinity"
 
 
@@ -224,7 +226,7 @@ class GraphEstimator(NestedGraphParams):
             parameters.setdefault("k", min(NEIGHBORS, n - 1))
         graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
-        return graph if graph.codes is None else graph.symmetrize("mean")
+        return graph.symmetrize("mean") if graph.strengths_are_affinities else graph
 
     def _given(self) -> str | None:
         """`DISTANCES` or `AFFINITY` if X is such a matrix."""

@@ -10,6 +10,17 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+# Names by the package that shows them, each with the package that defines them.
+_LENT: dict[str, dict[str, str]] = {}
+
+
+def lend(names: Sequence[str], *, source: str, to: str) -> None:
+    """Show public names of the package ``source`` in ``to`` as well, without an import between them.
+
+    Must be called before ``to`` is imported.
+    """
+    _LENT.setdefault(to, {}).update(dict.fromkeys(names, source))
+
 
 def attach(
     package: str, names: Mapping[str, Sequence[str]], submodules: Sequence[str] = ()
@@ -26,13 +37,16 @@ def attach(
         Modules of the package that are public themselves.
     """
     origin = {name: module for module, group in names.items() for name in group}
-    public = sorted({*origin, *submodules})
+    lent = _LENT.get(package, {})
+    public = sorted({*origin, *submodules, *lent})
 
     def __getattr__(name: str) -> Any:
         if name in submodules:
             return importlib.import_module(f"{package}.{name}")
         if name in origin:
             return getattr(importlib.import_module(f"{package}.{origin[name]}"), name)
+        if name in lent:
+            return getattr(importlib.import_module(lent[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:

@@ -79,7 +79,7 @@ def l1(
            [0.  , 0.  , 0.95, 0.63],
            [0.61, 0.61, 0.  , 0.  ],
            [0.  , 0.1 , 0.  , 0.  ]])
-    >>> graph.codes.support_sizes
+    >>> graph.metadata["codes"].support_sizes
     array([1, 2, 2, 1])
     """
     return representation(
@@ -175,4 +175,6 @@ def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.
     entries = Entries(
         indptr, indices, pair_lengths(points, "euclidean", pairs), strengths / largest
     )
-    return Graph._trusted(entries, True, points, codes=quality)
+    return Graph._trusted(
+        entries, True, points, metadata={"codes": quality}, strengths_are_affinities=True
+    )

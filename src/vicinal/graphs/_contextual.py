@@ -89,7 +89,7 @@ def contextual(
     indptr = np.arange(n + 1, dtype=dtype) * (size - 1)
     entries = Entries(indptr, targets.astype(dtype), lengths, strengths)
     points = None if metric == "gram" else X
-    return Graph._trusted(entries, True, points, metric, sigma)
+    return Graph._trusted(entries, True, points, metric, {"sigma": sigma})
 
 
 def _spread(distances: np.ndarray, n_contexts: int | None, random_state: Any) -> float:

@@ -82,7 +82,14 @@ def symmetrize(graph: Graph, how: str = "union") -> Graph:
         entries = keep_entries(entries, counts == 2)
     elif how == "mean":
         entries = entries._replace(strengths=entries.strengths / 2)
-    return type(graph)._trusted(entries, False, graph.points, graph.metric, codes=graph.codes)
+    return type(graph)._trusted(
+        entries,
+        False,
+        graph.points,
+        graph.metric,
+        graph.metadata,
+        graph.strengths_are_affinities,
+    )
 
 
 def subgraph(graph: Graph, nodes: Any) -> Graph:

@@ -113,7 +113,7 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     scale = check_scale(scale)
     if isinstance(scale, float):
         return scale
-    if scale == "auto" and graph.codes is not None:
+    if scale == "auto" and graph.strengths_are_affinities:
         return np.inf
     scales = _node_scales(graph)
     known = scales > 0

@@ -16,7 +16,9 @@ The contract
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -38,9 +40,6 @@ from vicinal.graphs._checks import (
     refuse_loops,
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
-
-if TYPE_CHECKING:
-    from vicinal.codes._sparse_codes import CodeQuality
 
 
 class Graph:
@@ -78,10 +77,11 @@ class Graph:
         Component of each node, weakly connected in a directed graph; numbered by their first nodes.
     n_components, n_isolates : int
         Number of components, and of nodes without any edge.
-    sigma : float or None
-        Scale that a builder found for the strengths (`vicinal.graphs.contextual`).
-    codes : CodeQuality or None
-        What the sparse codes achieve whose coefficients the strengths are (`vicinal.graphs.l1`).
+    strengths_are_affinities : bool
+        Whether the strengths are affinities already, so that lengths do not weaken them further.
+    metadata : mapping
+        What the builder has to say about this graph, read-only: ``"sigma"`` of `contextual`, ``"codes"``
+        of `l1` and `structure_aware_l1`.
 
     Examples
     --------
@@ -102,15 +102,15 @@ class Graph:
     __slots__ = (
         "__weakref__",
         "_components",
-        "codes",
         "directed",
         "indices",
         "indptr",
         "lengths",
+        "metadata",
         "metric",
         "points",
-        "sigma",
         "strengths",
+        "strengths_are_affinities",
     )
 
     indptr: np.ndarray
@@ -120,8 +120,8 @@ class Graph:
     directed: bool
     points: Any
     metric: str
-    sigma: float | None
-    codes: CodeQuality | None
+    strengths_are_affinities: bool
+    metadata: Mapping[str, Any]
     _components: np.ndarray | None
 
     @checked
@@ -197,12 +197,12 @@ class Graph:
         directed: bool,
         points: Any = None,
         metric: str = "euclidean",
-        sigma: float | None = None,
-        codes: CodeQuality | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        strengths_are_affinities: bool = False,
     ) -> Graph:
         """Graph of entries that are known to keep the contract; takes the arrays over."""
         graph = object.__new__(cls)
-        graph._fill(entries, directed, points, metric, sigma, codes)
+        graph._fill(entries, directed, points, metric, metadata, strengths_are_affinities)
         return graph
 
     def _fill(
@@ -211,8 +211,8 @@ class Graph:
         directed: bool,
         points: Any,
         metric: str,
-        sigma: float | None = None,
-        codes: CodeQuality | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        strengths_are_affinities: bool = False,
     ) -> None:
         n, m = len(entries.indptr) - 1, len(entries.indices)
         dtype = index_dtype(n, m)
@@ -224,8 +224,8 @@ class Graph:
             "directed": bool(directed),
             "points": check_origin(points, n),
             "metric": metric,
-            "sigma": sigma,
-            "codes": codes,
+            "metadata": MappingProxyType(dict(metadata or {})),
+            "strengths_are_affinities": strengths_are_affinities,
             "_components": None,
         }
         for name, value in values.items():
@@ -246,7 +246,7 @@ class Graph:
         return self
 
     def __reduce__(self) -> tuple:
-        origin = self.points, self.metric, self.sigma, self.codes
+        origin = self.points, self.metric, dict(self.metadata), self.strengths_are_affinities
         return Graph._trusted, (self._csr, self.directed, *origin)
 
     @property

@@ -142,7 +142,7 @@ def _scores(labelled: Labelled, cell: Cell, graph: Graph, n_seeds: int) -> dict[
         "paper_NMI": None if paper is None else paper[at][0],
         "paper_AC": None if paper is None else paper[at][1],
         "edges": graph.n_edges,
-        "inexact": 0 if graph.codes is None else len(graph.codes.inexact),
+        "inexact": len(graph.metadata["codes"].inexact) if "codes" in graph.metadata else 0,
     }
 
 

@@ -74,4 +74,4 @@ def _or_failure(found: Perception, anchor: str, name: str, part: Html) -> Html:
 
 def part_of_template(name: str) -> Html:
     """A file of the template."""
-    return Html((files("vicinal.report") / "template" / name).read_text(encoding="utf-8"))
+    return Html((files("vicinal.report._html") / "template" / name).read_text(encoding="utf-8"))

@@ -1,0 +1,94 @@
+"""The packages form layers, and no import, not even inside a function, goes against their order."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import vicinal
+
+ROOT = Path(vicinal.__file__).parent
+# A package may import from packages of earlier rows only. Packages that share a row are independent.
+LAYERS = [
+    {"_core"},
+    {"datasets"},
+    {"neighbors"},
+    {"graphs"},
+    {"operators"},
+    {"_base"},
+    {"similarity"},
+    {"metrics"},
+    {"rank"},
+    {"codes"},
+    {"cluster", "embed", "semi_supervised", "segmentation"},
+    {"plot"},
+    {"report"},
+    {"studies"},
+    {"cli"},
+]
+HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
+# Lazy names of the top level belong to the package that defines them.
+HOME = {
+    name: Path(vicinal.__file__).parent / module.replace(".", "/")
+    for module, names in vicinal.LAZY_NAMES.items()
+    for name in names
+}
+
+
+def imported_packages(path):
+    """Packages of vicinal that a file imports at any depth, each with the line that does so."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "vicinal":
+            names = [f"vicinal.{home_of(alias.name)}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "vicinal" and len(parts) > 1:
+                yield parts[1], node.lineno
+
+
+def home_of(name):
+    return HOME[name].relative_to(ROOT).parts[0] if name in HOME else name
+
+
+def modules():
+    return sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT)
+
+
+def test_every_package_has_its_layer():
+    packages = {path.relative_to(ROOT).parts[0] for path in modules()}
+    assert packages == set(HEIGHT)
+
+
+def test_only_the_top_level_init_stands_outside_the_packages():
+    assert [path.name for path in ROOT.glob("*.py")] == ["__init__.py"]
+
+
+@pytest.mark.parametrize("package", sorted(HEIGHT))
+def test_no_import_goes_against_the_order_of_the_layers(package):
+    wrong = []
+    for path in modules():
+        own = path.relative_to(ROOT).parts[0]
+        if own != package:
+            continue
+        for target, line in imported_packages(path):
+            if target in HEIGHT and target != own and HEIGHT[target] >= HEIGHT[own]:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert wrong == []
+
+
+def test_the_check_sees_imports_inside_functions(tmp_path):
+    file = tmp_path / "late.py"
+    file.write_text("def f():\n    from vicinal.rank import pagerank\n    return pagerank\n")
+    assert list(imported_packages(file)) == [("rank", 2)]
+
+
+def test_a_top_level_name_counts_as_an_import_of_its_package(tmp_path):
+    file = tmp_path / "short.py"
+    file.write_text("from vicinal import PerceptualRanking, graphs\n")
+    assert list(imported_packages(file)) == [("rank", 1), ("graphs", 1)]
