@@ -147,14 +147,16 @@ def some_labels(n: int, seed: int = 3) -> np.ndarray:
 def _cluster(X: np.ndarray) -> np.ndarray:
     from vicinal import SpectralClustering
 
-    return SpectralClustering(N_CLASSES, graph_params={"k": K}, random_state=0).fit_predict(X)
+    return SpectralClustering(
+        N_CLASSES, graph_params={"n_neighbors": K}, random_state=0
+    ).fit_predict(X)
 
 
 def _isomap(n_landmarks: int | None) -> Callable[[np.ndarray], np.ndarray]:
     def run(X: np.ndarray) -> np.ndarray:
         from vicinal import Isomap
 
-        model = Isomap(2, n_landmarks=n_landmarks, graph_params={"k": K})
+        model = Isomap(2, n_landmarks=n_landmarks, graph_params={"n_neighbors": K})
         return model.fit(X).embedding_
 
     return run
@@ -163,7 +165,7 @@ def _isomap(n_landmarks: int | None) -> Callable[[np.ndarray], np.ndarray]:
 def _classify(X: np.ndarray) -> np.ndarray:
     from vicinal import GraphClassifier
 
-    model = GraphClassifier(graph_params={"k": K})
+    model = GraphClassifier(graph_params={"n_neighbors": K})
     return model.fit(X, some_labels(len(X))).transduction_
 
 

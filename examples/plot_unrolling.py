@@ -13,8 +13,8 @@ import vicinal
 
 X, sheet = vicinal.datasets.make_swiss_roll(1500, noise=0.5, random_state=0)
 graphs = {
-    "knn, k = 6": vicinal.graphs.knn(X, k=6),
-    "knn, k = 15": vicinal.graphs.knn(X, k=15),
+    "knn, k = 6": vicinal.graphs.knn(X, n_neighbors=6),
+    "knn, k = 15": vicinal.graphs.knn(X, n_neighbors=15),
     "disjoint trees, 4": vicinal.graphs.disjoint_mst(X, n_trees=4),
     "disjoint trees, 8": vicinal.graphs.disjoint_mst(X, n_trees=8),
 }

@@ -116,7 +116,7 @@ WITHOUT = {
     "Graph.to_igraph": "needs another library",
 }
 # Options of estimators that keep a fit on a few points possible.
-SMALL = {"n_neighbors": 3, "graph_params": {"k": 3}}
+SMALL = {"n_neighbors": 3, "graph_params": {"n_neighbors": 3}}
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from vicinal import (
 )
 
 PAIRS = [
-    (Isomap(graph_params={"k": 5}), PeerIsomap(n_neighbors=5)),
-    (LaplacianEigenmaps(graph_params={"k": 5}), SpectralEmbedding(n_neighbors=5)),
-    (DiffusionMaps(graph_params={"k": 5}), SpectralEmbedding(n_neighbors=5)),
+    (Isomap(graph_params={"n_neighbors": 5}), PeerIsomap(n_neighbors=5)),
+    (LaplacianEigenmaps(graph_params={"n_neighbors": 5}), SpectralEmbedding(n_neighbors=5)),
+    (DiffusionMaps(graph_params={"n_neighbors": 5}), SpectralEmbedding(n_neighbors=5)),
     (
-        SpectralClustering(2, graph_params={"k": 5}),
+        SpectralClustering(2, graph_params={"n_neighbors": 5}),
         PeerClustering(2, affinity="nearest_neighbors", n_neighbors=5),
     ),
 ]

@@ -14,36 +14,38 @@ from vicinal import GraphClassifier, Isomap, SpectralClustering
 def test_entries_are_listed_and_set_one_by_one():
     given = {"k": 5, "mutual": True}
     model = Isomap(graph_params=given)
-    assert model.get_params()["graph_params__k"] == 5
-    assert "graph_params__k" not in model.get_params(deep=False)
-    assert model.set_params(graph_params__k=7) is model
-    assert model.graph_params == {"k": 7, "mutual": True}
+    assert model.get_params()["graph_params__n_neighbors"] == 5
+    assert "graph_params__n_neighbors" not in model.get_params(deep=False)
+    assert model.set_params(graph_params__n_neighbors=7) is model
+    assert model.graph_params == {"n_neighbors": 7, "mutual": True}
     assert given == {"k": 5, "mutual": True}
 
 
 def test_entries_are_set_after_the_dict_itself():
-    model = Isomap().set_params(graph_params__k=3, n_components=1, graph_params={"mutual": True})
-    assert model.graph_params == {"mutual": True, "k": 3}
+    model = Isomap().set_params(
+        graph_params__n_neighbors=3, n_components=1, graph_params={"mutual": True}
+    )
+    assert model.graph_params == {"mutual": True, "n_neighbors": 3}
     assert model.n_components == 1
     with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
         model.set_params(colour=1)
 
 
 def test_clones_are_separate():
-    model = SpectralClustering(2, graph_params={"k": 5})
-    other = clone(model).set_params(graph_params__k=9)
-    assert (model.graph_params, other.graph_params) == ({"k": 5}, {"k": 9})
+    model = SpectralClustering(2, graph_params={"n_neighbors": 5})
+    other = clone(model).set_params(graph_params__n_neighbors=9)
+    assert (model.graph_params, other.graph_params) == ({"n_neighbors": 5}, {"k": 9})
     assert clone(other).get_params() == other.get_params()
 
 
 def test_a_grid_search_varies_the_graph_and_finds_what_direct_fits_find():
     X, y = make_moons(120, noise=0.1, random_state=0)
     model = make_pipeline(StandardScaler(), GraphClassifier())
-    grid = {"graphclassifier__graph_params__k": [2, 8, 60]}
+    grid = {"graphclassifier__graph_params__n_neighbors": [2, 8, 60]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
     for k, score in zip([2, 8, 60], search.cv_results_["mean_test_score"], strict=True):
-        direct = make_pipeline(StandardScaler(), GraphClassifier(graph_params={"k": k}))
+        direct = make_pipeline(StandardScaler(), GraphClassifier(graph_params={"n_neighbors": k}))
         alone = GridSearchCV(direct, {"graphclassifier__ridge": [0.1]}, cv=3).fit(X, y)
         assert score == alone.best_score_
     assert len(np.unique(search.cv_results_["mean_test_score"])) > 1
-    assert search.best_estimator_[-1].graph_params in [{"k": 2}, {"k": 8}]
+    assert search.best_estimator_[-1].graph_params in [{"n_neighbors": 2}, {"k": 8}]

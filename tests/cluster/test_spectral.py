@@ -139,11 +139,11 @@ def test_training_points_keep_their_clusters_and_new_ones_join(method, assign, m
 
 def test_merged_components_predict_too():
     X = np.array([[0.0], [1], [2], [10], [11], [12], [30], [31], [32]])
-    model = SpectralClustering(2, graph_params={"k": 2}).fit(X)
+    model = SpectralClustering(2, graph_params={"n_neighbors": 2}).fit(X)
     np.testing.assert_array_equal(model.labels_, [0] * 6 + [1] * 3)
     np.testing.assert_array_equal(model.predict([[5.0], [29.0], [1.0]]), [0, 1, 0])
     with pytest.raises(ValueError, match="3 components, more than n_clusters=2"):
-        SpectralClustering(2, graph_params={"k": 2}, disconnected="raise").fit(X)
+        SpectralClustering(2, graph_params={"n_neighbors": 2}, disconnected="raise").fit(X)
 
 
 def test_merging_needs_points():
@@ -153,7 +153,7 @@ def test_merging_needs_points():
 
 def test_refit_after_merging_forgets_it(moons):
     X = np.array([[0.0], [1], [2], [10], [11], [12], [30], [31], [32]])
-    model = SpectralClustering(2, graph_params={"k": 2}).fit(moons[0]).fit(X)
+    model = SpectralClustering(2, graph_params={"n_neighbors": 2}).fit(moons[0]).fit(X)
     assert not hasattr(model, "embedding_")
     assert hasattr(model.set_params(n_clusters=3).fit(X), "embedding_")
 
@@ -268,7 +268,7 @@ def test_graph_params_of_the_caller_are_not_changed(moons):
         ({"graph": "grid"}, "graph='grid'"),
         ({"scale": -1.0}, "scale=-1"),
         ({"max_clusters": 0}, "max_clusters=0"),
-        ({"graph_params": {"k": 300}}, "k=300"),
+        ({"graph_params": {"n_neighbors": 300}}, "k=300"),
         ({"graph_params": {"neighbours": 3}}, "neighbours"),
         ({"graph": lambda X: X}, "Graph of the 300"),
         ({"graph_params": {"directed": True}}, "symmetrize"),

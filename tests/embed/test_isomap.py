@@ -31,7 +31,7 @@ def roll():
 @pytest.mark.parametrize("n_points", [200, 800])
 def test_embedding_transform_and_error_are_those_of_scikit_learn(n_points, roll):
     X, new = roll[:n_points], make_swiss_roll(60, noise=0.2, random_state=1)[0]
-    ours = Isomap(3, graph_params={"k": 12}).fit(X)
+    ours = Isomap(3, graph_params={"n_neighbors": 12}).fit(X)
     peer = PeerIsomap(n_components=3, n_neighbors=12).fit(X)
     expected = peer.embedding_
     np.testing.assert_allclose(ours.geodesics_, peer.dist_matrix_, rtol=1e-12)
@@ -137,7 +137,7 @@ def test_order_motion_and_unit_of_the_points_do_not_matter(seed, n_landmarks):
     rotation, _ = np.linalg.qr(rng.standard_normal((3, 3)))
     unit = 10.0 ** rng.integers(-8, 9)
     moved = unit * (X[order] @ rotation + rng.standard_normal(3))
-    isomap = Isomap(2, n_landmarks=n_landmarks, graph_params={"k": 6})
+    isomap = Isomap(2, n_landmarks=n_landmarks, graph_params={"n_neighbors": 6})
     expected = isomap.fit_transform(X)[order]
     found = isomap.fit_transform(moved) / unit
     np.testing.assert_allclose(cdist(found, found), cdist(expected, expected), atol=1e-5)

@@ -357,7 +357,7 @@ def test_long_lists_are_sorted():
 def test_only_the_first_k_others_are_used_wherever_the_node_itself_stands():
     indices = [[1, 0, 2], [1, 2, 0], [0, 1, 2]]
     distances = [[0.0, 0.0, 2.0], [0.0, 1.0, 1.5], [1.0, 2.0, 3.0]]
-    graph = Graph.from_kneighbors(indices, distances, k=1, directed=True)
+    graph = Graph.from_kneighbors(indices, distances, n_neighbors=1, directed=True)
     assert graph.edges().tolist() == [[0, 1], [1, 2], [2, 0]]
     assert graph.lengths.tolist() == [0.0, 1.0, 1.0]
 

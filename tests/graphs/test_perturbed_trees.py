@@ -29,7 +29,7 @@ def test_perturbed_trees_are_the_trees_of_the_jittered_copies():
     for copy in range(5):
         for edge in kruskal(squares_between(copies.make(copy)))[0]:
             counted[edge] = counted.get(edge, 0) + 1
-    graph = perturbed_mst(X, n_trees=5, noise=0.4, k=5, random_state=3)
+    graph = perturbed_mst(X, n_trees=5, noise=0.4, n_neighbors=5, random_state=3)
     assert edge_set(graph) == set(counted)
     i, j = graph.edges().T
     strengths = np.asarray(graph.to_scipy("strengths")[i, j]).ravel()

@@ -68,7 +68,7 @@ def test_graphs_connect_and_estimators_agree_with_the_dense_array():
     assert (graph.connect().edges() == dense.connect().edges()).all()
     ball = graphs.epsilon_ball(given, 1.0)
     assert (ball.edges() == graphs.epsilon_ball(X, 1.0).edges()).all()
-    params = {"graph_params": {"k": 4}}
+    params = {"graph_params": {"n_neighbors": 4}}
     for model in (GraphClassifier(**params), SpectralClustering(3, random_state=0, **params)):
         assert (model.fit(given, known).predict(given) == model.fit(X, known).predict(X)).all()
     ball = GraphClassifier(graph="epsilon_ball", graph_params={"radius": 2.0})
@@ -93,8 +93,10 @@ def test_graphs_connect_and_estimators_agree_with_the_dense_array():
 
 def test_many_equal_sparse_rows_are_connected_as_dense_ones():
     X = np.repeat(np.eye(6)[:, :5], 15, axis=0)
-    found = GraphClassifier(graph_params={"k": 3}).fit(sparse.csr_array(X), np.repeat(range(6), 15))
-    expected = GraphClassifier(graph_params={"k": 3}).fit(X, np.repeat(range(6), 15))
+    found = GraphClassifier(graph_params={"n_neighbors": 3}).fit(
+        sparse.csr_array(X), np.repeat(range(6), 15)
+    )
+    expected = GraphClassifier(graph_params={"n_neighbors": 3}).fit(X, np.repeat(range(6), 15))
     assert (found.graph_.edges() == expected.graph_.edges()).all()
 
 

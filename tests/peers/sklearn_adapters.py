@@ -30,7 +30,7 @@ def _affinity_input(model, X):
     if affinity == "nearest_neighbors":
         # There a point counts itself, and weights are 0 or 1.
         k = (model.n_neighbors or max(int(X.shape[0] / 10), 1)) - 1
-        return {"graph": "knn", "graph_params": {"k": k}, "scale": np.inf}, X
+        return {"graph": "knn", "graph_params": {"n_neighbors": k}, "scale": np.inf}, X
     if affinity == "precomputed_nearest_neighbors":
         return {"graph": "precomputed_distances", "scale": np.inf}, X
     if affinity == "precomputed":
@@ -204,7 +204,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):
         elif self.kernel == "knn":
             # There a point counts itself, and weights are 0 or 1.
             k = max(self.n_neighbors - 1, 1)
-            parameters = {"graph": "knn", "graph_params": {"k": k}, "scale": np.inf}
+            parameters = {"graph": "knn", "graph_params": {"n_neighbors": k}, "scale": np.inf}
         else:
             X, parameters = self.kernel(X, X), {"graph": "precomputed_affinity"}
         self.model_ = vicinal.LabelPropagation(**parameters).fit(X, y)

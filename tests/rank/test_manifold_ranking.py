@@ -115,7 +115,7 @@ def test_nothing_flows_to_another_component_and_its_points_come_by_row():
 def test_points_their_graph_and_its_affinity_give_the_same_answers():
     X, _ = make_moons(100, noise=0.05, random_state=0)
     graph = graphs.knn(X, 8)
-    by_points = ManifoldRanking(graph_params={"k": 8}).fit(X).rank([0, 1, 2], 20)
+    by_points = ManifoldRanking(graph_params={"n_neighbors": 8}).fit(X).rank([0, 1, 2], 20)
     by_graph = ManifoldRanking().fit(graph).rank([0, 1, 2], 20)
     by_affinity = ManifoldRanking(graph="precomputed").fit(graph.affinity()).rank([0, 1, 2], 20)
     for ours in (by_graph, by_affinity):

@@ -135,7 +135,7 @@ def test_far_along_a_path_the_nearest_label_decides_although_the_ridge_has_worn_
 def test_all_labelled_strings_and_one_class_work():
     X = np.r_[np.zeros((5, 1)), np.ones((5, 1))] + np.arange(10)[:, None] * 0.01
     y = ["left"] * 5 + ["right"] * 5
-    model = GraphClassifier(graph_params={"k": 3}).fit(X, y)
+    model = GraphClassifier(graph_params={"n_neighbors": 3}).fit(X, y)
     assert model.classes_.tolist() == ["left", "right"]
     assert model.transduction_.tolist() == y
     assert GraphClassifier().fit(X, [-1] * 9 + [4]).transduction_.tolist() == [4] * 10
@@ -145,7 +145,7 @@ def test_strings_in_a_list_or_an_object_array_go_with_the_number_minus_one():
     X = np.arange(6.0)[:, None]
     y = ["x", -1, -1, -1, -1, "y"]
     for given_y in (y, np.array(y, dtype=object)):
-        model = GraphClassifier(graph_params={"k": 2}).fit(X, given_y)
+        model = GraphClassifier(graph_params={"n_neighbors": 2}).fit(X, given_y)
         assert model.classes_.tolist() == ["x", "y"]
         assert model.transduction_.tolist() == ["x"] * 3 + ["y"] * 3
 

@@ -48,7 +48,7 @@ def test_values_that_no_label_reaches_are_nan_and_do_not_spread_to_new_points(ri
     y[0], y[2] = 1.0, 3.0
     y = y[:, 0] if columns == 1 else y
     with pytest.warns(UserWarning, match=r"no label reaches 3 of 6 .* given NaN"):
-        model = GraphRegressor(ridge, graph_params={"k": 2}).fit(X, y)
+        model = GraphRegressor(ridge, graph_params={"n_neighbors": 2}).fit(X, y)
     assert np.isnan(model.transduction_[3:]).all()
     assert np.isfinite(model.transduction_[:3]).all()
     found = model.predict([[1.2], [50.4]])
@@ -60,7 +60,7 @@ def test_values_that_no_label_reaches_are_nan_and_do_not_spread_to_new_points(ri
 def test_new_points_among_nodes_that_no_label_reaches_are_unknown():
     X = np.array([0.0, 1.0, 2.0, 50.0, 51.0, 52.0])[:, None]
     with pytest.warns(UserWarning, match="no label reaches 3 of 6"):
-        model = GraphClassifier(graph_params={"k": 2}).fit(X, [0, -1, 1, -1, -1, -1])
+        model = GraphClassifier(graph_params={"n_neighbors": 2}).fit(X, [0, -1, 1, -1, -1, -1])
     with pytest.warns(UserWarning, match=r"2 of 3 points remains unknown \(-1\).*X\[1\]"):
         assert model.predict([[0.1], [50.5], [51.0]]).tolist() == [0, -1, -1]
 

@@ -25,7 +25,7 @@ def distances_between(X, Y):
 @pytest.mark.parametrize("k", [0.1, 3.0])
 def test_fitted_points_keep_their_rows_after_any_part_of_a_step(t, k):
     X = points()
-    model = SelfSmoothing(t, k=k).fit(X)
+    model = SelfSmoothing(t, bandwidth=k).fit(X)
     np.testing.assert_allclose(model.transform(X), model.similarity_, atol=1e-6)
     W = model.affinity_
     given = SelfSmoothing(t, metric="similarity").fit(W)
@@ -121,7 +121,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("t", [0, 3])
 def test_sparse_similarities_are_those_in_full(t):
-    W = smoothing_kernel(distances_between(points(), points()), k=1.0)
+    W = smoothing_kernel(distances_between(points(), points()), bandwidth=1.0)
     W[W < 0.01] = 0.0
     y = np.arange(60) % 3
     for method in ("dense", "sparse"):

@@ -76,7 +76,7 @@ def test_swept_neighbors_are_those_of_a_model_with_that_t(method):
 
 
 def test_sweeps_of_large_matrices_by_leading_pairs_are_exact():
-    model = SelfSmoothing(50, k=5.0).fit(points(700, d=2))
+    model = SelfSmoothing(50, bandwidth=5.0).fit(points(700, d=2))
     for t, similarity in model.sweep([40, 200, 1000]):
         np.testing.assert_allclose(similarity, self_smooth(model.affinity_, t), atol=1e-9)
     assert len(model._walk._spectrum.values) < 700
@@ -104,7 +104,7 @@ def test_neighbors_are_ranked_before_clamping_and_leave_the_item_out():
 @pytest.mark.parametrize("t", [0, 1, 20])
 def test_sparse_neighbors_are_those_of_the_exact_rows(k, t):
     X = points(900, d=2)
-    model = SelfSmoothing(t, k=k, method="sparse").fit(X)
+    model = SelfSmoothing(t, bandwidth=k, method="sparse").fit(X)
     assert isinstance(model.similarity_, SmoothedSimilarity)
     assert sparse.issparse(model.affinity_)
     exact = self_smooth(model.affinity_, t)
@@ -122,7 +122,7 @@ def test_sparse_neighbors_are_those_of_the_exact_rows(k, t):
 def test_walks_that_have_mixed_go_by_leading_eigenpairs():
     # 3000 points, all of which a walk reaches, but not at equal ease.
     X = np.random.default_rng(0).random((3000, 1))
-    model = SelfSmoothing(3000, k=20.0, n_neighbors=60, method="sparse").fit(X)
+    model = SelfSmoothing(3000, bandwidth=20.0, n_neighbors=60, method="sparse").fit(X)
     similarities, indices = model.kneighbors(n_neighbors=20)
     assert model.similarity_.method == "leading eigenpairs"
     assert model.similarity_.recall > 0.9

@@ -19,7 +19,9 @@ from vicinal.similarity.smoothing.operator import check_self_similarity, project
 
 def kernel(n, seed=0, k=1.0, d=2):
     X = np.random.default_rng(seed).normal(size=(n, d))
-    return smoothing_kernel(np.linalg.norm(X[:, None] - X[None], axis=-1), k=k, n_neighbors=10)
+    return smoothing_kernel(
+        np.linalg.norm(X[:, None] - X[None], axis=-1), bandwidth=k, n_neighbors=10
+    )
 
 
 def asymmetric(n, seed=0):

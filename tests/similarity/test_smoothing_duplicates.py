@@ -18,7 +18,7 @@ def table(n, n_distinct=5, d=2):
 def test_duplicates_are_smoothed_as_all_rows(t):
     X, _ = table(60)
     lengths = np.linalg.norm(X[:, None] - X, axis=2)
-    weights = smoothing_kernel(lengths, k=1.0, n_neighbors=40)
+    weights = smoothing_kernel(lengths, bandwidth=1.0, n_neighbors=40)
     walk = weights / weights.sum(axis=1, keepdims=True)
     values, vectors = np.linalg.eig(walk)
     power = np.where(np.abs(values) < 1e-12, 0, values.astype(complex)) ** t

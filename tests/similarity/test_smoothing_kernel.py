@@ -68,7 +68,7 @@ def test_a_pair_stored_on_one_side_is_a_pair():
 def test_of_two_stored_distances_of_a_pair_the_smaller_counts():
     stored = sparse.csr_array([[0.0, 1.0, 4.0], [3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     least = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
-    found = smoothing_kernel(stored, k=1.0, n_neighbors=1)
+    found = smoothing_kernel(stored, bandwidth=1.0, n_neighbors=1)
     np.testing.assert_allclose(found.toarray(), smoothing_kernel(least, 1.0, 1), rtol=1e-12)
 
 

@@ -56,7 +56,7 @@ def test_neighbours_too_far_for_single_precision_are_found_in_double(counted):
 
 
 def test_a_sweep_leaves_the_similarity_at_other_times_as_it_was():
-    model = SelfSmoothing(3, k=5.0).fit(cloud(510))
+    model = SelfSmoothing(3, bandwidth=5.0).fit(cloud(510))
     before = model.at(60), model.at(55.5)
     swept = model.sweep([40, 60, 200])
     next(swept)

@@ -133,7 +133,7 @@ class GraphEstimator(NestedGraphParams):
             return neighbors_within(search, np.asarray(X), radius)
         if self.graph == "knn":
             # The graph has more edges a node than neighbours were asked for; a new point has not.
-            k = (self.graph_params or {}).get("k", NEIGHBORS)
+            k = (self.graph_params or {}).get("n_neighbors", NEIGHBORS)
         else:
             k = int(np.median(graph.degrees))
         return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
@@ -223,7 +223,7 @@ class GraphEstimator(NestedGraphParams):
             )
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
-            parameters.setdefault("k", min(NEIGHBORS, n - 1))
+            parameters.setdefault("n_neighbors", min(NEIGHBORS, n - 1))
         graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
         return graph.symmetrize("mean") if graph.strengths_are_affinities else graph

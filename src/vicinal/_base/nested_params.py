@@ -11,7 +11,7 @@ PREFIX = "graph_params__"
 
 
 class NestedGraphParams(BaseEstimator):
-    """Reads and writes ``graph_params["k"]`` as ``graph_params__k``."""
+    """Reads and writes ``graph_params["k"]`` as ``graph_params__n_neighbors``."""
 
     graph_params: dict[str, Any] | None
 
@@ -40,7 +40,7 @@ class NestedGraphParams(BaseEstimator):
         ----------
         **params
             ``graph_params__<name>`` sets one entry of ``graph_params`` and keeps the others, for
-            instance in ``GridSearchCV(model, {"graph_params__k": [5, 10]})``.
+            instance in ``GridSearchCV(model, {"graph_params__n_neighbors": [5, 10]})``.
 
         Returns
         -------

@@ -149,10 +149,12 @@ class PerceptualEstimator(BaseEstimator):
         return seed_from(self.random_state)
 
 
-def contextual_of_distinct(points: np.ndarray, k: int, *args: Any, **kwargs: Any) -> Graph:
+def contextual_of_distinct(
+    points: np.ndarray, n_neighbors: int, *args: Any, **kwargs: Any
+) -> Graph:
     """The contextual digraph of distinct points; one or two have no contexts, and only see each other."""
     if len(points) > 2:
-        return contextual(points, k, *args, **kwargs)
+        return contextual(points, n_neighbors, *args, **kwargs)
     pairs = np.array([[0, 1], [1, 0]])[: 2 * (len(points) - 1)]
     return Graph.from_edges(
         len(points), pairs, np.zeros(len(pairs)), np.ones(len(pairs)), directed=True, points=points

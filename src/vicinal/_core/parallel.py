@@ -47,7 +47,7 @@ def blocks(n_items: int, size: int) -> list[tuple[int, int]]:
 def map_threads(
     task: Callable[[Item], Result],
     items: Sequence[Item],
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     *,
     progress: str | None = None,
 ) -> list[Result]:
@@ -59,8 +59,8 @@ def map_threads(
         Called with one item; it should spend its time where the interpreter lock is released.
     items : sequence
         What there is to do.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
     progress : str, optional
         Title of a progress bar; no bar without one.
     """

@@ -58,7 +58,7 @@ KINDS = {
 }
 
 # The parameter of the builder that an option sets, where it has another name.
-PARAMETERS = {"neighbors": "k", "search": "method", "jitter": "noise"}
+PARAMETERS = {"neighbors": "n_neighbors", "search": "method", "jitter": "noise"}
 OPTIONS = tuple(dict.fromkeys(o for kind in KINDS.values() for o in kind.options + kind.required))
 
 

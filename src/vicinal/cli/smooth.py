@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     top = check_top(arguments, points.shape[0])
     model = SelfSmoothing(
         arguments.t,
-        k=arguments.bandwidth,
+        bandwidth=arguments.bandwidth,
         n_neighbors=arguments.neighbors,
         metric=metric,
         method=arguments.pairs,

@@ -11,7 +11,7 @@ from vicinal.graphs.graph import Graph
 
 
 def merge_components(
-    graph: Graph | None, components: np.ndarray, n_clusters: int, n_jobs: int | None = None
+    graph: Graph | None, components: np.ndarray, n_clusters: int, n_jobs: int | None = -1
 ) -> np.ndarray:
     """Labels after joining the nearest components until ``n_clusters`` are left.
 

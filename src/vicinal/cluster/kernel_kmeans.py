@@ -63,8 +63,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         Most rounds of a start.
     random_state : int, RandomState or None
         Seed of the starts.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -105,7 +105,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         n_init: int = 10,
         max_iter: int = 300,
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

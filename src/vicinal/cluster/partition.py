@@ -30,7 +30,7 @@ def spectral_labels(
     method: str = "njw",
     assign: str = "auto",
     random_state: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> np.ndarray:
     """Cluster the nodes of an affinity by its leading eigenvectors.
 
@@ -50,8 +50,8 @@ def spectral_labels(
         indicators (Yu and Shi). "auto" is k-means for "njw" and discretize for "ncut".
     random_state : int, optional
         Seed.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------

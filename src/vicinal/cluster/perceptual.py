@@ -118,7 +118,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         beta: float = 0.99999,
         laplacian: str = "global",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

@@ -34,8 +34,8 @@ class SparseSubspaceClustering(SpectralClustering):
         Ask for exact codes, for points without noise.
     random_state : int, RandomState or None
         Seed of the assignment.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -78,7 +78,7 @@ class SparseSubspaceClustering(SpectralClustering):
         penalty: float | str = "auto",
         equality: bool = False,
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

@@ -66,8 +66,8 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         Scale of the affinity, as for `Graph.affinity`.
     random_state : int, RandomState or None
         Seed of the graph, if it needs one, and of the assignment.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar on long work if above 0.
 
@@ -115,7 +115,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         graph_params: dict[str, Any] | None = None,
         scale: Any = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

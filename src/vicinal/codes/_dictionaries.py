@@ -41,7 +41,7 @@ class Dictionaries(NamedTuple):
 
 
 def manifold_scores(
-    affinity: np.ndarray, alpha: float, corrected: bool, n_jobs: int | None = None
+    affinity: np.ndarray, alpha: float, corrected: bool, n_jobs: int | None = -1
 ) -> np.ndarray:
     """Ranking scores of all pairs, formula (2): row i holds those of point i's atoms.
 
@@ -82,7 +82,7 @@ def manifold_scores(
     return scores
 
 
-def heat_affinity(points: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+def heat_affinity(points: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
     """Heat kernel exp(-d^2 / 4 s^2) of all distances, s the median distance to the 7th neighbour."""
     n = len(points)
     rows_at = distances_between(points, "euclidean", n_jobs)
@@ -133,7 +133,7 @@ def local_atoms(
     n_atoms: int,
     alpha: float,
     corrected: bool,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> Dictionaries:
     """Best ranked atoms on a sparse connected graph, each point's from the system on a ball around it.

@@ -28,7 +28,7 @@ def l1(
     *,
     equality: bool = False,
     normalize: bool = True,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """L1 graph: from each point to the others that it is a sparse, nonnegative combination of.
@@ -51,8 +51,8 @@ def l1(
     normalize : bool, default=True
         Scale points to length 1 for the codes, so that only directions matter. Without it the penalty
         is in units of X squared.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar if above 0.
 

@@ -94,7 +94,7 @@ def sparse_codes(
     penalty: float | None = None,
     equality: bool = False,
     signed: bool = False,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> Codes:
     """Code of each point over others.

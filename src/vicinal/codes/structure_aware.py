@@ -42,7 +42,7 @@ def structure_aware_l1(
     penalty: float | str = "auto",
     equality: bool = False,
     normalize: bool = True,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """L1 graph in which a point is represented by those others only that its structure leads to.

@@ -34,7 +34,7 @@ def two_clusters() -> tuple[np.ndarray, np.ndarray]:
     >>> X, labels = two_clusters()
     >>> labels[np.argsort(np.linalg.norm(X - X[3], axis=1))]
     array([0, 0, 0, 0, 1, 1, 1, 0, 0, 0])
-    >>> indices, distances = contextual_distance(X, k=9)
+    >>> indices, distances = contextual_distance(X, n_neighbors=9)
     >>> labels[indices[3, np.argsort(distances[3])]]
     array([0, 0, 0, 0, 0, 0, 0, 1, 1, 1])
     """

@@ -61,8 +61,8 @@ class ClusterPreservingEmbedding(
         "precomputed" if X is a matrix of distances.
     random_state : int, RandomState or None
         Seed of start vectors; it matters only where eigenvalues are equal.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -115,7 +115,7 @@ class ClusterPreservingEmbedding(
         dissimilarity: str = "squared",
         metric: str = "euclidean",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.method = method

@@ -193,7 +193,7 @@ class DiffusionMaps(ConnectedEmbedding):
         graph_params: dict[str, Any] | None = None,
         scale: Any = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

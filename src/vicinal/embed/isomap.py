@@ -52,8 +52,8 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Parameters of the graph, such as ``{"k": 15}``.
     random_state : int, RandomState or None
         Seed of a graph that is drawn at random; nothing else is.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -104,7 +104,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         graph: Any = "knn",
         graph_params: dict[str, Any] | None = None,
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

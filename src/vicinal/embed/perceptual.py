@@ -40,8 +40,8 @@ class PerceptualEmbedding(
         Formula (10), or the alignment of all local Laplacians (formulas 4 to 9).
     random_state : int, RandomState or None
         Seed of the eigensolver's start.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show progress bars if above 0.
 
@@ -81,7 +81,7 @@ class PerceptualEmbedding(
         beta: float = 0.99999,
         laplacian: str = "global",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

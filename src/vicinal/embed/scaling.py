@@ -41,9 +41,7 @@ class Scaling(NamedTuple):
 
 
 @checked
-def classical_scaling(
-    distances: Any, n_components: int = 2, *, n_jobs: int | None = None
-) -> Scaling:
+def classical_scaling(distances: Any, n_components: int = 2, *, n_jobs: int | None = -1) -> Scaling:
     """Points whose Euclidean distances are as near as possible to given ones (Torgerson's scaling).
 
     Parameters
@@ -52,8 +50,8 @@ def classical_scaling(
         Symmetric, finite, >= 0.
     n_components : int, default=2
         Number of coordinates, less than n.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
@@ -105,7 +103,7 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
 
 @checked
 def landmark_mds_transform(
-    scaling: Scaling, distances: Any, *, n_jobs: int | None = None
+    scaling: Scaling, distances: Any, *, n_jobs: int | None = -1
 ) -> np.ndarray:
     """Coordinates of points by their distances to the points of a scaling.
 
@@ -179,7 +177,7 @@ def principal_axes(points: np.ndarray) -> Axes:
 
 
 def reconstruction_error(
-    scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = None
+    scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = -1
 ) -> float:
     """Root mean square difference of the inner products of distances and of coordinates."""
     coordinates = scaling.coordinates / scaling.unit

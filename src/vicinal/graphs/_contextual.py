@@ -17,7 +17,7 @@ from vicinal.graphs.graph import Graph
 @checked
 def contextual(
     X: Any,
-    k: int = 10,
+    n_neighbors: int = 10,
     descriptor: str | Callable = "coding_length",
     *,
     sigma: float | None = None,
@@ -27,7 +27,7 @@ def contextual(
     neighbors: Any = None,
     metric: str = "euclidean",
     n_features: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Digraph of contextual distances: i -> j if j is one of the k nearest neighbours of i.
@@ -37,7 +37,7 @@ def contextual(
 
     Parameters
     ----------
-    X, k, descriptor, epsilon, neighbors, metric, n_features, n_jobs, verbose :
+    X, n_neighbors, descriptor, epsilon, neighbors, metric, n_features, n_jobs, verbose :
         As for `vicinal.contextual_distance`.
     sigma : float, optional
         Scale of the weights; by default the mean plus three standard deviations of the contextual
@@ -61,14 +61,14 @@ def contextual(
     >>> from vicinal.graphs import contextual
     >>> from vicinal.datasets import make_two_moons
     >>> X, _ = make_two_moons(100, random_state=0)
-    >>> contextual(X, k=5)
+    >>> contextual(X, n_neighbors=5)
     Graph(100 nodes, 500 edges, directed, 1 component, 0 isolates)
     """
     if sigma is not None:
         sigma = check_real(sigma, "sigma", low=0.0, open_low=True)
     indices, distances = contextual_distance(
         X,
-        k,
+        n_neighbors,
         descriptor,
         epsilon=epsilon,
         neighbors=neighbors,

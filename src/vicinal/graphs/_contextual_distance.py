@@ -37,14 +37,14 @@ TINY, EXPONENT = 1e-290, 1000
 @checked
 def contextual_distance(
     X: Any,
-    k: int = 10,
+    n_neighbors: int = 10,
     descriptor: str | Callable = "coding_length",
     *,
     epsilon: float | None = None,
     neighbors: Any = None,
     metric: str = "euclidean",
     n_features: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Contextual distances of each point to its k nearest neighbours.
@@ -53,7 +53,7 @@ def contextual_distance(
     ----------
     X : array of shape (n, n_features)
         Points; a matrix of all distances or of all inner products (n, n) if ``metric`` says so.
-    k : int, default=10
+    n_neighbors : int, default=10
         Number of neighbours in a context; not used if ``neighbors`` are given.
     descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"
         "coding_length" counts the bits that code a context (formula 13); it needs k >= 2 and depends on
@@ -69,8 +69,8 @@ def contextual_distance(
         mean of all points, so coding lengths are then those of the centred points.
     n_features : int, optional
         Dimension of the space for coding lengths of distances or inner products, which do not tell it.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -94,7 +94,7 @@ def contextual_distance(
     >>> from vicinal import contextual_distance
     >>> from vicinal.datasets import two_clusters
     >>> X, labels = two_clusters()
-    >>> indices, distances = contextual_distance(X, k=9)
+    >>> indices, distances = contextual_distance(X, n_neighbors=9)
     >>> labels[indices[3]]
     array([0, 0, 0, 0, 1, 1, 1, 0, 0, 0])
     >>> distances[3].round(2)
@@ -106,7 +106,7 @@ def contextual_distance(
     if n_features is not None:
         n_features = check_count(n_features, "n_features")
     data = _check_data(X, metric, descriptor)
-    indices = _contexts(data, k, neighbors, metric, n_jobs, verbose)
+    indices = _contexts(data, n_neighbors, neighbors, metric, n_jobs, verbose)
     return indices, distances_in_contexts(
         data,
         indices,
@@ -127,7 +127,7 @@ def distances_in_contexts(
     epsilon: float | None = None,
     metric: str = "euclidean",
     n_features: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> np.ndarray:
     """Contextual distances, in each row of ``contexts``, from its first member to all members.

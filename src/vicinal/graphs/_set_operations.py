@@ -124,7 +124,7 @@ def subgraph(graph: Graph, nodes: Any) -> Graph:
 
 
 @checked
-def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None = None) -> Graph:
+def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None = -1) -> Graph:
     """Graph in one piece: the shortest links that join the components are added, at strength 1.
 
     Parameters
@@ -134,8 +134,8 @@ def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None
         default those the graph was built on.
     n_links : int, default=1
         Number of links, the shortest ones, between two components that are joined.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def gabriel(
     *,
     metric: str = "euclidean",
     duplicates: str = "keep",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Gabriel graph: i ~ j if no other point lies inside the ball with the segment i j as diameter.
@@ -71,8 +71,8 @@ def gabriel(
         "merge" takes equal rows for one point and connects each of them with one row of every neighbouring
         point, and with the next one of its duplicates: a sparse part of the same graph, with the same
         components and the same shortest paths. Rows of distances are never merged.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -98,7 +98,7 @@ def relative_neighborhood(
     *,
     metric: str = "euclidean",
     duplicates: str = "keep",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Relative neighbourhood graph: i ~ j if no other point is nearer to both than they are apart.
@@ -131,7 +131,7 @@ def beta_skeleton(
     *,
     metric: str = "euclidean",
     duplicates: str = "keep",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Beta-skeleton: i ~ j if the region that beta gives them holds no other point.
@@ -201,7 +201,7 @@ def _graph_of_rows(
 
 
 def point_edges(
-    points: np.ndarray, beta: float, n_jobs: int | None = None, progress: str | None = None
+    points: np.ndarray, beta: float, n_jobs: int | None = -1, progress: str | None = None
 ) -> Edges:
     """Pairs of distinct points with an empty region, and their distances."""
     from vicinal.graphs._empty_region_kernels import edges_from
@@ -226,7 +226,7 @@ def point_edges(
 
 
 def matrix_edges(
-    distances: np.ndarray, beta: float, n_jobs: int | None = None, progress: str | None = None
+    distances: np.ndarray, beta: float, n_jobs: int | None = -1, progress: str | None = None
 ) -> Edges:
     """Pairs of rows of a distance matrix with an empty region, and their distances."""
     from vicinal.graphs._distance_region_kernels import edges_of_rows

@@ -37,7 +37,7 @@ REMEDY = "A point has one neighbour less than there are points: ask for fewer, o
 @checked
 def knn(
     X: Any,
-    k: int = 10,
+    n_neighbors: int = 10,
     *,
     mutual: bool = False,
     directed: bool = False,
@@ -46,7 +46,7 @@ def knn(
     recall: float = 0.99,
     duplicates: str = "merge",
     random_state: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Graph of the k nearest neighbours: i ~ j if j is one of the k nearest of i, or i of j.
@@ -58,7 +58,7 @@ def knn(
         ``metric="precomputed"``; ready neighbour lists, nearest
         first; or a search, whose own settings then hold. Only a graph of points or of distances
         can `connect` without being given them.
-    k : int, default=10
+    n_neighbors : int, default=10
         Number of neighbours, the point itself not counted. Of two at the same distance the one
         with the smaller number is nearer.
     mutual : bool, default=False
@@ -79,8 +79,8 @@ def knn(
         matrices of distances always count rows.
     random_state : int, Generator or None
         Seed of an approximate search.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -92,11 +92,11 @@ def knn(
     --------
     >>> from vicinal.graphs import knn
     >>> X = [[0.0], [1.0], [3.0], [7.0]]
-    >>> knn(X, k=1).edges()
+    >>> knn(X, n_neighbors=1).edges()
     array([[0, 1],
            [1, 2],
            [2, 3]])
-    >>> knn(X, k=1, mutual=True).edges()
+    >>> knn(X, n_neighbors=1, mutual=True).edges()
     array([[0, 1]])
     """
     refuse_mutual_directed(mutual, directed)
@@ -107,7 +107,7 @@ def knn(
             raise ValueError(
                 f"X is a tuple of {len(X)}, but a pair (indices, distances) is needed."
             )
-        return Graph.from_kneighbors(*X, k, metric=metric, **kind)
+        return Graph.from_kneighbors(*X, n_neighbors, metric=metric, **kind)
     points = None
     if not isinstance(X, NeighborSearch):
         points = X
@@ -120,13 +120,13 @@ def knn(
             n_jobs=n_jobs,
             verbose=verbose,
         )
-    k = check_neighbors(k, X.n_points, REMEDY)
+    n_neighbors = check_neighbors(n_neighbors, X.n_points, REMEDY)
     require_memory(
-        BYTES_PER_NEIGHBOR * X.n_points * k,
-        f"The graph of k={k} neighbours of {X.n_points:,} points",
+        BYTES_PER_NEIGHBOR * X.n_points * n_neighbors,
+        f"The graph of n_neighbors={n_neighbors} neighbours of {X.n_points:,} points",
         "Ask for fewer neighbours.",
     )
-    graph = Graph.from_kneighbors(*X.nearest(k), points=points, metric=X.metric, **kind)
+    graph = Graph.from_kneighbors(*X.nearest(n_neighbors), points=points, metric=X.metric, **kind)
     countable = points is not None and metric != "precomputed" and not directed
     if duplicates == "keep" or not countable or not _has_cut_off_rows(graph):
         return graph
@@ -137,7 +137,7 @@ def knn(
         return graph
     between = knn(
         table[rows.representative],
-        min(k, n_distinct - 1),
+        min(n_neighbors, n_distinct - 1),
         metric=metric,
         method=method,
         recall=recall,
@@ -146,7 +146,7 @@ def knn(
         verbose=verbose,
         **kind,
     )
-    return merge_duplicates(between, rows, points, max(1, k // 2))
+    return merge_duplicates(between, rows, points, max(1, n_neighbors // 2))
 
 
 def _checked_table(X: Any) -> Any:
@@ -167,7 +167,7 @@ def epsilon_ball(
     *,
     metric: str = "euclidean",
     duplicates: str = "keep",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Graph of all pairs at a distance of at most ``radius``.
@@ -236,7 +236,7 @@ def _ball(search: NeighborSearch, radius: float, points: Any) -> Graph:
 
 
 @checked
-def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) -> Graph:
+def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = -1) -> Graph:
     """Graph of all pairs.
 
     Parameters
@@ -281,7 +281,7 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = None) ->
 
 @checked
 def gaussian(
-    X: Any, scale: Any = "auto", *, metric: str = "euclidean", n_jobs: int | None = None
+    X: Any, scale: Any = "auto", *, metric: str = "euclidean", n_jobs: int | None = -1
 ) -> Graph:
     """Complete graph with Gaussian affinities as strengths.
 

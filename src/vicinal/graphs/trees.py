@@ -41,7 +41,7 @@ def mst(
     metric: Any = "euclidean",
     offsets: Any = None,
     offset_scale: float = 1.0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Minimum spanning tree: connects all points with the smallest sum of edge lengths.
@@ -60,8 +60,8 @@ def mst(
         for Euclidean or precomputed distances. Lengths remain the distances d.
     offset_scale : float
         Factor of the squared distance when there are offsets, > 0.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The tree does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The tree does not depend on it.
     verbose : int
         Above 0, long work shows a progress bar.
 
@@ -99,7 +99,7 @@ def disjoint_mst(
     n_trees: int = 4,
     *,
     metric: Any = "euclidean",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Disjoint minimum spanning trees (DMST): each tree may not use the edges of the earlier ones.
@@ -154,11 +154,11 @@ def perturbed_mst(
     X: Any,
     n_trees: int = 20,
     noise: float = 0.4,
-    k: int = 5,
+    n_neighbors: int = 5,
     *,
     metric: Any = "euclidean",
     random_state: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
     """Perturbed minimum spanning trees (PMST): how often an edge is in the tree of jittered points.
@@ -175,7 +175,7 @@ def perturbed_mst(
         Number of jittered copies, T in the paper.
     noise : float
         Size of the noise, r in the paper, from 0 to 1.
-    k : int
+    n_neighbors : int
         Number of neighbours that set the local scale d_i; fewer when there are fewer points.
     metric : str or callable
         With "euclidean" and "manhattan" the points are jittered. With all others there may be no
@@ -184,8 +184,8 @@ def perturbed_mst(
         that would fall below 0 become 0. This holds matrices of n^2 distances.
     random_state : int, Generator, RandomState or None
         Seed of the noise.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The graph does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The graph does not depend on it.
     verbose : int
         Above 0, long work shows a progress bar.
 
@@ -203,10 +203,10 @@ def perturbed_mst(
     --------
     >>> from vicinal.graphs import mst, perturbed_mst
     >>> X = [[0.0, 0.0], [1.0, 0.1], [2.0, 0.0], [3.1, 0.2]]
-    >>> graph = perturbed_mst(X, n_trees=50, k=2, random_state=0)
+    >>> graph = perturbed_mst(X, n_trees=50, n_neighbors=2, random_state=0)
     >>> bool(graph.strengths.sum() / 2 > 2.99)  # three edges a tree
     True
-    >>> perturbed_mst(X, noise=0.0, k=2).edges().tolist() == mst(X).edges().tolist()
+    >>> perturbed_mst(X, noise=0.0, n_neighbors=2).edges().tolist() == mst(X).edges().tolist()
     True
     """
     from vicinal.graphs._build.jitter import jittered_copies
@@ -214,12 +214,14 @@ def perturbed_mst(
     points = _check_input(X, metric)
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
-    k = check_count(k, "k")
+    n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_threads(n_jobs)
     _require_trees(n, n_trees, BYTES_PER_PERTURBED_EDGE)
     if n == 1:
         return Graph.from_edges(1, np.empty((0, 2), np.int64), [], points=points, metric=metric)
-    copies = jittered_copies(points, metric, n_trees, noise, min(k, n - 1), random_state, n_jobs)
+    copies = jittered_copies(
+        points, metric, n_trees, noise, min(n_neighbors, n - 1), random_state, n_jobs
+    )
     length = _list_length(points, LIST_LENGTH)
 
     def tree(copy: int) -> np.ndarray:

@@ -60,7 +60,7 @@ def geodesic_error(estimated: Any, true: Any) -> float:
 
 @checked
 def residual_variance(
-    geodesics: Any, embedding: Any, landmarks: Any = None, *, n_jobs: int | None = None
+    geodesics: Any, embedding: Any, landmarks: Any = None, *, n_jobs: int | None = -1
 ) -> float:
     """Part of the variance of geodesic distances that the distances in an embedding leave unexplained.
 
@@ -75,8 +75,8 @@ def residual_variance(
         A row a point.
     landmarks : array of int of shape (m,), optional
         Points that the columns of ``geodesics`` belong to; all points by default.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------

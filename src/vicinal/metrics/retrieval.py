@@ -20,7 +20,7 @@ ENTRIES_PER_TASK = 1 << 21
 
 
 @checked
-def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
+def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
     """Share of a query's class among the first 2 m found, m the size of its class; mean over all queries.
 
     Parameters
@@ -31,8 +31,8 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
         of the largest class, or all others. Equal similarities are ordered by index.
     labels : array of shape (n,)
         Class of each item.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
 
 
 @checked
-def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None = None) -> float:
+def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None = -1) -> float:
     """Share of a query's class among the first ``window`` found, the query included; mean over queries.
 
     Parameters
@@ -78,7 +78,7 @@ def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None
 
 
 @checked
-def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = None) -> float:
+def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
     """Mean over all queries of the average precision at each item of the query's class.
 
     Parameters

@@ -48,7 +48,7 @@ class Placed(NamedTuple):
 
 
 def nearest_others(
-    X: np.ndarray, k: int, *, n_jobs: int | None = None, progress: str | None = None
+    X: np.ndarray, k: int, *, n_jobs: int | None = -1, progress: str | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest other points of every point, sorted by (distance, index).
 
@@ -80,7 +80,7 @@ def nearest_to(
     queries: np.ndarray,
     k: int,
     *,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of X nearest to each query, sorted by (distance, index)."""
@@ -114,7 +114,7 @@ def find_frame(X: np.ndarray, queries: np.ndarray | None = None) -> Frame:
     return Frame(centre, float(2.0 ** -np.frexp(size)[1]), exact)
 
 
-def place(X: np.ndarray, frame: Frame, n_jobs: int | None = None) -> Placed:
+def place(X: np.ndarray, frame: Frame, n_jobs: int | None = -1) -> Placed:
     """X in single precision, with half its squared norms."""
     placed = Placed(np.empty(X.shape, np.float32), np.empty(len(X)))
 

@@ -29,7 +29,7 @@ from vicinal.neighbors._kdtree_kernels import (
 UNROLLED = 4
 
 
-def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = None) -> KDTree:
+def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = -1) -> KDTree:
     """Build the tree; every leaf holds between ``leaf_size / 2`` and ``leaf_size`` points."""
     n, d = X.shape
     n_leaves = 1
@@ -55,7 +55,7 @@ def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = None) 
 
 
 def nearest_others(
-    tree: KDTree, k: int, *, p: int = 2, n_jobs: int | None = None
+    tree: KDTree, k: int, *, p: int = 2, n_jobs: int | None = -1
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest other points of every point, sorted by (distance, index).
 
@@ -77,7 +77,7 @@ def nearest_in_tree_order(
     *,
     p: int = 2,
     offsets: Offsets = NO_OFFSETS,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     original: bool = False,
 ) -> None:
     """Fill ``indices`` and ``costs`` with the lists of the cheapest others of every point.
@@ -93,7 +93,7 @@ def nearest_in_tree_order(
 
 
 def nearest_to(
-    tree: KDTree, queries: np.ndarray, k: int, *, p: int = 2, n_jobs: int | None = None
+    tree: KDTree, queries: np.ndarray, k: int, *, p: int = 2, n_jobs: int | None = -1
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of the tree nearest to each query, sorted by (distance, index)."""
     kind = kernel_kind(tree, p)

@@ -48,8 +48,8 @@ class NeighborSearch:
         Share of the true neighbours that an approximate search has to find.
     random_state : int, Generator or None
         Seed of the approximate search.
-    n_jobs : int, optional
-        Number of threads, all cores by default. Results do not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int
         Above 0, long searches show a progress bar.
 
@@ -89,7 +89,7 @@ class NeighborSearch:
         method: str = "auto",
         recall: float = 0.99,
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         check_choice(method, "method", METHODS)
@@ -112,12 +112,12 @@ class NeighborSearch:
     def recall_(self) -> float:
         return getattr(self._backend, "recall", 1.0)
 
-    def nearest(self, k: int, queries: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, n_neighbors: int, queries: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest points, sorted by (distance, index).
 
         Parameters
         ----------
-        k : int
+        n_neighbors : int
             Number of neighbours; the point itself does not count.
         queries : array (m, D), optional
             New points; with ``metric="precomputed"`` their distances (m, n) to the points. By
@@ -130,14 +130,21 @@ class NeighborSearch:
         """
         n = len(self._backend)
         if queries is not None:
-            k = check_count(k, "k", high=n, remedy=f"X has {n} point(s).")
+            n_neighbors = check_count(
+                n_neighbors, "n_neighbors", high=n, remedy=f"X has {n} point(s)."
+            )
             asked = self._check_queries(queries)
-            _require_lists(asked.shape[0], k)
-            return self._backend.nearest_to(asked, k, self._progress(asked.shape[0]))
-        k = check_neighbors(k, n, f"X has {n} points, and a point is not its own neighbour.")
-        _require_lists(n, k)
-        others, lengths = self._backend.nearest_others(k, self._progress(n))
-        indices, distances = np.empty((n, k + 1), np.int64), np.empty((n, k + 1))
+            _require_lists(asked.shape[0], n_neighbors)
+            return self._backend.nearest_to(asked, n_neighbors, self._progress(asked.shape[0]))
+        n_neighbors = check_neighbors(
+            n_neighbors, n, f"X has {n} points, and a point is not its own neighbour."
+        )
+        _require_lists(n, n_neighbors)
+        others, lengths = self._backend.nearest_others(n_neighbors, self._progress(n))
+        indices, distances = (
+            np.empty((n, n_neighbors + 1), np.int64),
+            np.empty((n, n_neighbors + 1)),
+        )
         indices[:, 0], distances[:, 0] = np.arange(n), 0.0
         indices[:, 1:], distances[:, 1:] = others, lengths
         return indices, distances
@@ -181,21 +188,23 @@ class NeighborSearch:
         return queries
 
 
-def check_neighbors(k: Any, n: int, remedy: str) -> int:
+def check_neighbors(n_neighbors: Any, n: int, remedy: str) -> int:
     """`k` as a number of neighbours that each of n points can have."""
-    k = check_count(k, "k")
+    n_neighbors = check_count(n_neighbors, "n_neighbors")
     if n == 1:
-        raise ValueError(f"k={k}, but X has 1 point, which has no neighbours; give more points.")
-    return check_count(k, "k", high=n - 1, remedy=remedy)
+        raise ValueError(
+            f"n_neighbors={n_neighbors}, but X has 1 point, which has no neighbours; give more points."
+        )
+    return check_count(n_neighbors, "n_neighbors", high=n - 1, remedy=remedy)
 
 
-def _require_lists(n_rows: int, k: int) -> None:
-    n_bytes = BYTES_PER_NEIGHBOR * n_rows * k
+def _require_lists(n_rows: int, n_neighbors: int) -> None:
+    n_bytes = BYTES_PER_NEIGHBOR * n_rows * n_neighbors
     if n_bytes < SMALL:
         return
     require_memory(
         n_bytes,
-        f"The lists of k={k} neighbours of {n_rows:,} points",
+        f"The lists of n_neighbors={n_neighbors} neighbours of {n_rows:,} points",
         "Ask for fewer neighbours, or for those of fewer points at a time.",
     )
 

@@ -33,8 +33,8 @@ class KNNTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "auto" and "exact" give the exact neighbours, "approximate" may miss some.
     random_state : int, RandomState or None
         Seed of the approximate search.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class KNNTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         metric: Any = "euclidean",
         method: str = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric

@@ -46,7 +46,7 @@ def solve_positive_definite(
     *,
     tolerance: float = 1e-10,
     max_steps: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> Solution:
     """Solve A X = B for a sparse, symmetric, positive definite A.
@@ -62,8 +62,8 @@ def solve_positive_definite(
         the weighted mean of its neighbours.
     max_steps : int, optional
         Steps after which a column is given up, by default 1000 + 10 sqrt(n).
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     progress : str, optional
         Title of a progress bar; no bar without one.
 

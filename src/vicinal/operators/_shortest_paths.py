@@ -22,7 +22,7 @@ TILE = 512
 
 @checked
 def shortest_paths(
-    graph: Graph, sources: Any = None, *, n_jobs: int | None = None, verbose: int = 0
+    graph: Graph, sources: Any = None, *, n_jobs: int | None = -1, verbose: int = 0
 ) -> np.ndarray:
     """Lengths of the shortest paths from some nodes, or from all, to every node.
 
@@ -33,8 +33,8 @@ def shortest_paths(
         are followed in their direction.
     sources : array of int, optional
         Nodes where paths begin; all nodes by default.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int
         Above 0, a progress bar is shown.
 

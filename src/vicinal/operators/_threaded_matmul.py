@@ -20,11 +20,11 @@ class ThreadedSparseOperator(LinearOperator):
     Parameters
     ----------
     matrix : csr_array of float64
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
     """
 
-    def __init__(self, matrix: sparse.csr_array, n_jobs: int | None = None) -> None:
+    def __init__(self, matrix: sparse.csr_array, n_jobs: int | None = -1) -> None:
         super().__init__(np.float64, matrix.shape)
         self.matrix = matrix
         threads = n_threads(n_jobs) if matrix.nnz > SMALL else 1

@@ -18,7 +18,7 @@ PATCHES_PER_TASK = 1 << 13
 
 @checked
 def aligned_digraph_laplacian(
-    digraph: Any, beta: float = TELEPORT, *, n_jobs: int | None = None
+    digraph: Any, beta: float = TELEPORT, *, n_jobs: int | None = -1
 ) -> sparse.csr_array:
     """Laplacian of a digraph aligned from its local patches.
 
@@ -33,8 +33,8 @@ def aligned_digraph_laplacian(
     beta : float, default=0.99999
         Probability to follow an edge inside a patch; else, and at a node without an edge inside the
         patch, the walk goes to any node of the patch. Less than 1.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
@@ -74,7 +74,7 @@ class AlignedWalk(ThreadedSparseOperator):
         The operator itself.
     """
 
-    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = None) -> None:
+    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = -1) -> None:
         laplacian, mass = _align(digraph, beta, n_jobs)
         walk = sparse.csr_array(sparse.identity(len(mass)) - laplacian)
         super().__init__(walk, n_jobs)

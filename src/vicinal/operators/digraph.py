@@ -32,8 +32,8 @@ class SymmetricWalk(LinearOperator):
     beta : float, default=0.99999
         Probability to follow an edge, see `stationary_distribution`. With 1 every node must be
         reachable from every other.
-    n_jobs : int, optional
-        Number of threads of the products, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads of the products; -1 uses all cores.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class SymmetricWalk(LinearOperator):
         Theta = sparse_part + (left right' + right left') / 2.
     """
 
-    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = None) -> None:
+    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = -1) -> None:
         weights = edge_weights(digraph)
         n = weights.shape[0]
         super().__init__(np.float64, (n, n))
@@ -99,7 +99,7 @@ def require_square(n: int) -> None:
 
 @checked
 def digraph_laplacian(
-    digraph: Any, beta: float = TELEPORT, *, as_matrix: bool = False, n_jobs: int | None = None
+    digraph: Any, beta: float = TELEPORT, *, as_matrix: bool = False, n_jobs: int | None = -1
 ) -> LinearOperator | np.ndarray:
     """Laplacian I - Theta of a digraph (Chung; formula 10 of [1]).
 
@@ -112,8 +112,8 @@ def digraph_laplacian(
         Probability to follow an edge, see `stationary_distribution`.
     as_matrix : bool, default=False
         Return the dense matrix instead of an operator.
-    n_jobs : int, optional
-        Number of threads of the products, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads of the products; -1 uses all cores.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def leading_eigenpairs(
     normalized: bool = True,
     tolerance: float = 1e-9,
     random_state: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> Eigenpairs:
     """Largest eigenvalues, and their vectors, of a normalised affinity or of any symmetric operator.
 
@@ -64,8 +64,8 @@ def leading_eigenpairs(
         of each vector is held to 100 times this in energy instead, at most to 0.001.
     random_state : int, optional
         Seed of the start vector. The result depends on it within the tolerance only.
-    n_jobs : int, optional
-        Number of threads of the products, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads of the products; -1 uses all cores.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def resolvent(
     alpha: float,
     left: np.ndarray | None = None,
     right: np.ndarray | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> Resolvent:
     """(I - alpha Theta)^-1 with Theta = matrix + (left right' + right left') / 2.
 
@@ -47,8 +47,8 @@ def resolvent(
         In [0, 1).
     left, right : ndarray of shape (n,), optional
         Nonnegative; Theta is the matrix alone without them.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
     """
     pair = np.empty((matrix.shape[0], 0))
     if left is not None and right is not None and left.any():
@@ -166,7 +166,7 @@ def in_columns(
 def all_scores(
     solver: Resolvent,
     starts: sparse.csr_array,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> np.ndarray:
     """Scores of all nodes, a row a query."""
@@ -184,7 +184,7 @@ def best_scores(
     starts: sparse.csr_array,
     k: int,
     left_out: sparse.csr_array | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
     ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:

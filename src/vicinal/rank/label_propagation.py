@@ -39,8 +39,8 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
-    n_jobs : int, optional
-        Number of threads, all cores by default. Results do not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -60,7 +60,7 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
     --------
     >>> from vicinal import LabelPropagationRanking
     >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
-    >>> indices, scores = LabelPropagationRanking(5, graph_params={"k": 2}).fit(X).rank([0, 5], 2)
+    >>> indices, scores = LabelPropagationRanking(5, graph_params={"n_neighbors": 2}).fit(X).rank([0, 5], 2)
     >>> indices
     array([[1, 2],
            [4, 3]])
@@ -74,7 +74,7 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         graph_params: dict[str, Any] | None = None,
         scale: Any = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_steps = n_steps

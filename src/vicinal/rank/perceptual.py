@@ -41,8 +41,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     laplacian : {"global", "aligned"}, default="global"
         Theta of formula (10), or I - the alignment of all local Laplacians (formulas 4 to 9), which
         tells noise less well.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Show progress bars if above 0.
 
@@ -79,7 +79,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         epsilon: float | None = None,
         beta: float = 0.99999,
         laplacian: str = "global",
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -47,7 +47,7 @@ def perceive(
     scaling: str = "auto",
     sample: int = SAMPLE,
     random_state: Any = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
     resume: Any = None,
 ) -> Perception:
@@ -74,8 +74,8 @@ def perceive(
         Clusters, noise scores and maps always cover all rows.
     random_state : int, RandomState or None, default=0
         Seed of all chance.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0, tell each step and its time.
     resume : path, optional
@@ -120,7 +120,7 @@ def perceive_source(
     scaling: str = "auto",
     sample: int = SAMPLE,
     random_state: Any = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
     folder: Path | None = None,
 ) -> Perception:

@@ -133,7 +133,7 @@ def pixel_affinity(
     offsets: np.ndarray,
     nearness: np.ndarray,
     scale: float,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> sparse.csr_array:
     """Affinity of each pixel with those at the offsets: exp(-(difference / scale)^2 / 2) * nearness.
 

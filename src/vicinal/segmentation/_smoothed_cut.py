@@ -42,7 +42,7 @@ class SmoothedAffinity(LinearOperator):
     """
 
     def __init__(
-        self, weights: sparse.csr_array, t: int, returns: np.ndarray, n_jobs: int | None = None
+        self, weights: sparse.csr_array, t: int, returns: np.ndarray, n_jobs: int | None = -1
     ) -> None:
         super().__init__(np.float64, weights.shape)
         sums = degrees(weights)

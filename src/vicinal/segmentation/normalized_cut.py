@@ -48,7 +48,7 @@ def segment(
     smoothing: float = 1.0,
     smooth: int = 0,
     random_state: int | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> np.ndarray:
     """Cut an image into segments, inside which pixels resemble their neighbours.
@@ -84,8 +84,8 @@ def segment(
         none. Its cost grows with the number and with the radius.
     random_state : int, optional
         Seed of the reading of segments off eigenvectors; None is 0.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0 a progress bar is shown.
 

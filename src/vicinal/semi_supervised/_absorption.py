@@ -46,7 +46,7 @@ def absorb(
     pull: np.ndarray,
     targets: np.ndarray,
     *,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> tuple[np.ndarray, float]:
     """Solve (diag(pull) + L) f = targets, L the combinatorial Laplacian of ``weights``.

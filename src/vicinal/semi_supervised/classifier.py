@@ -47,8 +47,8 @@ class GraphClassifier(TransductiveClassifier):
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
-    n_jobs : int, optional
-        Number of threads, all cores by default. Results do not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -72,7 +72,7 @@ class GraphClassifier(TransductiveClassifier):
     --------
     >>> from vicinal import GraphClassifier
     >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
-    >>> model = GraphClassifier(graph_params={"k": 2}).fit(X, [0, -1, -1, -1, -1, 1])
+    >>> model = GraphClassifier(graph_params={"n_neighbors": 2}).fit(X, [0, -1, -1, -1, -1, 1])
     >>> model.transduction_
     array([0, 0, 0, 1, 1, 1])
     >>> model.predict([[3.0], [6.0]])
@@ -89,7 +89,7 @@ class GraphClassifier(TransductiveClassifier):
         graph_params: dict[str, Any] | None = None,
         scale: Any = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.ridge = ridge

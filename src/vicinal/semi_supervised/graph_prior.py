@@ -33,7 +33,7 @@ def prior_values(
     *,
     ridge: float = 0.0,
     smoothness: float = 0.01,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Spread:
     """Values at every node from values at some.
@@ -51,8 +51,8 @@ def prior_values(
     smoothness : float, default=0.01
         mu > 0, how much a difference along an edge costs. Towards 0 the known values are kept as
         they are, towards infinity a component has one value.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -84,7 +84,7 @@ def class_probabilities(
     ridge: float = 0.1,
     smoothness: float = 1.0,
     class_mass: bool = False,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Spread:
     """Class probabilities of every node from the classes of some, by `prior_values` one versus rest.

@@ -33,7 +33,7 @@ def propagate_labels(
     y: Any,
     n_steps: int | None = None,
     *,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Spread:
     """Class probabilities of every node after label propagation with clamped labels.
@@ -46,8 +46,8 @@ def propagate_labels(
         Number of the class, from 0 on; -1 where it is not known.
     n_steps : int, optional
         Number of steps; by default the limit, which is solved for.
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -121,8 +121,8 @@ class LabelPropagation(TransductiveClassifier):
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
-    n_jobs : int, optional
-        Number of threads, all cores by default. Results do not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -147,7 +147,7 @@ class LabelPropagation(TransductiveClassifier):
     >>> from vicinal import LabelPropagation
     >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
     >>> y = ["low", -1, -1, -1, -1, "high"]
-    >>> LabelPropagation(graph_params={"k": 2}).fit(X, y).transduction_
+    >>> LabelPropagation(graph_params={"n_neighbors": 2}).fit(X, y).transduction_
     array(['low', 'low', 'low', 'high', 'high', 'high'], dtype='<U4')
     """
 
@@ -159,7 +159,7 @@ class LabelPropagation(TransductiveClassifier):
         graph_params: dict[str, Any] | None = None,
         scale: Any = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.n_steps = n_steps

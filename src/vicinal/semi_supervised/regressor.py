@@ -41,8 +41,8 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
-    n_jobs : int, optional
-        Number of threads, all cores by default. Results do not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -78,7 +78,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         graph_params: dict[str, Any] | None = None,
         scale: Any = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.ridge = ridge

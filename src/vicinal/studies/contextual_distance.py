@@ -223,7 +223,7 @@ def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
                 f"perceptual, {name}": PerceptualRanking(k, alpha, descriptor=descriptor)
                 for name, descriptor in DESCRIPTORS.items()
             }
-            models["Zhou"] = ManifoldRanking(alpha, graph_params={"k": k})
+            models["Zhou"] = ManifoldRanking(alpha, graph_params={"n_neighbors": k})
             for method, model in models.items():
                 found = model.fit(X).rank(queries, n_first)[0]
                 accuracy = float((truth[found] == truth[queries][:, None]).mean())

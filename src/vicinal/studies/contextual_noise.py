@@ -49,7 +49,7 @@ def _surface_labels(X: np.ndarray, noise: int, seed: int) -> dict[str, np.ndarra
             found[f"perceptual, {name}, {given}"] = model.fit(X).labels_
     for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
         peer = SpectralClustering(
-            3, method=method, graph_params={"k": N_NEIGHBORS}, random_state=seed
+            3, method=method, graph_params={"n_neighbors": N_NEIGHBORS}, random_state=seed
         )
         found[name] = peer.fit(X).labels_
     found["k-means"] = KMeans(3, n_init=10, random_state=seed).fit_predict(X)
@@ -96,7 +96,9 @@ def surface_ranking(setting: Setting, verbose: int = 0) -> Outcome:
             for name, descriptor in DESCRIPTORS.items()
         }
         for alpha in setting.peer_alphas:
-            models["Zhou", alpha] = ManifoldRanking(alpha, graph_params={"k": N_NEIGHBORS})
+            models["Zhou", alpha] = ManifoldRanking(
+                alpha, graph_params={"n_neighbors": N_NEIGHBORS}
+            )
         for (method, alpha), model in models.items():
             first = model.fit(X).rank(queries, size, include_queries=True)[0]
             precision = float((truth[first] == truth[queries][:, None]).mean())

@@ -30,7 +30,7 @@ def spanning_edges(
     *,
     labels: np.ndarray | None = None,
     forbidden: ExcludedEdges = NO_EXCLUSIONS,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> SpanningEdges:
     """The cheapest edges that join all components, without the forbidden ones.

@@ -17,7 +17,7 @@ def shortest_bridges(
     metric: Any,
     components: np.ndarray,
     n_links: int = 1,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Links that join all components: a minimum spanning tree of the components.
 

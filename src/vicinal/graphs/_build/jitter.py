@@ -29,7 +29,7 @@ def jittered_copies(
     noise: float,
     k: int,
     random_state: Any,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> Copies:
     """Copies under uniform zero-mean noise of standard deviation ``noise * d_i``.
 

@@ -49,7 +49,7 @@ class ForeignNeighborTree:
         *,
         p: int = 2,
         offsets: Offsets = NO_OFFSETS,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
     ) -> None:
         n = len(tree.points)
         self.tree, self.offsets, self.n_jobs = tree, offsets, n_jobs
@@ -82,7 +82,7 @@ class OutsideInRows:
     """Search in rows of costs, computed a few at a time; points keep their numbers."""
 
     def __init__(
-        self, rows: Callable[[np.ndarray], np.ndarray], n: int, k: int, n_jobs: int | None = None
+        self, rows: Callable[[np.ndarray], np.ndarray], n: int, k: int, n_jobs: int | None = -1
     ) -> None:
         self.rows, self.n_jobs = rows, n_jobs
         self.block = max(1, min(BLOCK_ROWS, BLOCK_COSTS // n))
@@ -120,7 +120,7 @@ class OutsideByProducts(OutsideInRows):
         k: int,
         *,
         offsets: Offsets = NO_OFFSETS,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         progress: str | None = None,
     ) -> None:
         n = len(X)
@@ -172,7 +172,7 @@ def foreign_neighbor_search(
     X: np.ndarray,
     metric: Any,
     k: int,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
     *,
     several: bool = False,
@@ -215,7 +215,7 @@ def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[fl
 
 
 def offset_search(
-    X: np.ndarray, metric: str, scale: float, offsets: np.ndarray, k: int, n_jobs: int | None = None
+    X: np.ndarray, metric: str, scale: float, offsets: np.ndarray, k: int, n_jobs: int | None = -1
 ) -> ForeignNeighborTree | OutsideInRows:
     """The same for costs ``scale * d^2 + b_i + b_j``, Euclidean or precomputed, d in a safe unit."""
     if metric == "precomputed":

@@ -23,13 +23,13 @@ def from_kneighbors(
     cls: type[Graph],
     indices: Any,
     distances: Any,
-    k: int | None = None,
+    n_neighbors: int | None = None,
     *,
     mutual: bool = False,
     directed: bool = False,
     points: Any = None,
     metric: str = "euclidean",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> Graph:
     """Graph of ready neighbour lists, from whatever search.
 
@@ -40,7 +40,7 @@ def from_kneighbors(
         marks a neighbour that was not found.
     distances : array of float of shape (n, m)
         Distances to them. scikit-learn's ``kneighbors`` returns the two the other way round.
-    k : int, optional
+    n_neighbors : int, optional
         Use only this many neighbours of each node, itself not counted; all of them by default.
     mutual : bool, default=False
         Connect two nodes only if each is a neighbour of the other; by default one way is enough.
@@ -48,8 +48,8 @@ def from_kneighbors(
         Keep an edge from each node to its neighbours instead.
     points, metric :
         As for `Graph`.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Examples
     --------
@@ -61,13 +61,13 @@ def from_kneighbors(
     refuse_mutual_directed(mutual, directed)
     indices, distances = check_lists(indices, distances)
     width = indices.shape[1]
-    if k is not None:
-        k = check_count(
-            k, "k", high=width, remedy=f"The lists hold {width} neighbours; search for more."
+    if n_neighbors is not None:
+        n_neighbors = check_count(
+            n_neighbors, "n_neighbors", high=width, remedy=f"The lists hold {width} neighbours; search for more."
         )
-    lists = _sorted_lists(indices, distances, k or width, n_jobs)
-    if k is not None:
-        _check_enough(indices, lists[2], k)
+    lists = _sorted_lists(indices, distances, n_neighbors or width, n_jobs)
+    if n_neighbors is not None:
+        _check_enough(indices, lists[2], n_neighbors)
     entries = _own_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
     return cls._trusted(entries, directed, points, metric)
 
@@ -100,13 +100,13 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     return indices, distances
 
 
-def _check_enough(indices: np.ndarray, counts: np.ndarray, k: int) -> None:
-    short = np.flatnonzero(counts < k)
+def _check_enough(indices: np.ndarray, counts: np.ndarray, n_neighbors: int) -> None:
+    short = np.flatnonzero(counts < n_neighbors)
     short = short[(indices[short] >= 0).all(axis=1)]
     if len(short):
         i = short[0]
         raise ValueError(
-            f"k={k}, but row {i} of indices holds {counts[i]} neighbours besides node {i} itself; "
+            f"n_neighbors={n_neighbors}, but row {i} of indices holds {counts[i]} neighbours besides node {i} itself; "
             "search for more or lower k."
         )
 

@@ -15,7 +15,7 @@ from vicinal.neighbors._exact import Points
 
 
 def spanning_tree(
-    X: np.ndarray, metric: Any, k: int, n_jobs: int | None = None, progress: str | None = None
+    X: np.ndarray, metric: Any, k: int, n_jobs: int | None = -1, progress: str | None = None
 ) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree, and their lengths; lists of k neighbours start it."""
     rows = _duplicates(X, metric)
@@ -34,7 +34,7 @@ def offset_tree(
     scale: float,
     offsets: np.ndarray,
     k: int,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> np.ndarray:
     """Edges of the tree with the least sum of ``scale * d^2 + b_i + b_j``."""
@@ -52,7 +52,7 @@ def offset_tree(
 
 
 def spanning_links(
-    X: np.ndarray, metric: Any, components: np.ndarray, n_jobs: int | None = None
+    X: np.ndarray, metric: Any, components: np.ndarray, n_jobs: int | None = -1
 ) -> Edges:
     """The shortest edges that join all components, and their lengths."""
     rows = _duplicates(X, metric)
@@ -73,7 +73,7 @@ def disjoint_trees(
     metric: Any,
     n_trees: int,
     k: int,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Edges:
     """Edges and lengths of disjoint trees, one after the other; fewer trees when there are no more."""

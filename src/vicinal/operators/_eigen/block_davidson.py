@@ -35,7 +35,7 @@ def block_eigenpairs(
     *,
     max_steps: int,
     precondition: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Largest eigenvalues of a symmetric operator, descending, with orthonormal vectors and residuals.
 

@@ -38,7 +38,7 @@ def eigenpairs_by_modulus(
     *,
     tolerance: float = 1e-9,
     random_state: int = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
 ) -> Eigenpairs:
     """Eigenpairs of largest modulus of the normalised affinity of a connected graph, 1 before all others.
 

@@ -68,7 +68,7 @@ def multilevel_eigenpairs(
     accuracy: float = 1e-3,
     max_steps: int = 60,
     operator: Any = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Largest eigenpairs of S = D^-1/2 W D^-1/2 of a connected graph.

@@ -107,7 +107,7 @@ class MergeTree:
             np.maximum(table[k - 1, :-reach], table[k - 1, reach:], out=table[k, :-reach])
         return table
 
-    def between(self, i: np.ndarray, j: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def between(self, i: np.ndarray, j: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
         """Height at which i and j meet, pair by pair; -inf where they are the same point."""
         a, b = self.places[i], self.places[j]
         low, high = np.minimum(a, b), np.maximum(a, b)
@@ -120,7 +120,7 @@ class MergeTree:
         map_threads(task, blocks(len(low), PAIRS_PER_TASK), n_jobs)
         return found
 
-    def rows(self, items: np.ndarray, own: float, n_jobs: int | None = None) -> np.ndarray:
+    def rows(self, items: np.ndarray, own: float, n_jobs: int | None = -1) -> np.ndarray:
         """Heights at which each item meets all points, and ``own`` for itself."""
         rows = np.empty((len(items), self.n_points))
 

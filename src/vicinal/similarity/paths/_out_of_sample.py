@@ -25,7 +25,7 @@ class Links(NamedTuple):
     same: np.ndarray
 
 
-def best_links(similarity: PathSimilarity, X: Any, n_jobs: int | None = None) -> Links:
+def best_links(similarity: PathSimilarity, X: Any, n_jobs: int | None = -1) -> Links:
     """The step from each new point that costs least, over all points of the similarity.
 
     No weight exceeds 1, so a point at distance d costs at least d^2 / (2 sigma^2): neighbours are asked
@@ -36,8 +36,8 @@ def best_links(similarity: PathSimilarity, X: Any, n_jobs: int | None = None) ->
     similarity : PathSimilarity
     X : array (m, n_features)
         New points; if distances were given, those to the points of the similarity (m, n).
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
     """
     points, metric, robust, n_neighbors = similarity.origin
     if points is None:

@@ -38,7 +38,7 @@ def path_similarity(
     n_neighbors: int = 10,
     *,
     metric: str = "euclidean",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> PathSimilarity:
     """Robust path-based similarity of all pairs: large if a dense path leads from one to the other.
@@ -61,8 +61,8 @@ def path_similarity(
         Number of nearest neighbours that weigh a point; all others if there are fewer. In a graph
         they are its nearest adjacent nodes.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-    n_jobs : int, optional
-        Number of threads, all cores by default. The result does not depend on it.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 

@@ -37,7 +37,7 @@ def check_parameters(model: Any) -> None:
         if isinstance(model.t, str):
             raise ValueError(f"t={model.t!r}, but a number >= 0 or 'auto' is needed.")
         check_steps(model.t)
-    check_real(model.k, "k", low=0.0, open_low=True)
+    check_real(model.bandwidth, "bandwidth", low=0.0, open_low=True)
     check_count(model.n_neighbors, "n_neighbors")
     check_choice(model.width, "width", WIDTHS)
     check_choice(model.method, "method", METHODS)
@@ -55,14 +55,20 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
         points = validate_input(model, X, dtype=np.float64)
         distances = point_distances(points, model, _holds_all(model.method, len(points)))
     kernel = PointKernel.of(points, distances, model)
-    return smoothing_kernel(distances, model.k, model.n_neighbors, model.width), True, kernel
+    return (
+        smoothing_kernel(distances, model.bandwidth, model.n_neighbors, model.width),
+        True,
+        kernel,
+    )
 
 
 def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:
     """What makes similarities of the sources of a fusion; None if they are similarities."""
     if not (isinstance(model.metric, str) and model.metric == "precomputed"):
         return None
-    return lambda distances: smoothing_kernel(distances, model.k, model.n_neighbors, model.width)
+    return lambda distances: smoothing_kernel(
+        distances, model.bandwidth, model.n_neighbors, model.width
+    )
 
 
 def as_dense_or_sparse(weights: Any, method: str) -> Any:

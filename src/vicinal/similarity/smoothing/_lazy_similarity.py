@@ -90,7 +90,7 @@ class SmoothedSimilarity:
         )
         return np.vstack([self.rows(np.arange(s, min(s + 256, n))) for s in range(0, n, 256)])
 
-    def nearest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
         """The k most similar others of every item, and their similarities, in order.
 
         Walks that stay local are followed by sparse powers, those that have mixed by leading
@@ -98,10 +98,12 @@ class SmoothedSimilarity:
         computed one by one, which takes long.
         """
         n = self.shape[0]
-        k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
+        n_neighbors = check_count(
+            n_neighbors, "n_neighbors", high=n - 1, remedy=f"There are {n} items."
+        )
         sample = np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
         progress = "smoothing" if self.verbose > 0 else None
-        for road in self._strategies(sample, k, progress):
+        for road in self._strategies(sample, n_neighbors, progress):
             found = road()
             if found is None:
                 continue
@@ -109,7 +111,9 @@ class SmoothedSimilarity:
             if self.recall >= RECALL:
                 return np.minimum(found[0], 1.0), found[1]
         self.method, self.left_out, self.recall = "rows", 0.0, 1.0
-        found = best_of_rows(lambda a, b: self._ranked(np.arange(a, b)), n, k, 1, progress)
+        found = best_of_rows(
+            lambda a, b: self._ranked(np.arange(a, b)), n, n_neighbors, 1, progress
+        )
         return np.minimum(found[0], 1.0), found[1]
 
     def _strategies(

@@ -39,7 +39,7 @@ class PointKernel:
     points: np.ndarray | None
     scales: np.ndarray
     nearest: int
-    k: float
+    bandwidth: float
     n_neighbors: int
     width: str
     metric: Any
@@ -56,7 +56,7 @@ class PointKernel:
             points,
             scales,
             nearest,
-            model.k,
+            model.bandwidth,
             model.n_neighbors,
             model.width,
             model.metric,
@@ -99,7 +99,9 @@ class PointKernel:
             indices, distances = search.nearest(self.nearest, queries=X)
         scales = self.scales[indices] / 2 + self._own_scales(distances)[:, None] / 2
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-            exponents = np.where(distances == 0, 0.0, np.square(distances / scales) / self.k)
+            exponents = np.where(
+                distances == 0, 0.0, np.square(distances / scales) / self.bandwidth
+            )
         return indices, distances, exponents
 
     def _own_scales(self, distances: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ def nearest_in_power(
     n_neighbors: int,
     *,
     keep: int = 400,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> NearestShares:
     """Largest entries of each row of walk^exponent, computed from pruned powers.

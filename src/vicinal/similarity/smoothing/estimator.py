@@ -60,8 +60,8 @@ class SelfSmoothing(
         and distances that are given stay as they are, but sparse ones of few items become full.
     random_state : int, RandomState or None
         Seed of the points that are looked at where all would take too long.
-    n_jobs : int, optional
-        Number of threads, all cores by default.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
     verbose : int, default=0
         Above 0, long work shows a progress bar.
 
@@ -101,17 +101,17 @@ class SelfSmoothing(
         self,
         t: Any = "auto",
         *,
-        k: float = 0.1,
+        bandwidth: float = 0.1,
         n_neighbors: int = 30,
         width: str = "pair",
         metric: Any = "euclidean",
         method: str = "auto",
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.t = t
-        self.k = k
+        self.bandwidth = bandwidth
         self.n_neighbors = n_neighbors
         self.width = width
         self.metric = metric

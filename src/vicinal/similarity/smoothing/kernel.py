@@ -13,7 +13,7 @@ WIDTHS = ("pair", "global")
 
 
 def smoothing_kernel(
-    distances: Any, k: float = 0.1, n_neighbors: int = 30, width: str = "pair"
+    distances: Any, bandwidth: float = 0.1, n_neighbors: int = 30, width: str = "pair"
 ) -> np.ndarray | sparse.csr_array:
     """Similarities exp(-d^2 / (k s^2)), the usual input of `self_smooth`.
 
@@ -22,7 +22,7 @@ def smoothing_kernel(
     distances : array or sparse matrix of shape (n, n)
         Symmetric, 0 on the diagonal. In a sparse one the pairs that are left out have similarity 0; a pair
         may be stored on one side only, and of two different distances the smaller one counts.
-    k : float, default=0.1
+    bandwidth : float, default=0.1
         Width in units of s^2. It is meant to be small: smoothing starts from a matrix near the identity
         and lets similarity flow in small steps.
     n_neighbors : int, default=30
@@ -43,21 +43,21 @@ def smoothing_kernel(
     Examples
     --------
     >>> from vicinal.similarity import smoothing_kernel
-    >>> smoothing_kernel([[0, 1, 2], [1, 0, 1], [2, 1, 0]], k=1.0, n_neighbors=1).round(3)
+    >>> smoothing_kernel([[0, 1, 2], [1, 0, 1], [2, 1, 0]], bandwidth=1.0, n_neighbors=1).round(3)
     array([[1.   , 0.368, 0.018],
            [0.368, 1.   , 0.368],
            [0.018, 0.368, 1.   ]])
     """
-    k = check_real(k, "k", low=0.0, open_low=True)
+    bandwidth = check_real(bandwidth, "bandwidth", low=0.0, open_low=True)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     check_choice(width, "width", WIDTHS)
     matrix = check_distances(distances, name="distances")
     scales = point_scales(matrix, n_neighbors, width)
     if not sparse.issparse(matrix):
         # Halves are summed, not scales: the sum of two huge numbers may overflow.
-        return gaussian(matrix, scales[:, None] / 2 + scales / 2, k)
+        return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth)
     rows, columns, lengths = _pairs(matrix)
-    values = gaussian(lengths, scales[rows] / 2 + scales[columns] / 2, k)
+    values = gaussian(lengths, scales[rows] / 2 + scales[columns] / 2, bandwidth)
     every = np.arange(len(scales))
     kernel = sparse.csr_array(
         (
@@ -84,12 +84,12 @@ def point_scales(matrix: Any, n_neighbors: int, width: str) -> np.ndarray:
     return np.full(n, (scales / n).sum()) if width == "global" else scales
 
 
-def gaussian(lengths: np.ndarray, scales: np.ndarray, k: float) -> np.ndarray:
+def gaussian(lengths: np.ndarray, scales: np.ndarray, bandwidth: float) -> np.ndarray:
     """exp(-(length / scale)^2 / k); a scale of 0, that of many duplicates, compares by equality."""
     # Ratios before squares, which may overflow to where the kernel is 0.
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         ratios = np.where(lengths == 0, 0.0, lengths / scales)
-        return np.exp(-(ratios * ratios) / k)
+        return np.exp(-(ratios * ratios) / bandwidth)
 
 
 def _sparse_scales(matrix: sparse.csr_array, n_neighbors: int) -> np.ndarray:
