@@ -16,6 +16,7 @@ from vicinal import graphs
 from vicinal._base.nested_params import NestedGraphParams
 from vicinal._core.options import check_mapping, check_options, seed_from
 from vicinal._core.validation import check_affinity, validate_input
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.distance_rows import (
     graph_from_distances,
     neighbors_from_rows,
@@ -68,7 +69,7 @@ class GraphEstimator(NestedGraphParams):
             graph = X
             reset_feature_attributes(self)
         elif self._given() == AFFINITY:
-            raise ValueError(
+            raise InvalidValueError(
                 f"graph={self.graph!r}, but {type(self).__name__} needs lengths of edges; give distances "
                 f"with graph={DISTANCES!r}, or a Graph as X."
             )
@@ -86,7 +87,7 @@ class GraphEstimator(NestedGraphParams):
                 points = check_sparse_points(points)
             graph = self._graph_of(points)
         if graph.directed:
-            raise ValueError(
+            raise InvalidValueError(
                 "the graph is directed, but an undirected one is needed; "
                 "graph.symmetrize('union'), 'mean' or 'intersection' makes it so."
             )
@@ -117,7 +118,7 @@ class GraphEstimator(NestedGraphParams):
             X = validate_input(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
             return neighbors_from_rows(X)
         if graph is None or graph.points is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"this {type(self).__name__} was fitted on a graph or matrix that does not know its "
                 "points, so new points have no neighbours; fit it on points, or give the Graph "
                 "its points."
@@ -200,24 +201,24 @@ class GraphEstimator(NestedGraphParams):
         if callable(self.graph):
             graph = self.graph(points, **parameters)
             if not isinstance(graph, Graph) or graph.n_nodes != len(points):
-                raise TypeError(
+                raise InvalidTypeError(
                     f"graph={self.graph!r} returned {graph!r}, but a Graph of the {len(points)} "
                     "points is needed."
                 )
             return graph
         if not isinstance(self.graph, str) or self.graph not in BUILDERS:
-            raise ValueError(
+            raise InvalidValueError(
                 f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
                 f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
             )
         n = points.shape[0]
         if n < 2:
-            raise ValueError(f"X has n_samples={n}, but a graph needs 2 points or more.")
+            raise InvalidValueError(f"X has n_samples={n}, but a graph needs 2 points or more.")
         builder = getattr(graphs, self.graph)
         accepted = inspect.signature(builder).parameters
         unknown = [name for name in parameters if name not in accepted]
         if unknown:
-            raise TypeError(
+            raise InvalidTypeError(
                 f"graph_params={self.graph_params!r} holds {unknown[0]!r}, but graph={self.graph!r} takes "
                 f"{', '.join(name for name in accepted if name != 'X')}."
             )

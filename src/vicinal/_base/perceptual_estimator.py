@@ -19,6 +19,7 @@ from vicinal._base.contextual_extension import (
 from vicinal._base.graph_estimator import reset_feature_attributes
 from vicinal._core.options import seed_from
 from vicinal._core.validation import check_choice, check_count, check_real, validate_input
+from vicinal.exceptions import InvalidValueError, VicinalWarning
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs._contextual import contextual
 from vicinal.graphs.graph import Graph
@@ -94,7 +95,7 @@ class PerceptualEstimator(BaseEstimator):
         n = len(points)
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
-            raise ValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
+            raise InvalidValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
         sets = find_duplicates(points)
         self._copies = sets if len(sets.representative) < n else None
         points = self._of_nodes(points)
@@ -102,6 +103,7 @@ class PerceptualEstimator(BaseEstimator):
             some = f"n_samples={n}" if self._copies is None else f"{len(points)} distinct row(s)"
             warnings.warn(
                 f"n_neighbors={k}, but X has {some}: {len(points) - 1} neighbours are taken.",
+                category=VicinalWarning,
                 stacklevel=4,
             )
         return contextual_of_distinct(
@@ -136,7 +138,7 @@ class PerceptualEstimator(BaseEstimator):
         check_is_fitted(self)
         # A digraph may come from other points, another descriptor or distances: nothing to place by.
         if not hasattr(self, "n_features_in_"):
-            raise ValueError(
+            raise InvalidValueError(
                 f"this {type(self).__name__} was fitted on a digraph, so new points have no context; "
                 "fit it on points."
             )

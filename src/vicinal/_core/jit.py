@@ -38,6 +38,7 @@ from numba.core.caching import (
 from numba.misc.appdirs import AppDirs
 
 from vicinal import __version__
+from vicinal.exceptions import VicinalWarning
 
 KERNELS: list[Any] = []
 
@@ -195,5 +196,6 @@ def _warn_once(refusals: list[str], folder: str | None) -> None:
         f"compiled code cannot be stored in {' or '.join(refusals) or 'any folder'}; it is {place}. "
         "Set NUMBA_CACHE_DIR to a folder that can be written, or run `vicinal warm` once as a user "
         "who may write to the package.",
+        category=VicinalWarning,
         stacklevel=2,
     )

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from vicinal._core.parallel import n_threads
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -25,14 +26,14 @@ def check_flag(value: Any, name: str) -> bool:
     """`value` as a bool, which it has to be."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise TypeError(f"{name}={value!r}, but True or False is needed.")
+    raise InvalidTypeError(f"{name}={value!r}, but True or False is needed.")
 
 
 def check_verbose(value: Any, name: str = "verbose") -> int:
     """`value` as an int >= 0; True and False count as 1 and 0."""
     whole = isinstance(value, (numbers.Integral, np.bool_))
     if not whole or value < 0:
-        kind = ValueError if whole else TypeError
+        kind = InvalidValueError if whole else InvalidTypeError
         raise kind(f"{name}={value!r}, but an integer >= 0 is needed; above 0 shows progress.")
     return int(value > 0)
 
@@ -44,7 +45,7 @@ def check_seed(value: Any, name: str = "random_state") -> Any:
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if whole and 0 <= value <= LARGEST_SEED:
         return int(value)
-    kind = ValueError if whole else TypeError
+    kind = InvalidValueError if whole else InvalidTypeError
     raise kind(
         f"{name}={value!r}, but an integer from 0 to {LARGEST_SEED}, a numpy.random.Generator, "
         "a numpy.random.RandomState or None is needed."
@@ -75,7 +76,7 @@ def check_mapping(value: Any, name: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name}={value!r}, but a dict of parameters by name is needed, such as {{'k': 5}}."
         )
     return dict(value)
@@ -85,7 +86,7 @@ def check_metric(value: Any, name: str = "metric") -> Any:
     """`value` if it is the name of a metric, or a function that measures two points."""
     if isinstance(value, str) or callable(value):
         return value
-    raise TypeError(f"{name}={value!r}, but the name of a metric or a callable is needed.")
+    raise InvalidTypeError(f"{name}={value!r}, but the name of a metric or a callable is needed.")
 
 
 CHECKS: dict[str, Callable[[Any, str], Any]] = {

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 # More are never useful; a larger number means as many as possible.
@@ -31,7 +33,7 @@ def n_threads(n_jobs: int | None) -> int:
     number = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
     whole = isinstance(n_jobs, numbers.Integral) or (number and float(n_jobs).is_integer())
     if not number or not whole or n_jobs == 0:
-        kind = ValueError if number else TypeError
+        kind = InvalidValueError if number else InvalidTypeError
         raise kind(
             f"n_jobs={n_jobs!r}: give a number of threads, None for all cores, or -1, -2, ... to count "
             "back from all cores."

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal.exceptions import InvalidValueError
+
 REMEDY = "it was damaged or put together wrongly; build it again, for instance from a coo_array."
 
 
@@ -34,7 +36,7 @@ def checked_csr(matrix: Any, name: str, dtype: Any = None) -> sparse.csr_array:
 def check_indices(matrix: Any, name: str) -> None:
     """Reject a sparse matrix whose index arrays do not fit its shape; nothing is changed."""
     if len(matrix.shape) != 2:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {matrix.shape}, but a matrix with rows and columns is needed."
         )
     if matrix.format == "coo":

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
+
 
 def as_table(X: Any, name: str = "X") -> Any:
     """`X` as an array or a DataFrame of pandas, where it is a table of another library.
@@ -17,12 +19,12 @@ def as_table(X: Any, name: str = "X") -> Any:
     names; everything else is returned as it is. Objects that hold several tables are rejected.
     """
     if hasattr(X, "obsm") and hasattr(X, "obs_names"):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name} is an {type(X).__name__} object, which holds several tables; give one of them, such as "
             f"{name}.X or {name}.obsm['X_pca']."
         )
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name} is a {type(X).__name__}, whose rows are not computed yet; give {name}.collect()."
         )
     if type(X).__module__.split(".")[0] == "pandas" or not hasattr(X, "to_pandas"):
@@ -32,7 +34,7 @@ def as_table(X: Any, name: str = "X") -> Any:
     try:
         return X.to_pandas()
     except ImportError as error:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name} is a table of {type(X).__module__.split('.')[0]}, which is read by way of pandas and "
             f"pyarrow, but one of them is not installed ({error}); install them, or give {name}.to_numpy()."
         ) from error
@@ -68,14 +70,14 @@ def of_one_type(cells: np.ndarray, name: str) -> np.ndarray:
         kinds.setdefault(_kind(value), value)
     if len(kinds) > 1:
         first, second = list(kinds.values())[:2]
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} holds labels of different types, as {first!r} and {second!r}; make them all numbers "
             f"or all words, such as [str(label) for label in {name}]."
         )
     try:
         min(values, default=None)
     except TypeError as error:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name} holds objects of the type {type(values[0]).__name__}, which have no order, but labels "
             f"are numbers or words; [str(label) for label in {name}] makes words of them."
         ) from error

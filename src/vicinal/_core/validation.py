@@ -23,6 +23,7 @@ from vicinal._core.symmetry import (
     with_averaged_pairs,
 )
 from vicinal._core.tables import as_table
+from vicinal.exceptions import InsufficientMemoryError, InvalidTypeError, InvalidValueError
 
 LARGEST_COUNT = 2**63 - 1
 # From here on distances between points may overflow.
@@ -43,20 +44,20 @@ def real_array(values: Any, name: str) -> np.ndarray:
 def read_array(values: Any, name: str) -> np.ndarray:
     """`values` as an array of whatever they are; all of them must be there."""
     if sparse.issparse(values):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name} is a sparse matrix, but an array is needed: pass {name}.toarray() if it is small."
         )
     values = as_table(values, name)
     n_masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
     if n_masked:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} is a masked array in which {n_masked} value(s) are masked, but all must be known; "
             f"fill them in by {name}.filled(value), or drop their rows by numpy.ma.compress_rows({name})."
         )
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} is a {type(values).__name__} whose rows have different lengths or kinds, but a table "
             "needs the same number of values in each; fill in or cut rows."
         ) from error
@@ -76,7 +77,7 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
         with np.errstate(invalid="ignore"):  # sums of huge values of both signs
             return validate_data(model, X, **options)
     except OverflowError as error:
-        raise ValueError(
+        raise InvalidValueError(
             "X holds numbers beyond 1.8e308, the largest that a float can be."
         ) from error
 
@@ -89,20 +90,20 @@ def check_points(
     ``dtype=None`` keeps float32 and makes everything else float64.
     """
     if sparse.issparse(X):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{name} is a sparse matrix, but points must be dense: pass {name}.toarray(), reduce it first "
             "(for instance by TruncatedSVD), or give metric='precomputed' if it holds distances."
         )
     array = real_array(X, name)
     if array.ndim != 2:
         hint = f"{name}.reshape(-1, 1)" if array.ndim == 1 else f"{name}.reshape(len({name}), -1)"
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {array.shape}, but a table of points (n_points, n_features) is needed; "
             f"use {hint} if that is what it holds."
         )
     n, d = array.shape
     if n < min_points or d < 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {array.shape}, but at least {min_points} point(s) and 1 feature are needed."
         )
     if dtype is None:
@@ -126,7 +127,7 @@ def check_extent(points: np.ndarray, name: str) -> None:
         with np.errstate(over="ignore"):
             length = 2 * halves.max() * np.linalg.norm(halves / max(halves.max(), 1.0))
         if not np.isfinite(length):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name} holds values from {points.min():g} to {points.max():g}, between which distances are "
                 f"beyond 1.8e308, the largest number; divide {name} by 1e10: units do not matter."
             )
@@ -144,7 +145,7 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
         return _check_sparse_distances(distances, name)
     array = real_array(distances, name)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {array.shape}, but metric='precomputed' needs a square distance matrix; "
             "scipy.spatial.distance.squareform turns a condensed one into it."
         )
@@ -154,13 +155,13 @@ def check_distances(distances: Any, *, name: str = "X") -> np.ndarray | sparse.c
     lowest, own = float(array.min()), np.diagonal(array)
     if lowest < -slack:
         i, j = np.unravel_index(np.argmin(array), array.shape)
-        raise ValueError(
+        raise InvalidValueError(
             f"{name}[{i}, {j}] = {array[i, j]:g} is negative, but distances must be >= 0; "
             "turn similarities into distances first, for instance by max - similarity."
         )
     if (np.abs(own) > slack).any():
         row = int(np.argmax(np.abs(own) > slack))
-        raise ValueError(
+        raise InvalidValueError(
             f"{name}[{row}, {row}] = {own[row]:g}, but the distance of a point to itself must be 0; "
             f"set the diagonal by numpy.fill_diagonal({name}, 0)."
         )
@@ -191,7 +192,7 @@ def check_affinity(
         raise not_real(name, affinity.dtype)
     shape = affinity.shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {shape}, but a square matrix of affinities is needed; "
             "a table of points goes in with the name of a graph, such as graph='knn'."
         )
@@ -204,7 +205,7 @@ def check_affinity(
         matrix.sum_duplicates()
     _check_finite(matrix.data[:, None], f"{name}.data")
     if matrix.nnz and matrix.data.min() < 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} holds the negative value {matrix.data.min():g}, but affinities must be >= 0; "
             "distances become affinities by Graph.from_scipy(distances).affinity()."
         )
@@ -288,7 +289,7 @@ def check_graph(graph: Any, name: str = "graph") -> Any:
 
     if isinstance(graph, Graph):
         return graph
-    raise TypeError(
+    raise InvalidTypeError(
         f"{name} is a {type(graph).__name__}, but a vicinal.Graph is needed; builders such as "
         "vicinal.graphs.knn(X) return one and Graph.from_scipy makes one of a matrix."
     )
@@ -299,14 +300,14 @@ def check_list(values: Any, name: str, what: str) -> list[Any]:
     if not isinstance(values, (str, bytes, Mapping)):
         with suppress(TypeError, NotImplementedError):
             return list(values)
-    raise TypeError(f"{name}={values!r}, but a list of {what} is needed.")
+    raise InvalidTypeError(f"{name}={values!r}, but a list of {what} is needed.")
 
 
 def require_memory(n_bytes: float, what: str, remedy: str) -> None:
     """Refuse work that would not fit into the memory that is free now."""
     free = free_memory()
     if free is not None and n_bytes > free:
-        raise MemoryError(
+        raise InsufficientMemoryError(
             f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB of memory are free. "
             f"{remedy}"
         )
@@ -330,7 +331,7 @@ def _check_finite(array: np.ndarray, name: str) -> None:
     bad = ~np.isfinite(array)
     if bad.any():
         i, j = np.argwhere(bad)[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} holds {int(bad.sum())} value(s) that are NaN or infinite, the first at "
             f"[{i}, {j}]; impute or drop them (sklearn.impute.SimpleImputer does)."
         )
@@ -338,7 +339,7 @@ def _check_finite(array: np.ndarray, name: str) -> None:
 
 def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
     if distances.shape[0] != distances.shape[1] or distances.shape[0] == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {distances.shape}, but metric='precomputed' needs a square matrix."
         )
     if distances.dtype.kind not in "buif":
@@ -351,7 +352,9 @@ def _check_sparse_distances(distances: Any, name: str) -> sparse.csr_array:
     slack = rounding_of(distances.dtype) * float(matrix.data.max(initial=0.0))
     lowest = float(matrix.data.min(initial=0.0))
     if lowest < -slack:
-        raise ValueError(f"{name} holds the negative value {lowest:g}, but distances must be >= 0.")
+        raise InvalidValueError(
+            f"{name} holds the negative value {lowest:g}, but distances must be >= 0."
+        )
     if lowest < 0:
         arrays = np.maximum(matrix.data, 0.0), matrix.indices, matrix.indptr
         matrix = sparse.csr_array(arrays, shape=matrix.shape)

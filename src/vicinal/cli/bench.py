@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vicinal.cli.options import new_command
+from vicinal.exceptions import InvalidValueError
 
 EXAMPLES = """\
 examples:
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         return {"suites": [{"suite": name} for name in suites], "to_start": TO_START}
     strange = [name for name in arguments.suite if name not in (*suites, ALL)]
     if strange:
-        raise ValueError(f"there is no suite {strange[0]}; there are {', '.join(suites)}.")
+        raise InvalidValueError(f"there is no suite {strange[0]}; there are {', '.join(suites)}.")
     options = ["--quick"] if arguments.quick else []
     for flag, value in (("--only", arguments.only), ("--limit", arguments.limit)):
         options += [] if value is None else [flag, str(value)]
@@ -62,7 +63,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         stdout = sys.stderr if arguments.json else None
         code = _python(root, "-m", "benchmarks", suite, *options, stdout=stdout).returncode
         if code:
-            raise ValueError(f"the suite {suite} ended with exit code {code}; see what it printed.")
+            raise InvalidValueError(
+                f"the suite {suite} ended with exit code {code}; see what it printed."
+            )
         done.append({"suite": suite, "seconds": round(time.perf_counter() - start, 1)})
     return {"suites": done, "root": str(root)}
 
@@ -86,7 +89,9 @@ def suites_of(root: Path) -> list[str]:
     asked = _python(root, "-m", "benchmarks", "--help", stdout=subprocess.PIPE)
     listed = asked.stdout.partition("{")[2].partition("}")[0]
     if asked.returncode or not listed:
-        raise ValueError(f"the benchmarks in {root} do not start; pip install -e '.[bench]'.")
+        raise InvalidValueError(
+            f"the benchmarks in {root} do not start; pip install -e '.[bench]'."
+        )
     return [name.strip() for name in listed.split(",")]
 
 

@@ -31,6 +31,7 @@ from vicinal.cli.options import (
 )
 from vicinal.cli.output import write_table
 from vicinal.cli.pictures import draw_points, plane_of
+from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
     from vicinal.cli.columns import Table
@@ -108,7 +109,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read, cluster, write, and say what was found."""
     check_clusters(arguments)
     if arguments.method == "kernel-kmeans" and arguments.clusters == "auto":
-        raise ValueError("--method kernel-kmeans needs a number of --clusters.")
+        raise InvalidValueError("--method kernel-kmeans needs a number of --clusters.")
     model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)
     matrix = takes_matrix(arguments)
     check_targets(arguments, has_coordinates=not matrix)

@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from vicinal._core.tables import distinct, missing_cells
+from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 # What numpy raises for a file that is cut short, damaged, or holds Python objects.
 UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
@@ -45,7 +46,7 @@ class Roles(NamedTuple):
 def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
     pandas = need("pandas", path)
     if frame.empty:
-        raise ValueError(f"{path} has no rows; a table with a row for each point is needed.")
+        raise InvalidValueError(f"{path} has no rows; a table with a row for each point is needed.")
     frame = frame.set_axis(distinct(frame.columns), axis="columns")
     ids = beside(frame, roles.id, "--id", len(frame), path)
     labels = beside(frame, roles.label, "--label", len(frame), path)
@@ -70,7 +71,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
             notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
             others[name] = column.to_numpy()
     if not kept:
-        raise ValueError(_no_numbers(frame, path, notes))
+        raise InvalidValueError(_no_numbers(frame, path, notes))
     return Table(np.column_stack(kept), notes, names, ids, labels, others)
 
 
@@ -111,16 +112,16 @@ def beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> n
         return None
     if name not in columns:
         there = ", ".join(map(str, columns)) or "none"
-        raise ValueError(f"{option} {name}: {path} has no such column; it has {there}.")
+        raise InvalidValueError(f"{option} {name}: {path} has no such column; it has {there}.")
     try:
         column = np.asarray(columns[name])
     except UNREADABLE as error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{option} {name}: this array of {path} could not be read: {error}; save it as plain "
             "numbers or words, names.astype(str)."
         ) from error
     if column.shape != (n,):
-        raise ValueError(
+        raise InvalidValueError(
             f"{option} {name}: its shape in {path} is {column.shape}, but a value for each of the "
             f"{n} rows is needed."
         )
@@ -159,6 +160,6 @@ def need(module: str, path: Path) -> Any:
         return import_module(module)
     except ImportError as error:
         extra = "anndata" if module == "anndata" else "cli"
-        raise ImportError(
+        raise MissingDependencyError(
             f"{path.suffix} files need {module}: pip install 'vicinal[{extra}]'."
         ) from error

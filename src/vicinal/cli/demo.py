@@ -10,6 +10,7 @@ from vicinal.cli.gallery import show_gallery
 from vicinal.cli.options import add_force, add_manner, new_command, verbosity
 from vicinal.cli.output import FIGURE_FORMATS, check_folder, refuse_existing
 from vicinal.cli.perceive import write_report
+from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
     from vicinal.report._preprocessing import RawTable
@@ -48,7 +49,7 @@ def add_to(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Run a demo; returns what it found."""
     if arguments.output.suffix.lower() in (".html", *FIGURE_FORMATS):
-        raise ValueError(
+        raise InvalidValueError(
             f"--output {arguments.output} looks like a file, but a demo writes its files into a folder; "
             f"name one, such as {arguments.output.with_suffix('')}."
         )

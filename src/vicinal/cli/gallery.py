@@ -12,6 +12,7 @@ import numpy as np
 from vicinal import graphs
 from vicinal._core.files import atomic_write
 from vicinal.cli.output import refuse_existing
+from vicinal.exceptions import MissingDependencyError
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
@@ -67,7 +68,9 @@ def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> Non
         from matplotlib.figure import Figure
         from PIL import Image
     except ImportError as error:
-        raise ImportError("the demo needs matplotlib: pip install 'vicinal[plot]'.") from error
+        raise MissingDependencyError(
+            "the demo needs matplotlib: pip install 'vicinal[plot]'."
+        ) from error
     from vicinal import plot
     from vicinal.graphs.graph import Graph
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal.cli.columns import UNREADABLE, Table
+from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 # Modes and formats of 16 bits that Pillow reads into 32.
@@ -30,7 +31,7 @@ def read_images(folder: Path, label: str | None = None) -> Table:
     homes = np.array([str(path.parent.relative_to(folder)) for path in paths])
     several = len(set(homes.tolist())) > 1
     if label is not None and (label != "folder" or not several):
-        raise ValueError(
+        raise InvalidValueError(
             f"--label {label}: images have no columns; sort them into folders and give --label folder."
         )
     rows, columns = np.divmod(np.arange(pixels[0].size), pixels.shape[2])
@@ -53,7 +54,7 @@ def images_of_rows(folder: Path, n_rows: int, ids: np.ndarray | None) -> np.ndar
     if names and all(name in by_name for name in names):
         paths = [by_name[name] for name in names]
     elif len(paths) != n_rows:
-        raise ValueError(
+        raise InvalidValueError(
             f"--images {folder} holds {len(paths):,} images for {n_rows:,} rows; name them by --id, or "
             "give one for each row, in the order of their names."
         )
@@ -68,7 +69,9 @@ def image_files(folder: Path) -> list[Path]:
     found = (Path(home, name) for home, _, names in walk for name in names)
     paths = sorted(path for path in found if path.suffix.lower() in FORMATS)
     if not paths:
-        raise ValueError(f"{folder} holds no image ({' '.join(FORMATS)}); name a folder that does.")
+        raise InvalidValueError(
+            f"{folder} holds no image ({' '.join(FORMATS)}); name a folder that does."
+        )
     return paths
 
 
@@ -86,18 +89,18 @@ def opened_image(path: Path) -> Iterator[Any]:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError("images need Pillow: pip install 'vicinal[cli]'.") from error
+        raise MissingDependencyError("images need Pillow: pip install 'vicinal[cli]'.") from error
     try:
         with Image.open(path) as opened:
             yield opened
     except PermissionError:
         raise
     except Image.DecompressionBombError as error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{path} is too large to be read as an image: {error} Make it smaller first."
         ) from error
     except (*UNREADABLE, SyntaxError, TypeError, struct.error) as error:
-        raise ValueError(f"{path} could not be read as an image: {error}") from error
+        raise InvalidValueError(f"{path} could not be read as an image: {error}") from error
 
 
 def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:

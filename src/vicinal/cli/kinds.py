@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from vicinal.cli.options import flag, number_or_word
+from vicinal.exceptions import InvalidValueError
 
 
 class Kind(NamedTuple):
@@ -116,12 +117,12 @@ def kind_parameters(
     for name in given:
         if name not in kind.options + kind.required:
             users = [n for n, other in KINDS.items() if name in other.options + other.required]
-            raise ValueError(
+            raise InvalidValueError(
                 f"{flag(name)} means nothing to {option} {chosen}; "
                 f"it is an option of {', '.join(users)}."
             )
     for name in kind.required:
         if name not in given:
-            raise ValueError(f"{option} {chosen} needs {flag(name)}.")
+            raise InvalidValueError(f"{option} {chosen} needs {flag(name)}.")
     named = {PARAMETERS.get(name, name): value for name, value in given.items()}
     return kind.builder, {**kind.fixed, **named}

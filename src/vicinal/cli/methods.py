@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from vicinal.cli.kinds import OPTIONS as KIND_OPTIONS
 from vicinal.cli.kinds import add_kinds, kind_parameters
 from vicinal.cli.options import flag, verbosity
+from vicinal.exceptions import InvalidValueError
 
 
 class Method(NamedTuple):
@@ -63,7 +64,7 @@ def build_estimator(
     for name in given:
         users = [n for n, other in methods.items() if _takes(other, name)]
         if arguments.method not in users:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{flag(name)} means nothing to --method {arguments.method}; "
                 f"it is an option of {', '.join(users)}."
             )
@@ -96,7 +97,7 @@ def _graph_parameters(chosen: str, given: dict[str, Any]) -> dict[str, Any]:
         builder, parameters = kind_parameters(chosen, "--graph", given)
         return {"graph": builder, "graph_params": parameters}
     for name in given:
-        raise ValueError(
+        raise InvalidValueError(
             f"{flag(name)} means nothing to --graph precomputed, where the table is the graph."
         )
     return {"graph": "precomputed"}

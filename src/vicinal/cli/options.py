@@ -18,6 +18,7 @@ from vicinal.cli.output import (
 )
 from vicinal.cli.stdin import path_or_stdin
 from vicinal.cli.tables import READERS, read_table
+from vicinal.exceptions import InvalidValueError
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
 
@@ -89,7 +90,9 @@ def read_source(arguments: argparse.Namespace, **accepted: bool) -> Table:
 
     for option in ("key", "id"):
         if getattr(arguments, option) is not None:
-            raise ValueError(f"--{option} means nothing to a folder of images; leave it out.")
+            raise InvalidValueError(
+                f"--{option} means nothing to a folder of images; leave it out."
+            )
     return read_images(arguments.data, arguments.label)
 
 
@@ -100,7 +103,7 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
     for note in [*table.notes, *_matrix_notes(arguments, table.points)]:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
     if arguments.standardize and hasattr(table.points, "toarray"):
-        raise ValueError("--standardize would fill a sparse matrix; leave it out.")
+        raise InvalidValueError("--standardize would fill a sparse matrix; leave it out.")
     if arguments.standardize:
         from sklearn.preprocessing import StandardScaler
 
@@ -141,7 +144,9 @@ def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
 def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True) -> None:
     """Refuse, before any work, files of `add_targets` that could not be written."""
     if arguments.plot is not None and not has_coordinates:
-        raise ValueError("--plot needs coordinates, but a matrix of pairs has none; leave it out.")
+        raise InvalidValueError(
+            "--plot needs coordinates, but a matrix of pairs has none; leave it out."
+        )
     force, source = arguments.force, arguments.data
     check_target(arguments.output, TABLE_FORMATS, "--output", force, source)
     check_target(arguments.plot, FIGURE_FORMATS, "--plot", force, source)
@@ -174,7 +179,7 @@ def check_top(arguments: argparse.Namespace, n: int) -> int:
     if arguments.top is None:
         return min(10, n - 1)
     if not 1 <= arguments.top < n:
-        raise ValueError(
+        raise InvalidValueError(
             f"--top {arguments.top}: of {n} rows, 1 to {n - 1} can be found beside the one that asks."
         )
     return arguments.top
@@ -205,7 +210,7 @@ def number_or_word(text: str) -> int | float | str:
 def check_clusters(arguments: argparse.Namespace) -> None:
     """Refuse a word for ``--clusters`` that is not auto."""
     if arguments.clusters != "auto" and not isinstance(arguments.clusters, int):
-        raise ValueError(
+        raise InvalidValueError(
             f"--clusters {arguments.clusters}: a whole number or the word auto is needed."
         )
 

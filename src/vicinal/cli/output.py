@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.tables import format_rows, is_missing
+from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 # Formats of tables, and what is needed to write them.
 MODULES = {
@@ -33,7 +34,7 @@ def check_target(
     if path is None:
         return
     if path.suffix.lower() not in formats:
-        raise ValueError(
+        raise InvalidValueError(
             f"{option} {path} ends in {path.suffix or 'nothing'}, but one of "
             f"{', '.join(formats)} is needed."
         )
@@ -46,7 +47,7 @@ def check_target(
             f"{option} {path}: the folder {path.parent} cannot be written to; choose another."
         )
     if path.exists() and source.exists() and path.samefile(source):
-        raise ValueError(f"{option} {path} is the file that is read; choose another name.")
+        raise InvalidValueError(f"{option} {path} is the file that is read; choose another name.")
     refuse_existing([path], force)
 
 
@@ -67,7 +68,7 @@ def need_modules(what: str, *modules: str) -> None:
     """Say before the work which library would be missing after it."""
     for module in modules:
         if find_spec(module) is None:
-            raise ImportError(f"{what} need {module}: pip install 'vicinal[cli]'.")
+            raise MissingDependencyError(f"{what} need {module}: pip install 'vicinal[cli]'.")
 
 
 def refuse_existing(paths: Sequence[Path], force: bool) -> None:

@@ -24,6 +24,7 @@ from vicinal.cli.options import (
 )
 from vicinal.cli.output import check_folder, check_target
 from vicinal.cli.stdin import STDIN
+from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -81,7 +82,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from vicinal.report.result import Origin
 
     if arguments.standardize and arguments.as_is:
-        raise ValueError("--standardize and --as-is exclude each other; leave one of them out.")
+        raise InvalidValueError(
+            "--standardize and --as-is exclude each other; leave one of them out."
+        )
     check_clusters(arguments)
     check_target(arguments.output, (".html",), "--output", arguments.force, arguments.data)
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal.exceptions import MissingDependencyError
+
 
 class Plane(NamedTuple):
     """Positions of the rows in two or three dimensions, and what they show."""
@@ -38,7 +40,9 @@ def new_figure(size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("--plot needs matplotlib: pip install 'vicinal[plot]'.") from error
+        raise MissingDependencyError(
+            "--plot needs matplotlib: pip install 'vicinal[plot]'."
+        ) from error
     # Not pyplot: it would look for a screen.
     return Figure(figsize=size, layout="constrained")
 

@@ -30,6 +30,7 @@ from vicinal.cli.options import (
 )
 from vicinal.cli.output import write_table
 from vicinal.cli.pictures import new_axes, plane_of, save_picture
+from vicinal.exceptions import InvalidValueError
 
 METHODS = {
     "perceptual": Method(
@@ -138,19 +139,19 @@ def query_rows(words: list[str], table: Table, by_name: bool) -> np.ndarray:
     for word in words:
         if word.lstrip("-").isdigit() and not by_name:
             if not 0 <= int(word) < n:
-                raise ValueError(
+                raise InvalidValueError(
                     f"--query {word}: the table has the rows 0 to {n - 1}; name one of these."
                 )
             rows.append(int(word))
             continue
         if names is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"--query {word} is no row number, and the rows have no names; name their column "
                 "by --id."
             )
         matches = np.flatnonzero(names == word)
         if len(matches) != 1:
-            raise ValueError(
+            raise InvalidValueError(
                 f"--query {word}: {len(matches)} rows have this name, but one is needed; the first "
                 f"names are {', '.join(names[:3])}."
             )

@@ -15,6 +15,7 @@ from vicinal.cli.image_folder import opened_image
 from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
 from vicinal.cli.output import FIGURE_FORMATS, check_target
 from vicinal.cli.pictures import save_picture
+from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 LABEL_FORMATS = (".npy", ".csv", ".png")
 # Shorter images are drawn enlarged, so that boundaries do not hide the pixels.
@@ -72,7 +73,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from vicinal import segment
 
     if arguments.output is None and arguments.labels is None:
-        raise ValueError("nothing to write: name a picture by -o, or a label map by --labels.")
+        raise InvalidValueError(
+            "nothing to write: name a picture by -o, or a label map by --labels."
+        )
     force, source = arguments.force, arguments.image
     check_target(arguments.output, FIGURE_FORMATS, "--output", force, source)
     check_target(arguments.labels, LABEL_FORMATS, "--labels", force, source)
@@ -135,10 +138,14 @@ def _load_values(path: Path) -> np.ndarray:
     except PermissionError:
         raise
     except UNREADABLE as error:
-        raise ValueError(f"{path} could not be read: {error}; save it by numpy.save.") from error
+        raise InvalidValueError(
+            f"{path} could not be read: {error}; save it by numpy.save."
+        ) from error
     if not isinstance(values, np.ndarray):
         values.close()
-        raise ValueError(f"{path} holds several arrays, as an .npz file does; save one as .npy.")
+        raise InvalidValueError(
+            f"{path} holds several arrays, as an .npz file does; save one as .npy."
+        )
     return values
 
 
@@ -158,7 +165,7 @@ def write_labels(labels: np.ndarray, path: Path) -> None:
     """The label map as an array, as a table of numbers, or as grey levels 0, 1, 2, ... of a picture."""
     suffix = path.suffix.lower()
     if suffix == ".png" and labels.max() >= 1 << 16:
-        raise ValueError(
+        raise InvalidValueError(
             f"{labels.max() + 1:,} segments do not fit into the grey levels of a .png; "
             "write --labels to an .npy file."
         )
@@ -178,7 +185,9 @@ def draw(image: np.ndarray, labels: np.ndarray, mean_colors: bool, path: Path) -
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("--output needs matplotlib: pip install 'vicinal[plot]'.") from error
+        raise MissingDependencyError(
+            "--output needs matplotlib: pip install 'vicinal[plot]'."
+        ) from error
     from vicinal import plot
 
     height, width = labels.shape
@@ -192,7 +201,7 @@ def _need_pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError(
+        raise MissingDependencyError(
             "pictures need pillow: pip install 'vicinal[plot]'; arrays as .npy are read without it."
         ) from error
     return Image

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from vicinal.exceptions import InvalidValueError
+
 # What - stands for among arguments; a file of that name is ./-
 STDIN = Path("/dev/stdin")
 # First bytes of the formats that are no text.
@@ -24,7 +26,7 @@ def piped_file() -> Iterator[Path]:
     """What is piped in as a file, named after its format; errors speak of standard input."""
     content = sys.stdin.buffer.read()
     if not content.strip():
-        raise ValueError("standard input is empty; pipe a table into it, or name a file.")
+        raise InvalidValueError("standard input is empty; pipe a table into it, or name a file.")
     suffix = next((end for start, end in BEGINNINGS.items() if content.startswith(start)), ".csv")
     with tempfile.TemporaryDirectory(prefix="vicinal-") as folder:
         path = Path(folder, f"stdin{suffix}")

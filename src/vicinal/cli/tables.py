@@ -21,6 +21,7 @@ from vicinal.cli.columns import (
 )
 from vicinal.cli.stdin import STDIN, piped_file
 from vicinal.cli.text import read_text
+from vicinal.exceptions import InvalidValueError
 
 
 def read_table(
@@ -52,7 +53,7 @@ def read_table(
             )
     suffix = path.suffix.lower()
     if suffix not in READERS:
-        raise ValueError(
+        raise InvalidValueError(
             f"{path} ends in {suffix or 'nothing'}, but one of {', '.join(READERS)} is needed."
         )
     if not path.is_file():
@@ -63,11 +64,15 @@ def read_table(
     with open(path, "rb"):
         pass  # a file that may not be read says so here, in whatever way its reader would
     if key is not None and suffix not in {".npz", ".h5ad"}:
-        raise ValueError(f"--key {key} names an array of an .npz or .h5ad file, not of {path}.")
+        raise InvalidValueError(
+            f"--key {key} names an array of an .npz or .h5ad file, not of {path}."
+        )
     table = _as_rows(READERS[suffix](path, Roles(key, id_column, label_column, accept_pairs)), path)
     points = table.points
     if 0 in points.shape:
-        raise ValueError(f"{path} holds an empty table of shape {points.shape}; nothing to do.")
+        raise InvalidValueError(
+            f"{path} holds an empty table of shape {points.shape}; nothing to do."
+        )
     if hasattr(points, "toarray"):
         from vicinal._core.sparse import checked_csr
 
@@ -85,28 +90,30 @@ def _read_parquet(path: Path, roles: Roles) -> Table:
     try:
         frame = pandas.read_parquet(path)
     except (OSError, ValueError, TypeError, NotImplementedError) as error:
-        raise ValueError(f"{path} could not be read as parquet: {error}") from error
+        raise InvalidValueError(f"{path} could not be read as parquet: {error}") from error
     return numeric_columns(frame, path, roles)
 
 
 def _read_npy(path: Path, roles: Roles) -> Table:
     for option, name in (("--id", roles.id), ("--label", roles.label)):
         if name is not None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{option} {name} names a column, but those of {path} have no names; save an .npz "
                 f"with the arrays X and {name} (numpy.savez)."
             )
     values = _load_numpy(path)
     if not isinstance(values, np.ndarray):
         values.close()
-        raise ValueError(f"{path} holds several arrays, as an .npz file does; rename it to .npz.")
+        raise InvalidValueError(
+            f"{path} holds several arrays, as an .npz file does; rename it to .npz."
+        )
     return Table(*_all_pairs(values, roles))
 
 
 def _read_npz(path: Path, roles: Roles) -> Table:
     loaded = _load_numpy(path)
     if isinstance(loaded, np.ndarray):
-        raise ValueError(f"{path} holds one array, as an .npy file does; rename it to .npy.")
+        raise InvalidValueError(f"{path} holds one array, as an .npy file does; rename it to .npy.")
     with loaded as arrays:
         names = arrays.files
         if {"format", "shape", "data"} <= set(names):
@@ -114,7 +121,7 @@ def _read_npz(path: Path, roles: Roles) -> Table:
         found = [name for name in names if name not in (roles.id, roles.label)]
         chosen = roles.key or ("X" if "X" in found else found[0] if len(found) == 1 else None)
         if chosen not in names:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{path} holds the arrays {', '.join(names) or '(none)'}"
                 + (f" but no {roles.key}" if roles.key else "")
                 + "; name one of them by --key."
@@ -131,14 +138,14 @@ def _read_h5ad(path: Path, roles: Roles) -> Table:
     try:
         annotated = anndata.read_h5ad(path)
     except (OSError, KeyError, ValueError) as error:
-        raise ValueError(f"{path} could not be read as .h5ad: {error}") from error
+        raise InvalidValueError(f"{path} could not be read as .h5ad: {error}") from error
     if key is not None and key not in annotated.obsm:
-        raise ValueError(
+        raise InvalidValueError(
             f"{path} has no .obsm entry {key}; it has {', '.join(annotated.obsm) or 'none'}."
         )
     values = annotated.X if key is None else annotated.obsm[key]
     if values is None:
-        raise ValueError(f"{path} has no .X; name an entry of .obsm by --key.")
+        raise InvalidValueError(f"{path} has no .X; name an entry of .obsm by --key.")
     n = annotated.n_obs
     ids = beside(annotated.obs, roles.id, "--id", n, path)
     labels = beside(annotated.obs, roles.label, "--label", n, path)
@@ -165,11 +172,11 @@ def _as_rows(table: Table, path: Path) -> Table:
     """The table with one row an entry: of a stack of pictures, each is a row of its pixels."""
     points = table.points
     if points.dtype.kind not in "buif":
-        raise ValueError(
+        raise InvalidValueError(
             f"{path} holds values of type {points.dtype}, but real numbers are needed; encode them."
         )
     if points.ndim < 2:
-        raise ValueError(
+        raise InvalidValueError(
             f"{path} holds an array of shape {points.shape}, but a table with a row for each point is "
             "needed; values.reshape(-1, 1) makes one of a list of values."
         )
@@ -218,7 +225,7 @@ def _load_sparse(path: Path) -> Any:
     try:
         return sparse.load_npz(path)
     except (KeyError, TypeError, OverflowError, NotImplementedError, *UNREADABLE) as error:
-        raise ValueError(f"{path} could not be read as a sparse matrix: {error}") from error
+        raise InvalidValueError(f"{path} could not be read as a sparse matrix: {error}") from error
 
 
 def full_table(points: Any, path: Path) -> np.ndarray:
@@ -240,7 +247,7 @@ def _refuse_gaps(points: Any, path: Path) -> None:
     missing, infinite = np.isnan(points).any(axis=1), np.isinf(points).any(axis=1)
     if missing.any() or infinite.any():
         first = int(np.argmax(missing | infinite))
-        raise ValueError(
+        raise InvalidValueError(
             f"{path}: {missing.sum()} of {len(points)} rows have missing values and "
             f"{infinite.sum()} infinite ones, the first is data row {first + 1}; "
             "fill them in or remove these rows."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vicinal.cli.columns import Roles, Table, need, numeric_columns
+from vicinal.exceptions import InvalidValueError
 
 SEPARATORS = ",;\t|"
 # A whole number, or one with a decimal comma.
@@ -22,7 +23,7 @@ def read_text(path: Path, roles: Roles) -> Table:
     except UnicodeDecodeError as error:
         raise _not_utf8(path, error) from error
     if not first:
-        raise ValueError(f"{path} is empty; a table with a row for each point is needed.")
+        raise InvalidValueError(f"{path} is empty; a table with a row for each point is needed.")
     separator = "\t" if path.suffix.lower() == ".tsv" else separator_of(first, second)
     header = is_header(cells(first, separator), cells(second, separator))
     try:
@@ -37,10 +38,10 @@ def read_text(path: Path, roles: Roles) -> Table:
     except UnicodeDecodeError as error:
         raise _not_utf8(path, error) from error
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise ValueError(f"{path} could not be read as a table: {error}") from error
+        raise InvalidValueError(f"{path} could not be read as a table: {error}") from error
     if frame.index.nlevels > 1:
         n_named = frame.shape[1]
-        raise ValueError(
+        raise InvalidValueError(
             f"{path} has {n_named} cells in its first line but {n_named + frame.index.nlevels} in others; "
             "every line needs the same number of cells."
         )

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs.graph import Graph
 
@@ -34,7 +35,7 @@ def merge_components(
     """
     n_components = int(components.max()) + 1
     if graph is None or graph.points is None:
-        raise ValueError(
+        raise InvalidValueError(
             f"there are {n_components} components, more than n_clusters={n_clusters}, and without "
             "points nothing tells which of them are near each other; ask for more clusters, "
             "connect the graph, or build it on points."

@@ -32,6 +32,7 @@ from vicinal.cluster._kernel_kmeans import (
 )
 from vicinal.cluster._rescaling import frame_of
 from vicinal.cluster.partition import relabel_by_first_occurrence
+from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing.operator import positive_part
 
 KERNELS = ("rbf", "linear", "precomputed")
@@ -139,7 +140,9 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         kernel, basis = self._kernel_of(X)
         n = len(kernel.diagonal)
         if self.n_clusters > n:
-            raise ValueError(f"n_clusters={self.n_clusters}, but there are n_samples={n} items.")
+            raise InvalidValueError(
+                f"n_clusters={self.n_clusters}, but there are n_samples={n} items."
+            )
         seeds = np.random.SeedSequence(seed_from(self.random_state)).spawn(n_init)
         with one_blas_thread():
             starts = map_threads(
@@ -203,7 +206,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         if self._is("precomputed"):
             matrix = validate_input(self, X, dtype=np.float64, accept_sparse="csr")
             if matrix.shape[0] != matrix.shape[1]:
-                raise ValueError(
+                raise InvalidValueError(
                     f"X has shape {matrix.shape}, but kernel='precomputed' needs a square matrix; "
                     "points go in with kernel='rbf' or another."
                 )
@@ -240,7 +243,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
                 real_array(self.kernel(X, Y), "the kernel's result"), dtype=np.float64
             )
             if found.shape != (len(X), len(Y)) or not np.isfinite(found).all():
-                raise ValueError(
+                raise InvalidValueError(
                     f"kernel={self.kernel!r} returned an array of shape {found.shape} or with values that "
                     f"are NaN or infinite, but finite inner products of shape {(len(X), len(Y))} are needed."
                 )
@@ -266,13 +269,13 @@ def positive_kernel(matrix: Any, psd: str) -> tuple[Kernel, np.ndarray | None]:
         return FullKernel(factors @ factors.T), vectors
     difference = abs(matrix - matrix.T)
     if difference.max() > 1e-10 * abs(matrix).max():
-        raise ValueError(
+        raise InvalidValueError(
             "X is not symmetric, so it is no kernel; psd='project' takes the nearest kernel to its "
             "symmetric part, as self-smoothed similarities need it."
         )
     least = _negative_eigenvalue(matrix)
     if least is not None:
-        raise ValueError(
+        raise InvalidValueError(
             f"X has the eigenvalue {least:.3g}, so it is not positive semi-definite and k-means might "
             "never end; psd='project' takes the nearest kernel that is."
         )

@@ -22,6 +22,7 @@ from vicinal.cluster.partition import (
     unit_rows,
 )
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
+from vicinal.exceptions import InvalidValueError, VicinalWarning
 from vicinal.operators.eigenpairs import nystrom
 
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
@@ -204,7 +205,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
             return min(max(self.max_clusters, NOISE_DIRECTIONS), n - 1)
         if self.n_clusters > n:
             some = f"n_samples={n} points" if self._copies is None else f"{n} distinct row(s)"
-            raise ValueError(f"n_clusters={self.n_clusters}, but there are {some}.")
+            raise InvalidValueError(f"n_clusters={self.n_clusters}, but there are {some}.")
         return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
     def _split_noise(self, norms: np.ndarray) -> np.ndarray:
@@ -219,7 +220,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
                 split = split if without.threshold > 0 else without
             self.noise_doubt_ = split.doubtful
             if split.doubtful:
-                warnings.warn(DOUBT.format(split.nearer), stacklevel=3)
+                warnings.warn(DOUBT.format(split.nearer), category=VicinalWarning, stacklevel=3)
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
             return norms < self.noise_threshold_
         order = np.argsort(norms, kind="stable")
@@ -228,7 +229,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         wanted = int(self.noise if is_count else round(self.noise * n))
         count = int(np.searchsorted(n_rows, wanted, side="right"))
         if len(norms) - count < self.n_clusters_:
-            raise ValueError(
+            raise InvalidValueError(
                 f"noise={self.noise!r} leaves {max(n - wanted, 0)} of n_samples={n} points for "
                 f"{self.n_clusters_} clusters; give less noise."
             )

@@ -9,6 +9,7 @@ import numpy as np
 from vicinal._core.validation import check_points
 from vicinal.cluster.spectral import SpectralClustering
 from vicinal.codes._l1 import code_points, representation
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 
@@ -103,7 +104,9 @@ class SparseSubspaceClustering(SpectralClustering):
 
     def _graph_of(self, points: np.ndarray) -> Graph:
         if len(points) < 2:
-            raise ValueError(f"X has n_samples={len(points)}, but a graph needs 2 points or more.")
+            raise InvalidValueError(
+                f"X has n_samples={len(points)}, but a graph needs 2 points or more."
+            )
         return representation(
             points,
             self.penalty,

@@ -24,6 +24,7 @@ from vicinal.cluster.partition import (
     resolve_assign,
     unit_rows,
 )
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.operators._components import affinity_components
 from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs, random_walk_eigenvectors
@@ -201,7 +202,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         """Affinities; the number of their components, the component and the degree of each point."""
         if isinstance(X, PathSimilarity) or self.graph is path_similarity:
             if isinstance(self.n_clusters, str):
-                raise ValueError(
+                raise InvalidValueError(
                     "n_clusters='auto' looks for eigenvalues near 1, which path similarities at a wide sigma "
                     "do not have however clear their clusters are; give the number of clusters."
                 )
@@ -232,7 +233,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         else:
             n_pairs = self.n_clusters
         if n_pairs > n:
-            raise ValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
+            raise InvalidValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
         if isinstance(self.affinity_, PathSimilarity):
             pairs = normalized_ultrametric_pairs(self.affinity_.relative, n_pairs, self._seed())
         else:
@@ -258,7 +259,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
 
     def _merge(self, components: np.ndarray, n_components: int) -> None:
         if self.disconnected == "raise":
-            raise ValueError(
+            raise InvalidValueError(
                 f"there are {n_components} components, more than n_clusters={self.n_clusters_}; ask "
                 "for more clusters, connect the graph, or give disconnected='merge'."
             )

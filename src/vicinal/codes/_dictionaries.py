@@ -15,6 +15,7 @@ from scipy.linalg import lapack
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.operators._conjugate_gradients import solve_positive_definite
@@ -195,7 +196,7 @@ def perceptual_atoms(
 
     n = len(points)
     if n < 3:
-        raise ValueError(
+        raise InvalidValueError(
             f"ranking='perceptual', but X has {n} points; contexts need 3. Use another ranking."
         )
     k = NEIGHBORS if n_neighbors is None else n_neighbors

@@ -11,6 +11,7 @@ from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
 from vicinal._core.validation import check_points, check_real, require_memory
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
+from vicinal.exceptions import InvalidValueError, VicinalWarning
 from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs._entries import Entries, index_dtype, rows_of
 from vicinal.graphs.graph import Graph
@@ -112,6 +113,7 @@ def representation(
             f"the L1 graph of {n:,} points compares each with all others, {float(n) ** 2:.0e} products in "
             "every round, which takes hours; structure_aware_l1(X) has small dictionaries. verbose=1 shows "
             "how far it is.",
+            category=VicinalWarning,
             stacklevel=3,
         )
     codes = sparse_codes(
@@ -130,7 +132,7 @@ def check_penalty(penalty: Any) -> float | None:
     if isinstance(penalty, str):
         if penalty == "auto":
             return None
-        raise ValueError(f"penalty={penalty!r}, but a number > 0 or 'auto' is needed.")
+        raise InvalidValueError(f"penalty={penalty!r}, but a number > 0 or 'auto' is needed.")
     remedy = "equality=True asks for codes without a penalty."
     return check_real(penalty, "penalty", low=0.0, open_low=True, remedy=remedy)
 
@@ -142,7 +144,7 @@ def code_points(points: np.ndarray, normalize: bool) -> tuple[np.ndarray, float]
     if zero.any():
         rows = np.flatnonzero(zero)
         listed = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
-        raise ValueError(
+        raise InvalidValueError(
             f"X has {len(rows)} row(s) of zeros, row(s) {listed}, but a point needs a direction to be "
             "represented by others; drop them, or shift the data."
         )

@@ -23,6 +23,7 @@ from vicinal.codes._dictionaries import (
 )
 from vicinal.codes._l1 import check_penalty, code_graph, code_points
 from vicinal.codes._sparse_codes import sparse_codes
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 
 # Scores are known to about 1e-16 / (1 - alpha).
@@ -103,12 +104,12 @@ def structure_aware_l1(
     check_choice(ranking, "ranking", RANKINGS)
     alpha = check_real(alpha, "alpha", low=0.0, high=1.0)
     if alpha > LARGEST_ALPHA:
-        raise ValueError(
+        raise InvalidValueError(
             f"alpha={alpha!r}, but scores so near to 1 are rounding; at most 1 - 1e-9 is needed."
         )
     if n_neighbors is not None:
         if ranking == "euclidean":
-            raise ValueError(
+            raise InvalidValueError(
                 f"n_neighbors={n_neighbors!r} is given with ranking='euclidean', which ranks along no "
                 "graph; leave it out, or use another ranking."
             )
@@ -167,5 +168,5 @@ def check_atoms(n_atoms: Any, n: int) -> int:
         return check_count(n_atoms, "n_atoms", high=n - 1, remedy=remedy)
     share = check_real(n_atoms, "n_atoms", low=0.0, high=1.0, open_low=True)
     if share == 1.0:
-        raise ValueError("n_atoms=1.0, but a share < 1 is needed; l1(X) uses all others.")
+        raise InvalidValueError("n_atoms=1.0, but a share < 1 is needed; l1(X) uses all others.")
     return min(max(round(share * n), 1), n - 1)

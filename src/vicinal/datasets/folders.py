@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from vicinal.exceptions import InvalidTypeError
+
 # Names a folder once, for all loaders.
 VARIABLE = "VICINAL_DATA"
 
@@ -19,7 +21,7 @@ def find_file(name: str, folder: str | Path | None) -> Path | None:
         path = Path(named) / name if named else None
     else:
         if not isinstance(folder, (str, os.PathLike)):
-            raise TypeError(f"folder={folder!r}, but the path of a folder is needed.")
+            raise InvalidTypeError(f"folder={folder!r}, but the path of a folder is needed.")
         if not Path(folder).is_dir():
             raise FileNotFoundError(
                 f"folder={str(folder)!r} is no folder; give one that holds {name}."

@@ -12,6 +12,7 @@ from scipy.spatial.distance import squareform
 from vicinal._core.options import checked
 from vicinal._core.validation import check_count
 from vicinal.datasets.folders import find_file, missing
+from vicinal.exceptions import MissingDependencyError
 
 DIGITS, FACES = "mnist_test.npz", "orl_faces.npz"
 DISTANCES, SILHOUETTES, PHOTOGRAPHS = "mpeg7_dist.npz", "mpeg7_shapes.npz", "bsds_half.npz"
@@ -170,7 +171,9 @@ def load_berkeley_photographs(
     try:
         from matplotlib.image import imread
     except ImportError as error:
-        raise ImportError("photographs need matplotlib: pip install 'vicinal[plot]'.") from error
+        raise MissingDependencyError(
+            "photographs need matplotlib: pip install 'vicinal[plot]'."
+        ) from error
 
     with np.load(path) as arrays:
         return [

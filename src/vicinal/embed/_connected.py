@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._core.precision import PreservesPrecision
 from vicinal._core.validation import check_choice, check_count
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators._components import affinity_components
 
 # A link between components weighs at least this much, or it would not connect: its length is far
@@ -57,7 +58,7 @@ class ConnectedEmbedding(
         if n_components == 1:
             return weights
         if self.disconnected == "raise" or self.graph_ is None or self.graph_.points is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"there are {n_components} components, and an embedding needs one; connect the graph, "
                 "take more neighbours, or fit on points with disconnected='connect'."
             )

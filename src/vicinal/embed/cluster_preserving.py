@@ -14,6 +14,7 @@ from vicinal._base.graph_estimator import reset_feature_attributes
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.validation import check_choice, check_count, validate_input
+from vicinal.exceptions import VicinalWarning
 from vicinal.graphs.graph import Graph
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.ultrametric import (
@@ -262,6 +263,7 @@ class ClusterPreservingEmbedding(
             warnings.warn(
                 f"n_components={self.n_components}, but the similarities extend into "
                 f"{np.count_nonzero(usable)} direction(s) only: the other columns are zeros.",
+                category=VicinalWarning,
                 stacklevel=4,
             )
         return np.where(usable, values, 0.0), usable

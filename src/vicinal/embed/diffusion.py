@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._core.precision import like_input
 from vicinal._core.validation import check_real, require_memory
 from vicinal.embed._connected import ConnectedEmbedding
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.operators._eigen.eigenpairs_by_modulus import eigenpairs_by_modulus
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
@@ -96,7 +97,7 @@ def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectru
     )
     sums = degrees(weights)
     if not (sums > 0).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"node {int(np.argmin(sums))} has no affinity to any node, itself included, so no walk "
             "leaves or reaches it; drop it, or set its diagonal entry."
         )
@@ -220,7 +221,7 @@ class DiffusionMaps(ConnectedEmbedding):
         self
         """
         if isinstance(self.t, str) and self.t != "auto":
-            raise ValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
+            raise InvalidValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
         given = None if isinstance(self.t, str) else check_steps(self.t)
         check_real(self.alpha, "alpha", low=0.0, high=1.0)
         affinity = self._connected_affinity(X)

@@ -21,6 +21,7 @@ from vicinal.embed.scaling import (
     reconstruction_error,
     scale_distances,
 )
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.metrics.geodesic import unexplained_variance
 from vicinal.operators._shortest_paths import landmark_nodes, shortest_paths
@@ -215,7 +216,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if graph.n_components <= 1:
             return graph
         if self.disconnected == "raise" or graph.points is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"the graph has {graph.n_components} components, and there are no paths between them; "
                 "take more neighbours, connect the graph, or fit on points with "
                 "disconnected='connect'."

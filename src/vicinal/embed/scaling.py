@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.validation import check_count, check_distances, check_points
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.operators.eigenpairs import leading_eigenpairs
 
 # Squares that are held at a time: they stay in the cache until they are used.
@@ -71,7 +72,7 @@ def classical_scaling(distances: Any, n_components: int = 2, *, n_jobs: int | No
     """
     array = check_distances(distances, name="distances")
     if not isinstance(array, np.ndarray):
-        raise TypeError(
+        raise InvalidTypeError(
             "distances is a sparse matrix, but scaling needs the distance of every pair: pass "
             "distances.toarray() if all are stored, or the shortest paths of Graph.from_scipy(distances)."
         )
@@ -123,18 +124,18 @@ def landmark_mds_transform(
     de Silva and Tenenbaum, "Sparse multidimensional scaling using landmark points", Stanford 2004.
     """
     if not isinstance(scaling, Scaling):
-        raise TypeError(
+        raise InvalidTypeError(
             f"scaling is a {type(scaling).__name__}, but a Scaling is needed; classical_scaling gives one."
         )
     distances = check_points(distances, name="distances")
     n = len(scaling.coordinates)
     if distances.shape[1] != n or distances.min() < 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"distances has shape {distances.shape} and values from {distances.min():g} on, but distances "
             f">= 0 to the {n} points of the scaling are needed, one column each."
         )
     if distances.max() * (1.0 / scaling.unit) > FAR:
-        raise ValueError(
+        raise InvalidValueError(
             f"distances holds values up to {distances.max():g}, but those of the scaling are near "
             f"{scaling.unit:g}; bring both to the same unit."
         )
@@ -233,7 +234,7 @@ def _row_blocks(distances: np.ndarray) -> list[tuple[int, int]]:
 def _unit(distances: np.ndarray) -> float:
     largest = float(distances.max())
     if not np.isfinite(largest):
-        raise ValueError(
+        raise InvalidValueError(
             "distances hold infinite or undefined values, but scaling needs finite ones; "
             "connect the graph whose paths they are."
         )

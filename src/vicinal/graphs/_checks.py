@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import read_array, real_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 
 
@@ -16,13 +17,13 @@ def check_structure(indptr: Any, indices: Any) -> tuple[np.ndarray, np.ndarray]:
     indptr = _as_integers(indptr, "indptr")
     indices = _as_integers(indices, "indices")
     if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"indptr has shape {indptr.shape} and indices {indices.shape}, but CSR needs flat "
             "arrays with n_nodes + 1 row pointers; Graph.from_edges takes pairs."
         )
     n = len(indptr) - 1
     if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
-        raise ValueError(
+        raise InvalidValueError(
             f"indptr runs from {indptr[0]} to {indptr[-1]}, but row pointers must rise from 0 to "
             f"the number of entries, {len(indices)}."
         )
@@ -37,7 +38,9 @@ def check_pairs(edges: Any, n_nodes: int) -> np.ndarray:
         return np.empty((0, 2), dtype=np.int64)
     pairs = _as_integers(pairs, "edges")
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(f"edges has shape {pairs.shape}, but pairs of nodes (m, 2) are needed.")
+        raise InvalidValueError(
+            f"edges has shape {pairs.shape}, but pairs of nodes (m, 2) are needed."
+        )
     check_range(pairs, n_nodes, "edges")
     return pairs
 
@@ -47,7 +50,9 @@ def _as_integers(values: Any, name: str) -> np.ndarray:
     if array.size == 0:
         return np.zeros(array.shape, dtype=np.int64)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} has dtype {array.dtype}, but node numbers must be integers.")
+        raise InvalidTypeError(
+            f"{name} has dtype {array.dtype}, but node numbers must be integers."
+        )
     return array
 
 
@@ -55,7 +60,7 @@ def check_range(nodes: np.ndarray, n_nodes: int, name: str, low: int = 0) -> Non
     """Refuse numbers that are no nodes."""
     if nodes.size and (nodes.min() < low or nodes.max() >= n_nodes):
         bad = nodes.min() if nodes.min() < low else nodes.max()
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} names node {bad}, but the {n_nodes} nodes are numbered from 0 on."
         )
 
@@ -70,7 +75,7 @@ def check_values(lengths: Any, strengths: Any, size: int) -> tuple[np.ndarray, n
 def _check_numbers(values: Any, size: int, name: str, high: float) -> np.ndarray:
     array = np.array(real_array(values, name), dtype=np.float64)
     if array.shape != (size,):
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {array.shape}, but one value for each of {size} entries is needed."
         )
     # Written so that NaN fails too.
@@ -82,7 +87,7 @@ def _check_numbers(values: Any, size: int, name: str, high: float) -> np.ndarray
             if name == "lengths"
             else ("in [0, 1]", "divide by the largest, or give similarities as lengths")
         )
-        raise ValueError(
+        raise InvalidValueError(
             f"{name}[{where}] = {array[where]:g}, but {name} must be {wanted}; {remedy}."
         )
     return array
@@ -92,7 +97,7 @@ def refuse_loops(source: np.ndarray, target: np.ndarray) -> None:
     loops = source == target
     if loops.any():
         node = source[np.argmax(loops)]
-        raise ValueError(
+        raise InvalidValueError(
             f"node {node} has an edge to itself, but self-loops are not kept; leave them out."
         )
 
@@ -101,7 +106,7 @@ def check_symmetric(entries: Entries) -> None:
     asymmetric = first_asymmetric(entries)
     if asymmetric is not None:
         i, j = asymmetric
-        raise ValueError(
+        raise InvalidValueError(
             f"the edge ({i}, {j}) differs from ({j}, {i}) or has no counterpart, but an undirected "
             "graph is symmetric; pass directed=True, then call symmetrize('union') on the result."
         )
@@ -114,12 +119,14 @@ def check_origin(points: Any, n_nodes: int) -> Any:
     if not sparse.issparse(points):
         points = real_array(points, "points")
     if points.ndim == 0:
-        raise TypeError(
+        raise InvalidTypeError(
             f"points={points.item()!r}, but the table of points, or of distances, is needed that the graph "
             f"was built on: one row for each of {n_nodes} nodes."
         )
     if points.shape[0] != n_nodes:
-        raise ValueError(f"points has {points.shape[0]} rows, but the graph has {n_nodes} nodes.")
+        raise InvalidValueError(
+            f"points has {points.shape[0]} rows, but the graph has {n_nodes} nodes."
+        )
     if not sparse.issparse(points):
         return read_only(points)
     return checked_csr(points, "points")

@@ -26,6 +26,7 @@ from vicinal._core.validation import (
     read_array,
     real_array,
 )
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.neighbors import NeighborSearch
 
 DESCRIPTORS = ("trivial", "centroid", "coding_length")
@@ -155,7 +156,7 @@ def distances_in_contexts(
         progress="contextual distances" if verbose > 0 else None,
     )
     if not np.isfinite(out).all():
-        raise ValueError(
+        raise InvalidValueError(
             "contextual distances overflow: X holds values whose squares are not finite; scale it down."
         )
     return out
@@ -165,9 +166,9 @@ def _check_data(X: Any, metric: str, descriptor: Any) -> np.ndarray:
     if metric == "euclidean":
         return check_points(X)
     if callable(descriptor):
-        raise ValueError(f"metric={metric!r}, but a callable descriptor needs points.")
+        raise InvalidValueError(f"metric={metric!r}, but a callable descriptor needs points.")
     if sparse.issparse(X):
-        raise TypeError(f"X is sparse, but metric={metric!r} needs the values of all pairs.")
+        raise InvalidTypeError(f"X is sparse, but metric={metric!r} needs the values of all pairs.")
     if metric == "precomputed":
         return check_distances(X)
     products = check_points(X)
@@ -179,7 +180,7 @@ def _check_data(X: Any, metric: str, descriptor: Any) -> np.ndarray:
             products = products.copy()
             average_mirrored(products)
             return products
-    raise ValueError(
+    raise InvalidValueError(
         f"X of shape {products.shape} is not a symmetric matrix of inner products, which "
         "metric='gram' needs."
     )
@@ -205,12 +206,12 @@ def _given_contexts(neighbors: Any, n: int) -> np.ndarray:
     pair = isinstance(neighbors, tuple) and len(neighbors) == 2
     indices = read_array(neighbors[0] if pair else neighbors, "neighbors")
     if indices.ndim != 2 or len(indices) != n or indices.dtype.kind not in "iu":
-        raise ValueError(
+        raise InvalidValueError(
             f"neighbors has shape {indices.shape} and dtype {indices.dtype}, but a row of point numbers "
             f"for each of the {n} points is needed."
         )
     if indices.size and (indices.min() < 0 or indices.max() >= n):
-        raise ValueError(
+        raise InvalidValueError(
             f"neighbors holds {indices.min()} to {indices.max()}, but points are 0 to {n - 1}."
         )
     own = np.arange(n)
@@ -222,7 +223,7 @@ def _given_contexts(neighbors: Any, n: int) -> np.ndarray:
     twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
         row = int(np.argmax(twice))
-        raise ValueError(
+        raise InvalidValueError(
             f"neighbors[{row}] names a point twice; a context holds each member once, and the point "
             "itself only in the first place."
         )
@@ -259,7 +260,7 @@ def _kernel(
     if metric == "euclidean":
         dim = data.shape[1]
     elif n_features is None:
-        raise ValueError(
+        raise InvalidValueError(
             f"n_features=None, but coding lengths need the dimension, which metric={metric!r} does not "
             "tell; give n_features."
         )
@@ -316,13 +317,13 @@ def _by_definition(points: np.ndarray, indices: np.ndarray, descriptor: Callable
 def _described(descriptor: Callable, members: np.ndarray, shape: tuple | None) -> np.ndarray:
     value = np.asarray(real_array(descriptor(members), "descriptor(X)"), dtype=np.float64)
     if value.ndim > 1 or (shape is not None and value.shape != shape):
-        raise ValueError(
+        raise InvalidValueError(
             f"descriptor returned an array of shape {value.shape}"
             + (f" after one of shape {shape}" if shape is not None else "")
             + "; a number, or a vector of one length, is needed."
         )
     if not np.isfinite(value).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"descriptor returned {value} for {len(members)} points, but finite values are needed."
         )
     return value

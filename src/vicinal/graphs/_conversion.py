@@ -15,6 +15,7 @@ from scipy import sparse
 
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_choice, real_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError, MissingDependencyError
 from vicinal.graphs._checks import check_symmetric, check_values
 from vicinal.graphs._entries import Entries, first_asymmetric, keep_entries, merge, rows_of
 
@@ -132,7 +133,7 @@ def from_networkx(
     (np.float64(1.0), np.float64(7.0))
     """
     if not all(hasattr(other, name) for name in ("nodes", "edges", "is_directed")):
-        raise TypeError(
+        raise InvalidTypeError(
             f"other is a {type(other).__name__}, but a networkx graph is needed; Graph.from_scipy takes "
             "a sparse matrix, Graph.from_edges pairs of nodes."
         )
@@ -188,7 +189,7 @@ def to_anndata(graph: Graph, adata: Any, key: str = "vicinal") -> None:
         Name to write under.
     """
     if adata.n_obs != graph.n_nodes:
-        raise ValueError(f"adata has {adata.n_obs} observations for {graph.n_nodes} nodes.")
+        raise InvalidValueError(f"adata has {adata.n_obs} observations for {graph.n_nodes} nodes.")
     names = {"distances_key": f"{key}_distances", "connectivities_key": f"{key}_connectivities"}
     # scanpy and older versions of anndata do not know sparse arrays.
     adata.obsp[names["distances_key"]] = sparse.csr_matrix(to_scipy(graph, "lengths"))
@@ -241,14 +242,14 @@ def from_anndata(cls: type[Graph], adata: Any, key: str = "vicinal") -> Graph:
 def _off_diagonal(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """CSR arrays of a square sparse matrix, sorted, summed and without its diagonal."""
     if not sparse.issparse(matrix):
-        raise TypeError(
+        raise InvalidTypeError(
             f"matrix is a {type(matrix).__name__}, but a sparse matrix is needed; for a table of "
             "all distances use graphs.complete(X, metric='precomputed')."
         )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"matrix has shape {matrix.shape}, but a square one is needed.")
+        raise InvalidValueError(f"matrix has shape {matrix.shape}, but a square one is needed.")
     if matrix.dtype.kind not in "buif":
-        raise TypeError(f"matrix has dtype {matrix.dtype}, but real numbers are needed.")
+        raise InvalidTypeError(f"matrix has dtype {matrix.dtype}, but real numbers are needed.")
     csr = checked_csr(matrix, "matrix")
     if not csr.has_canonical_format:
         csr = csr.copy()  # the arrays may be the caller's
@@ -277,4 +278,6 @@ def _imported(module: str, method: str, remedy: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f"{method} needs {module}, which is not installed: {remedy}.") from error
+        raise MissingDependencyError(
+            f"{method} needs {module}, which is not installed: {remedy}."
+        ) from error

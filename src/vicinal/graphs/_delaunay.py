@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import check_choice, check_points, require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
@@ -96,7 +97,7 @@ def _simplices(points: np.ndarray, joggle: bool) -> np.ndarray:
         raise _flat(points) from error
     if len(found.coplanar):
         i, _, j = found.coplanar[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"{len(found.coplanar)} point(s) of X cannot be told from others in a triangulation in "
             f"double precision (the first at distance {np.linalg.norm(points[i] - points[j]):.1g} of "
             "the extent of X); pass coplanar='joggle', or merge near-duplicates."

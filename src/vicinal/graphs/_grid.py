@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import check_count, check_points, real_array, require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 
@@ -78,7 +79,7 @@ def grid(shape: Any = None, connectivity: int | None = None, image: Any = None) 
 def _as_image(image: Any) -> np.ndarray:
     array = real_array(image, "image")
     if not 2 <= array.ndim <= 4:
-        raise ValueError(
+        raise InvalidValueError(
             f"image has shape {array.shape}, but (height, width), (depth, height, width) or one of "
             "them with channels at the end is needed."
         )
@@ -88,17 +89,19 @@ def _as_image(image: Any) -> np.ndarray:
 def _check_shape(shape: Any, connectivity: int | None, image: np.ndarray | None) -> tuple[int, ...]:
     if shape is None:
         if image is None:
-            raise ValueError("shape=None and image=None, but one of them is needed.")
+            raise InvalidValueError("shape=None and image=None, but one of them is needed.")
         volume = image.ndim == 4 or (image.ndim == 3 and connectivity in tuple(STEP_AXES[3]))
         return image.shape[: 3 if volume else 2]
     flat = isinstance(shape, (tuple, list)) or (isinstance(shape, np.ndarray) and shape.ndim == 1)
     if not flat or len(shape) not in STEP_AXES:
-        raise ValueError(f"shape={shape!r}, but 2 or 3 numbers of cells are needed.")
+        raise InvalidValueError(f"shape={shape!r}, but 2 or 3 numbers of cells are needed.")
     checked = tuple(check_count(cells, f"shape[{axis}]") for axis, cells in enumerate(shape))
     if image is not None and (
         image.shape[: len(checked)] != checked or image.ndim > len(checked) + 1
     ):
-        raise ValueError(f"image has shape {image.shape}, which does not fit shape={checked}.")
+        raise InvalidValueError(
+            f"image has shape {image.shape}, which does not fit shape={checked}."
+        )
     return checked
 
 
@@ -108,7 +111,7 @@ def _offsets(n_axes: int, connectivity: int | None) -> list[Offset]:
     if connectivity is None:
         connectivity = max(allowed)
     if connectivity not in tuple(allowed):
-        raise ValueError(
+        raise InvalidValueError(
             f"connectivity={connectivity!r}, but a grid with {n_axes} axes has "
             f"{' or '.join(map(str, allowed))} neighbours a cell."
         )

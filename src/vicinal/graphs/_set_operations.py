@@ -14,6 +14,7 @@ from scipy import sparse
 
 from vicinal._core.options import checked
 from vicinal._core.validation import check_choice, check_count, check_distances, check_points
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, keep_entries, merge, rows_of
 from vicinal.neighbors._sparse_points import check_sparse_points
 
@@ -157,7 +158,7 @@ def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None
     if graph.n_components <= 1:
         return graph
     if points is None:
-        raise ValueError(
+        raise InvalidValueError(
             "X=None, but this graph does not know the points it was built on; "
             "pass them, as graph.connect(X)."
         )
@@ -202,14 +203,16 @@ def _like(graph: Graph, entries: Entries, directed: bool) -> Graph:
 
 def _check_comparable(graph: Graph, other: Any) -> None:
     if not isinstance(other, type(graph)):
-        raise TypeError(f"a Graph can be combined with a Graph, not with {type(other).__name__}.")
+        raise InvalidTypeError(
+            f"a Graph can be combined with a Graph, not with {type(other).__name__}."
+        )
     if graph.n_nodes != other.n_nodes:
-        raise ValueError(
+        raise InvalidValueError(
             f"one graph has {graph.n_nodes} nodes and the other {other.n_nodes}, but graphs are "
             "combined over the same nodes; take a subgraph of the larger one."
         )
     if graph.directed != other.directed:
-        raise ValueError(
+        raise InvalidValueError(
             "one graph is directed and the other is not; call symmetrize() on the directed one."
         )
 
@@ -219,20 +222,20 @@ def _check_nodes(nodes: Any, n_nodes: int) -> np.ndarray:
     if chosen.size == 0 and chosen.dtype.kind != "b":
         return np.empty(0, dtype=np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
-        raise TypeError(
+        raise InvalidTypeError(
             f"nodes has shape {chosen.shape} and dtype {chosen.dtype}, but node numbers or a mask "
             "are needed."
         )
     if chosen.dtype.kind == "b":
         if len(chosen) != n_nodes:
-            raise ValueError(f"nodes is a mask of {len(chosen)} values for {n_nodes} nodes.")
+            raise InvalidValueError(f"nodes is a mask of {len(chosen)} values for {n_nodes} nodes.")
         return np.flatnonzero(chosen)
     if chosen.min() < 0 or chosen.max() >= n_nodes:
-        raise ValueError(
+        raise InvalidValueError(
             f"nodes runs from {chosen.min()} to {chosen.max()}, but there are 0 to {n_nodes - 1}."
         )
     if len(np.unique(chosen)) < len(chosen):
-        raise ValueError("nodes names a node twice; numpy.unique(nodes) names each once.")
+        raise InvalidValueError("nodes names a node twice; numpy.unique(nodes) names each once.")
     return chosen
 
 
@@ -244,5 +247,7 @@ def _check_origin(graph: Graph, X: Any) -> np.ndarray | sparse.csr_array:
     else:
         points = check_points(X)
     if points.shape[0] != graph.n_nodes:
-        raise ValueError(f"X has {points.shape[0]} rows, but the graph has {graph.n_nodes} nodes.")
+        raise InvalidValueError(
+            f"X has {points.shape[0]} rows, but the graph has {graph.n_nodes} nodes."
+        )
     return points

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import as_float, check_choice, check_graph
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
@@ -132,12 +133,12 @@ def check_scale(scale: Any) -> float | str:
     if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
         if as_float(scale) > 0:
             return as_float(scale)
-        raise ValueError(
+        raise InvalidValueError(
             f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
         )
     if isinstance(scale, str) and scale in ("auto", "local"):
         return scale
-    error = ValueError if isinstance(scale, str) else TypeError
+    error = InvalidValueError if isinstance(scale, str) else InvalidTypeError
     raise error(f"scale={scale!r}, but a number > 0, 'auto' or 'local' is needed.")
 
 

@@ -27,6 +27,7 @@ from vicinal._core.validation import (
     check_real,
     require_memory,
 )
+from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
@@ -248,7 +249,7 @@ def matrix_edges(
 def _check_dense(X: Any) -> np.ndarray:
     matrix = check_distances(X)
     if sparse.issparse(matrix):
-        raise TypeError(
+        raise InvalidTypeError(
             "X is a sparse matrix, but an empty region can only be told from the distances of all "
             "pairs; pass a dense matrix, or the points themselves."
         )

@@ -17,6 +17,7 @@ from vicinal._core.validation import (
     check_real,
     require_memory,
 )
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build._edge_kernels import is_symmetric
 from vicinal.graphs._build.duplicate_edges import TREATMENTS, merge_duplicates, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates, many_duplicates
@@ -104,7 +105,7 @@ def knn(
     kind: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
     if isinstance(X, tuple):
         if len(X) != 2:
-            raise ValueError(
+            raise InvalidValueError(
                 f"X is a tuple of {len(X)}, but a pair (indices, distances) is needed."
             )
         return Graph.from_kneighbors(*X, n_neighbors, metric=metric, **kind)
@@ -199,7 +200,7 @@ def epsilon_ball(
         radius, "radius", low=0, open_low=True, remedy="Lengths of knn(X) show what is usual."
     )
     if isinstance(X, tuple):
-        raise TypeError(
+        raise InvalidTypeError(
             "X is a pair (indices, distances), but lists of a fixed length need not reach as far "
             "as the radius; pass the points or a NeighborSearch."
         )
@@ -318,7 +319,7 @@ def gaussian(
 def _check_all_pairs(X: Any, metric: str, bytes_per_pair: int) -> np.ndarray:
     points = check_distances(X) if metric == "precomputed" else check_points(X)
     if sparse.issparse(points):
-        raise TypeError(
+        raise InvalidTypeError(
             "X is a sparse matrix, but the complete graph needs the distance of every pair; "
             "Graph.from_scipy(X) takes the stored ones."
         )

@@ -21,6 +21,7 @@ from vicinal._core.validation import (
     read_array,
     require_memory,
 )
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted, pair_lengths
 from vicinal.graphs._build.spanning_trees import disjoint_trees, offset_tree, spanning_tree
 from vicinal.graphs.graph import Graph
@@ -245,7 +246,7 @@ def _check_input(X: Any, metric: Any) -> np.ndarray:
         return check_points(X)
     distances = check_distances(X)
     if not isinstance(distances, np.ndarray):
-        raise TypeError(
+        raise InvalidTypeError(
             "X is a sparse matrix, but spanning trees need the distances of all pairs: pass a dense "
             "matrix, or the points themselves."
         )
@@ -258,13 +259,13 @@ def _list_length(points: np.ndarray, wanted: int) -> int:
 
 def _check_offsets(offsets: Any, metric: Any, n: int) -> np.ndarray:
     if metric not in ("euclidean", "precomputed"):
-        raise ValueError(
+        raise InvalidValueError(
             f"offsets are given with metric={metric!r}, but they need 'euclidean' or 'precomputed'; "
             "pass the matrix of distances with metric='precomputed'."
         )
     weights = check_points(read_array(offsets, "offsets").reshape(-1, 1), name="offsets")[:, 0]
     if len(weights) != n:
-        raise ValueError(
+        raise InvalidValueError(
             f"offsets has {len(weights)} values, but X has {n} points: give one a point."
         )
     return weights
@@ -273,7 +274,7 @@ def _check_offsets(offsets: Any, metric: Any, n: int) -> np.ndarray:
 def _check_enough_edges(n: int, n_trees: int) -> None:
     # t disjoint trees hold t (n - 1) of the n (n - 1) / 2 edges.
     if n > 1 and 2 * n_trees > n:
-        raise ValueError(
+        raise InvalidValueError(
             f"n_trees={n_trees}, but {n} points have at most {n // 2} disjoint spanning tree(s); "
             f"use n_trees={n // 2} or fewer."
         )

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._core.tables import is_nothing, of_one_type
 from vicinal._core.validation import read_array, require_memory
+from vicinal.exceptions import InvalidValueError
 
 
 class Contingency(NamedTuple):
@@ -134,7 +135,7 @@ def contingency(
     rows, row_sums = label_codes(labels_true, names[0])
     columns, column_sums = label_codes(labels_pred, names[1])
     if len(rows) != len(columns):
-        raise ValueError(
+        raise InvalidValueError(
             f"labels_true has {len(rows)} entries and labels_pred {len(columns)}, but each point "
             "needs one of both."
         )
@@ -148,18 +149,18 @@ def label_codes(labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
         array = np.array(labels, dtype=object)  # or NaN and numbers among words would become words
     if array.ndim != 1 or len(array) == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {array.shape}, but one label for each of at least 1 point is needed; "
             f"{name}.ravel() makes a list of a map."
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} holds NaN or infinity; leave these points out of both partitions."
         )
     if array.dtype.kind == "O":
         missing = np.array([is_nothing(label) for label in array.tolist()])
         if missing.any():
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name} holds {missing.sum()} missing label(s), the first at [{np.argmax(missing)}]; "
                 "leave these points out of both partitions."
             )

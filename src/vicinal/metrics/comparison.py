@@ -11,6 +11,7 @@ from scipy import sparse
 
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_choice, check_count, check_list, check_real, read_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.metrics.retrieval import (
     bulls_eye,
     classes,
@@ -153,7 +154,7 @@ def compare(
     classes(labels)
     score, n_neighbors, name = _measure_of(measure, labels, window)
     if sparse.issparse(methods) or not isinstance(methods, Mapping) or not methods:
-        raise TypeError(
+        raise InvalidTypeError(
             f"methods is {type(methods).__name__}, but a mapping of names to methods with at least one "
             "entry is needed, such as {'sso': model}."
         )
@@ -167,14 +168,18 @@ def compare(
     models = [method for method in methods.values() if hasattr(method, "affinity_")]
     common = models[0].affinity_ if before is None and models else before
     if common is None:
-        raise ValueError("no method tells what it started from; give before=, a similarity (n, n).")
+        raise InvalidValueError(
+            "no method tells what it started from; give before=, a similarity (n, n)."
+        )
     if before is not None and (len(np.shape(before)) != 2 or np.shape(before)[0] != len(labels)):
-        raise ValueError(
+        raise InvalidValueError(
             f"before has shape {np.shape(before)}, but labels name {len(labels)} items: give similarities "
             "(n, n), or neighbours (n, k) as integers."
         )
     if sparse.issparse(before) and before.shape[1] != len(labels):
-        raise ValueError(f"before is sparse and has shape {before.shape}, but must be square.")
+        raise InvalidValueError(
+            f"before is sparse and has shape {before.shape}, but must be square."
+        )
     known: dict[int, float] = {}
 
     def score_before(ranking: Any) -> float:
@@ -204,14 +209,16 @@ def _measure_of(
     n, sizes = len(labels), classes(labels)[1]
     if measure == "retrieval_rate":
         if window is None:
-            raise ValueError(
+            raise InvalidValueError(
                 "measure='retrieval_rate' needs window=, the number of items looked at."
             )
         window = check_count(window, "window", high=n)
         name = f"retrieval rate among {window}"
         return lambda ranking: retrieval_rate(ranking, labels, window), window, name
     if window is not None:
-        raise ValueError(f"window={window!r} only means something with measure='retrieval_rate'.")
+        raise InvalidValueError(
+            f"window={window!r} only means something with measure='retrieval_rate'."
+        )
     if measure == "bulls_eye":
         return lambda ranking: bulls_eye(ranking, labels), 2 * int(sizes.max()), "bull's eye"
     return lambda ranking: mean_average_precision(ranking, labels), n, "mean average precision"
@@ -230,7 +237,7 @@ def _rankings(
             yield t, indices
     elif callable(method):
         if steps is None:
-            raise ValueError("a function has no number of steps of its own; give ts=.")
+            raise InvalidValueError("a function has no number of steps of its own; give ts=.")
         for t in steps:
             yield t, _as_ranking(method(t), n_neighbors)
     else:

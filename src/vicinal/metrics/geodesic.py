@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import check_points, real_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # Pairs that are looked at together: few enough to stay in the cache.
 CACHED = 1 << 16
@@ -43,12 +44,12 @@ def geodesic_error(estimated: Any, true: Any) -> float:
     truth = check_points(true, name="true")
     estimates = real_array(estimated, "estimated")
     if estimates.shape != truth.shape:
-        raise ValueError(
+        raise InvalidValueError(
             f"estimated has shape {estimates.shape} and true {truth.shape}, but both must hold the "
             "distances of the same pairs."
         )
     if np.isnan(estimates).any():
-        raise ValueError("estimated holds values that are no numbers; drop these pairs.")
+        raise InvalidValueError("estimated holds values that are no numbers; drop these pairs.")
     rows = blocks(len(truth), max(1, CACHED // truth.shape[1]))
     with np.errstate(over="ignore"):
         total = sum(float(np.abs(estimates[i:j] - truth[i:j]).sum()) for i, j in rows)
@@ -98,16 +99,16 @@ def residual_variance(
     distances = check_points(geodesics, name="geodesics")
     targets = np.arange(len(places)) if landmarks is None else real_array(landmarks, "landmarks")
     if targets.ndim != 1 or targets.dtype.kind not in "iu" or len(targets) == 0:
-        raise TypeError(
+        raise InvalidTypeError(
             f"landmarks has shape {targets.shape} and dtype {targets.dtype}, but the numbers of points "
             "are needed."
         )
     if targets.min() < 0 or targets.max() >= len(places):
-        raise ValueError(
+        raise InvalidValueError(
             f"landmarks holds {targets.min()} to {targets.max()}, but points are 0 to {len(places) - 1}."
         )
     if distances.shape != (len(places), len(targets)):
-        raise ValueError(
+        raise InvalidValueError(
             f"geodesics has shape {distances.shape}, but {len(places)} points in the embedding and "
             f"{len(targets)} landmarks need ({len(places)}, {len(targets)})."
         )

@@ -14,6 +14,7 @@ import numpy as np
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import check_count, check_points, read_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.clustering import label_codes
 
 ENTRIES_PER_TASK = 1 << 21
@@ -101,7 +102,7 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1
     codes, sizes = classes(labels)
     asked = sizes[codes] > 1
     if not asked.any():
-        raise ValueError(
+        raise InvalidValueError(
             "labels has no class of two or more items, so there is nothing to retrieve."
         )
 
@@ -143,7 +144,7 @@ def first_found(ranking: Any, queries: np.ndarray, k: int) -> np.ndarray:
     else:
         found = _others_of_similarities(rows, queries)
     if found.shape[1] < k:
-        raise ValueError(
+        raise InvalidValueError(
             f"ranking names {found.shape[1]} others for each query, but {k} are needed."
         )
     return found[:, :k]
@@ -163,7 +164,7 @@ def _over_queries(
     """
     table = read_array(ranking, "ranking")
     if table.ndim != 2 or len(table) != n or (table.dtype.kind not in "iu" and table.shape[1] != n):
-        raise ValueError(
+        raise InvalidValueError(
             f"ranking has shape {table.shape}, but labels name {n} items: give similarities (n, n) as "
             "floats, or neighbours (n, k) as integers."
         )
@@ -171,7 +172,7 @@ def _over_queries(
         _check_lists(table, n)
         others = table.shape[1] - bool((table == np.arange(n)[:, None]).any())
         if whole and others < length - 1:
-            raise ValueError(
+            raise InvalidValueError(
                 f"ranking names {others} other(s) for each query, but {length - 1} are needed: what lists "
                 "leave out would count as not found."
             )
@@ -207,13 +208,15 @@ def _others_of_lists(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
 def _check_lists(lists: np.ndarray, n: int) -> None:
     if lists.size and (lists.min() < 0 or lists.max() >= n):
         bad = lists.min() if lists.min() < 0 else lists.max()
-        raise ValueError(
+        raise InvalidValueError(
             f"ranking holds the item {bad}, but labels name the items 0 to {n - 1}; an integer array is "
             "read as lists of neighbours, similarities must be floats."
         )
     ordered = np.sort(lists, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
-        raise ValueError("ranking holds a list in which an item comes twice; each may come once.")
+        raise InvalidValueError(
+            "ranking holds a list in which an item comes twice; each may come once."
+        )
 
 
 def classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import read_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.clustering import Contingency, contingency
 
 
@@ -94,20 +95,20 @@ def _refinement_errors(table: Contingency) -> tuple[np.ndarray, np.ndarray]:
 def _smallest(segments: Any, human_maps: Any, error: Callable[[Contingency], float]) -> float:
     labels = read_array(segments, "segments")
     if labels.ndim != 2 or labels.size == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"segments has shape {labels.shape}, but a label map (height, width) is needed."
         )
     try:
         maps = np.asarray(human_maps)
     except ValueError:
         shapes = ", ".join(str(np.shape(one)) for one in human_maps)
-        raise ValueError(
+        raise InvalidValueError(
             f"human_maps have the shapes {shapes}, but all must have that of segments, {labels.shape}."
         ) from None
     if maps.ndim == 2:
         maps = maps[None]
     if maps.ndim != 3 or maps.shape[1:] != labels.shape or len(maps) == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"human_maps has shape {np.shape(human_maps)}, but maps of the shape of segments, "
             f"{labels.shape}, are needed: one, or several in a list."
         )

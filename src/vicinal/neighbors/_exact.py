@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.validation import check_extent
+from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors import _kdtree as kdtree
 from vicinal.neighbors._brute_kernels import manhattan_rows, smallest
@@ -100,7 +101,7 @@ class Points:
         if self.metric == "cosine":
             return _unit_vectors(X, name)
         if size_of(X) * self.unit > SAFE[1]:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name} holds values up to {size_of(X):g}, so far from X that squared "
                 "distances are no longer numbers; bring both to a common scale."
             )
@@ -197,7 +198,7 @@ def _unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
     size = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
     zero = np.flatnonzero(size == 0)
     if len(zero):
-        raise ValueError(
+        raise InvalidValueError(
             f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
             f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
         )

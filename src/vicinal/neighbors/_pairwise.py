@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads
+from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._brute_kernels import smallest
 from vicinal.neighbors._radius import Rows, in_blocks, rows_of
 
@@ -101,7 +102,7 @@ class OtherMetric:
         try:
             self.distances(self.X[:1])
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(
+            raise InvalidValueError(
                 f"metric={metric!r} could not be evaluated on X ({error}); use 'euclidean', "
                 "'cosine', 'manhattan', 'precomputed', another name that "
                 "sklearn.metrics.pairwise_distances knows, or a callable of two points."
@@ -155,7 +156,7 @@ class OtherMetric:
             block = pairwise_distances(queries, points, metric=self.metric, **self.params)
         if not np.isfinite(block).all():
             j = int(np.argwhere(~np.isfinite(block))[0, 1])
-            raise ValueError(
+            raise InvalidValueError(
                 f"metric={self.metric!r} gives a distance that is not a finite number, for instance to "
                 f"row {j} of X; drop such rows or choose a metric that is defined for them."
             )
@@ -163,7 +164,7 @@ class OtherMetric:
         # Named metrics fall below 0 by rounding only, if at all.
         if callable(self.metric) and least < -ROUNDING * block.max(initial=-least):
             j = int(np.unravel_index(np.argmin(block), block.shape)[1])
-            raise ValueError(
+            raise InvalidValueError(
                 f"metric={self.metric!r} gives the distance {least:g} to row {j} of X, but distances "
                 "must be >= 0; take the absolute value, or another metric."
             )

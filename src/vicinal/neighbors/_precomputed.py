@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.neighbors._radius import Rows
 
 
@@ -62,14 +63,14 @@ class Neighbors:
 
     def nearest_to(self, queries: Any, k: int, progress: str | None) -> Any:
         """Not possible: the points themselves are not known."""
-        raise ValueError(
+        raise InvalidValueError(
             "queries were given, but X is a ready pair (indices, distances) that knows no points; "
             "build the search on the points instead."
         )
 
     def within(self, radius: float, queries: Any, progress: str | None) -> Any:
         """Not possible: the lists end at their last neighbour, not at a radius."""
-        raise ValueError(
+        raise InvalidValueError(
             f"radius={radius:g}, but X is a ready pair (indices, distances) whose lists may end "
             "before the radius does; build the search on the points or on their distances instead."
         )
@@ -91,12 +92,12 @@ def _head(
     counts = np.bincount(rows, minlength=n)
     short = int(np.argmin(counts))
     if not counts[short]:
-        raise ValueError(
+        raise InvalidValueError(
             f"k={k}, but row {short} of X holds no distance to another point, and so has no neighbour; "
             "give it some, or leave the point out."
         )
     if counts[short] < k:
-        raise ValueError(
+        raise InvalidValueError(
             f"k={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "
             f"k={counts[short]} or give more neighbours."
         )
@@ -117,31 +118,31 @@ def first_in_rows(
 def _check_pair(pair: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     indices, distances = np.asarray(pair[0]), np.asarray(pair[1])
     if indices.ndim != 2 or indices.shape != distances.shape or indices.size == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"X is a pair with indices of shape {indices.shape} and distances of shape "
             f"{distances.shape}, but both need the same shape (n_points, n_neighbors)."
         )
     if indices.dtype.kind not in "iu" or distances.dtype.kind not in "iuf":
-        raise TypeError(
+        raise InvalidTypeError(
             f"X is a pair with indices of dtype {indices.dtype} and distances of dtype "
             f"{distances.dtype}, but whole numbers and real numbers are needed, in this order; "
             "scikit-learn's kneighbors returns them the other way round."
         )
     n = len(indices)
     if indices.min() < 0 or indices.max() >= n:
-        raise ValueError(
+        raise InvalidValueError(
             f"X holds the index {indices.min() if indices.min() < 0 else indices.max()}, but with "
             f"{n} rows indices must be from 0 to {n - 1}; leave out columns with missing neighbours."
         )
     distances = distances.astype(np.float64)
     if not np.isfinite(distances).all() or distances.min() < 0:
-        raise ValueError(
+        raise InvalidValueError(
             "X holds distances that are negative, NaN or infinite; leave such neighbours out."
         )
     ordered = np.sort(indices, axis=1)
     repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
     if len(repeated):
-        raise ValueError(
+        raise InvalidValueError(
             f"row {repeated[0]} of X lists a neighbour twice; each neighbour may be listed once."
         )
     return indices.astype(np.int64), distances

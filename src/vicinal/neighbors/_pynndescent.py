@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.parallel import n_threads
+from vicinal.exceptions import InvalidValueError, MissingDependencyError
 from vicinal.neighbors._pairwise import OtherMetric
 from vicinal.neighbors._radius import Rows
 
@@ -22,13 +23,13 @@ class DescentPoints:
         try:
             import pynndescent
         except ImportError as error:
-            raise ImportError(
+            raise MissingDependencyError(
                 f"metric={metric!r} with method='approximate' needs pynndescent: "
                 'pip install "vicinal[ann]", or take method="exact".'
             ) from error
         known = pynndescent.distances.named_distances
         if isinstance(metric, str) and metric not in known:
-            raise ValueError(
+            raise InvalidValueError(
                 f"metric={metric!r} has no approximate search; take method='exact', or one of "
                 f"{', '.join(sorted(known))}."
             )

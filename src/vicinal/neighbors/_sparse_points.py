@@ -14,6 +14,7 @@ from scipy import sparse
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import not_real
+from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._exact import safe_unit
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
@@ -114,7 +115,7 @@ class SparsePoints:
         size = np.asarray(abs(X).max(axis=1).toarray()).ravel()
         zero = np.flatnonzero(size == 0)
         if len(zero):
-            raise ValueError(
+            raise InvalidValueError(
                 f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
                 f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
             )
@@ -131,12 +132,14 @@ def check_sparse_points(X: Any, name: str = "X") -> sparse.csr_array:
         csr = csr.copy()
         csr.sum_duplicates()
     if not np.isfinite(csr.data).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} holds {int((~np.isfinite(csr.data)).sum())} value(s) that are NaN or infinite; impute "
             "or drop them (sklearn.impute.SimpleImputer does)."
         )
     if csr.shape[0] < 1 or csr.shape[1] < 1:
-        raise ValueError(f"{name} has shape {csr.shape}, but 1 point and 1 feature are needed.")
+        raise InvalidValueError(
+            f"{name} has shape {csr.shape}, but 1 point and 1 feature are needed."
+        )
     return csr
 
 

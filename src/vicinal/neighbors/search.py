@@ -18,6 +18,7 @@ from vicinal._core.validation import (
     check_real,
     require_memory,
 )
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 METHODS = ("auto", "exact", "approximate")
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
@@ -181,7 +182,7 @@ class NeighborSearch:
             queries = check_points(queries, name="queries", dtype=None)
         known = getattr(self._backend, "X", queries).shape[1]
         if queries.shape[1] != known:
-            raise ValueError(
+            raise InvalidValueError(
                 f"queries have {queries.shape[1]} feature(s), but the points of the search have "
                 f"{known}; give queries with the same features."
             )
@@ -192,7 +193,7 @@ def check_neighbors(n_neighbors: Any, n: int, remedy: str) -> int:
     """`k` as a number of neighbours that each of n points can have."""
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     if n == 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"n_neighbors={n_neighbors}, but X has 1 point, which has no neighbours; give more points."
         )
     return check_count(n_neighbors, "n_neighbors", high=n - 1, remedy=remedy)
@@ -243,7 +244,7 @@ def _sparse_road(X: Any, metric: Any, method: str, n_jobs: int | None) -> Any:
     from vicinal.neighbors._sparse_points import METRICS, SparsePoints, check_sparse_points
 
     if metric not in METRICS or method == "approximate":
-        raise TypeError(
+        raise InvalidTypeError(
             f"X is a sparse matrix, but metric={metric!r} with method={method!r} needs dense points: pass "
             "X.toarray(), take metric='euclidean' or 'cosine' and an exact search, or give "
             "metric='precomputed' if X holds distances."
@@ -263,7 +264,7 @@ def _exact_backend(points: np.ndarray, metric: Any, n_jobs: int | None) -> Any:
 
 def _check_query_distances(queries: Any, road: Any) -> Any:
     if sparse.issparse(queries) != sparse.issparse(road.matrix):
-        raise TypeError(
+        raise InvalidTypeError(
             "queries and X must both be dense or both be sparse when metric='precomputed'."
         )
     if sparse.issparse(queries):
@@ -273,10 +274,12 @@ def _check_query_distances(queries: Any, road: Any) -> Any:
     else:
         rows = values = check_points(queries, name="queries")
     if rows.shape[1] != len(road):
-        raise ValueError(
+        raise InvalidValueError(
             f"queries have shape {rows.shape}, but with metric='precomputed' a row must hold the "
             f"distances to all {len(road)} points of X."
         )
     if values.size and not values.min() >= 0:
-        raise ValueError("queries hold negative or undefined distances, but they must be >= 0.")
+        raise InvalidValueError(
+            "queries hold negative or undefined distances, but they must be >= 0."
+        )
     return rows

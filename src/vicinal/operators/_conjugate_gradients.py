@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_count, check_real, not_real, real_array
+from vicinal.exceptions import InvalidValueError
 
 # The residual of the recursion drifts from the true one; it is computed anew this often at most.
 MAX_RESTARTS = 10
@@ -155,11 +156,11 @@ def _check_matrix(matrix: Any) -> sparse.csr_array:
     else:
         A = checked_csr(matrix, "matrix", np.float64)
     if A.shape[0] != A.shape[1] or A.shape[0] == 0:
-        raise ValueError(f"matrix has shape {A.shape}, but a square one is needed.")
+        raise InvalidValueError(f"matrix has shape {A.shape}, but a square one is needed.")
     diagonal = A.diagonal()
     # Written so that NaN fails too.
     if not (np.isfinite(A.data).all() and (diagonal > 0).all()):
-        raise ValueError(
+        raise InvalidValueError(
             "matrix is not positive definite: "
             + (
                 f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():g}."
@@ -173,9 +174,11 @@ def _check_matrix(matrix: Any) -> sparse.csr_array:
 def _check_right_sides(right_sides: Any, n: int) -> np.ndarray:
     B = np.asarray(real_array(right_sides, "right_sides"), dtype=np.float64)
     if B.ndim not in (1, 2) or len(B) != n:
-        raise ValueError(
+        raise InvalidValueError(
             f"right_sides has shape {B.shape}, but {n} rows are needed, one for each of the matrix."
         )
     if not np.isfinite(B).all():
-        raise ValueError("right_sides holds values that are NaN or infinite; drop or replace them.")
+        raise InvalidValueError(
+            "right_sides holds values that are NaN or infinite; drop or replace them."
+        )
     return B

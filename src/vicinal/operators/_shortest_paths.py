@@ -9,6 +9,7 @@ import numpy as np
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import check_count, read_array, require_memory
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs.graph import Graph
 
 # Sources that are searched from together. More lanes share more of the work of a search, but their
@@ -53,7 +54,7 @@ def shortest_paths(
     array([[ 0.,  1.,  3., inf]])
     """
     if not isinstance(graph, Graph):
-        raise TypeError(
+        raise InvalidTypeError(
             f"graph is a {type(graph).__name__}, but a vicinal.Graph is needed; "
             "Graph.from_scipy makes one of a sparse matrix of lengths."
         )
@@ -132,12 +133,12 @@ def _make_symmetric(paths: np.ndarray, n_jobs: int | None) -> None:
 def _check_sources(sources: Any, n_nodes: int) -> np.ndarray:
     array = read_array(sources, "sources")
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
-        raise TypeError(
+        raise InvalidTypeError(
             f"sources has shape {array.shape} and dtype {array.dtype}, but a list of node numbers "
             "is needed."
         )
     if array.min() < 0 or array.max() >= n_nodes:
-        raise ValueError(
+        raise InvalidValueError(
             f"sources runs from {array.min()} to {array.max()}, but there are nodes 0 to "
             f"{n_nodes - 1}."
         )

@@ -10,6 +10,7 @@ from scipy import sparse
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import check_real, require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.stationary import TELEPORT, edge_weights
 
@@ -87,7 +88,7 @@ def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_ar
     """The aligned Laplacian, and the diagonal of F."""
     beta = check_real(beta, "beta", low=0.0, high=1.0)
     if beta == 1:
-        raise ValueError(
+        raise InvalidValueError(
             "beta=1, but a walk inside a patch may be unable to return; give beta below 1."
         )
     weights = edge_weights(digraph)

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.options import checked
 from vicinal._core.validation import check_real, require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import TELEPORT, edge_weights, stationary_distribution
@@ -52,7 +53,7 @@ class SymmetricWalk(LinearOperator):
         super().__init__(np.float64, (n, n))
         self.stationary = stationary_distribution(weights, beta)
         if not (self.stationary > 0).all():
-            raise ValueError(
+            raise InvalidValueError(
                 f"beta={beta}, but {int((self.stationary == 0).sum())} node(s) are never visited by the "
                 "walk, so the Laplacian is not defined there; give beta below 1."
             )

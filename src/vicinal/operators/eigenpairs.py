@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from vicinal._core.options import checked
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_count, check_real
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.operators._components import affinity_components
 from vicinal.operators._eigen.separate_walks import walk_pairs
 from vicinal.operators._eigen.solvers import connected_pairs, largest
@@ -149,21 +150,23 @@ def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
     if not isinstance(operator, LinearOperator) and not sparse.issparse(operator):
         operator = np.asarray(operator)
     if operator.ndim != 2 or operator.shape[0] != operator.shape[1]:
-        raise ValueError(f"operator has shape {operator.shape}, but a square one is needed.")
+        raise InvalidValueError(f"operator has shape {operator.shape}, but a square one is needed.")
     if isinstance(operator, LinearOperator):
         return operator
     if operator.dtype.kind not in "buif":
-        raise TypeError(f"operator has dtype {operator.dtype}, but real numbers are needed.")
+        raise InvalidTypeError(f"operator has dtype {operator.dtype}, but real numbers are needed.")
     if sparse.issparse(operator):
         operator = checked_csr(operator, "operator", np.float64)
     else:
         operator = operator.astype(np.float64)
     values = operator.data if sparse.issparse(operator) else operator
     if not np.isfinite(values).all():
-        raise ValueError("operator holds NaN or infinite values; eigenpairs need finite numbers.")
+        raise InvalidValueError(
+            "operator holds NaN or infinite values; eigenpairs need finite numbers."
+        )
     difference = float(abs(operator - operator.T).max()) if values.size else 0.0
     if difference > ASYMMETRY * float(np.abs(values).max(initial=0.0)):
-        raise ValueError(
+        raise InvalidValueError(
             f"operator differs from its transpose by up to {difference:g}, but a symmetric one is needed; "
             "for a digraph see digraph_laplacian."
         )

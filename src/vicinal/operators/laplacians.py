@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.validation import check_affinity, check_choice
+from vicinal.exceptions import InvalidValueError
 
 KINDS = ("combinatorial", "symmetric", "random_walk")
 # Numbers up to this have products.
@@ -136,7 +137,7 @@ def degrees(weights: sparse.csr_array) -> np.ndarray:
     """Sum of each row; an error if one is too large for a double."""
     sums = _row_sums(weights)
     if not np.isfinite(sums).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"the affinities of node {int(np.argmin(np.isfinite(sums)))} have a sum beyond "
             f"{np.finfo(np.float64).max:.1e}; scale all of them down, for instance by the largest."
         )
@@ -152,7 +153,7 @@ def as_affinity(
     if not isinstance(affinity, Graph):
         return check_affinity(affinity, name=name, symmetric=symmetric)
     if symmetric and affinity.directed:
-        raise ValueError(
+        raise InvalidValueError(
             "the graph is directed, but a symmetric affinity is needed; "
             "graph.symmetrize('union'), 'mean' or 'intersection' makes it so."
         )
@@ -170,11 +171,13 @@ def _with_values(weights: sparse.csr_array, values: np.ndarray) -> sparse.csr_ar
 
 def _laplacian_operator(weights: LinearOperator, kind: str) -> LinearOperator:
     if weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"affinity has shape {weights.shape}, but a square operator is needed.")
+        raise InvalidValueError(
+            f"affinity has shape {weights.shape}, but a square operator is needed."
+        )
     n = weights.shape[0]
     sums = np.asarray(weights @ np.ones(n), dtype=np.float64)
     if not (np.isfinite(sums).all() and (sums >= 0).all()):
-        raise ValueError(
+        raise InvalidValueError(
             "affinity is an operator with negative or undefined row sums, but a Laplacian needs "
             "nonnegative weights."
         )

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from vicinal._core.validation import check_affinity, check_real
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 
 TELEPORT = 0.99999
@@ -61,7 +62,7 @@ def stationary_distribution(
     if beta < 1:
         return solve_teleport(walk, dangling, beta, tolerance)
     if dangling.any():
-        raise ValueError(
+        raise InvalidValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
             f"{int(np.argmax(dangling))}; give beta below 1 (0.99999 is close to the limit)."
         )
@@ -83,7 +84,7 @@ def edge_weights(digraph: Any) -> sparse.csr_array:
 
     if isinstance(digraph, Graph):
         if digraph.n_nodes == 0:
-            raise ValueError("digraph has no nodes, but a walk needs at least one.")
+            raise InvalidValueError("digraph has no nodes, but a walk needs at least one.")
         return sparse.csr_array(digraph.to_scipy("strengths"))
     return check_affinity(digraph, name="digraph", symmetric=False)
 
@@ -97,7 +98,7 @@ def closed_class(walk: sparse.csr_array) -> np.ndarray:
     is_open[labels[rows[leaving]]] = True
     closed = np.flatnonzero(~is_open)
     if len(closed) > 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"beta=1, but the digraph has {len(closed)} closed classes of nodes that a walk cannot leave, "
             "so where it ends depends on where it starts; give beta below 1 (0.99999 is close to "
             "the limit), or take one class by Graph.subgraph."

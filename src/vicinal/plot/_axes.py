@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal._core.tables import missing_cells
 from vicinal._core.validation import check_points, read_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # Points that belong to no class, as scikit-learn marks them.
 NOISE = -1
@@ -32,7 +33,7 @@ def check_are_axes(ax: Any, name: str = "ax") -> Any:
 
     if isinstance(ax, Axes):
         return ax
-    raise TypeError(
+    raise InvalidTypeError(
         f"{name}={ax!r}, but an Axes of matplotlib is needed; plt.subplots() makes one."
     )
 
@@ -46,7 +47,7 @@ def check_colormap(cmap: Any, name: str = "cmap") -> Any:
         return cmap
     if isinstance(cmap, str) and cmap in colormaps:
         return colormaps[cmap]
-    kind = ValueError if isinstance(cmap, str) else TypeError
+    kind = InvalidValueError if isinstance(cmap, str) else InvalidTypeError
     raise kind(f"{name}={cmap!r}, but a Colormap or a name in matplotlib.colormaps is needed.")
 
 
@@ -56,7 +57,7 @@ def check_color(color: Any, name: str = "color") -> Any:
 
     if is_color_like(color):
         return color
-    raise ValueError(
+    raise InvalidValueError(
         f"{name}={color!r}, but a colour of matplotlib is needed, such as 'red', '#ff0000' or (1, 0, 0)."
     )
 
@@ -67,7 +68,7 @@ def check_axes(ax: Any, dimension: int) -> Any:
         return new_axes(dimension)
     check_are_axes(ax)
     if hasattr(ax, "get_zlim") != (dimension == 3):
-        raise ValueError(
+        raise InvalidValueError(
             f"ax is {'a 3-D' if hasattr(ax, 'get_zlim') else 'a 2-D'} Axes, but the positions have "
             f"{dimension} coordinates; make it with "
             "plt.subplots(subplot_kw={'projection': '3d'}) for three, without for two."
@@ -80,7 +81,7 @@ def check_drawable(values: np.ndarray, name: str) -> np.ndarray:
     known = values[np.isfinite(values)].astype(np.float64)
     beyond = np.abs(known).max(initial=0.0) > LARGEST
     if beyond or (len(known) and 0 < np.ptp(known) < 1 / LARGEST):
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} holds values from {known.min():g} to {known.max():g}, but matplotlib draws none beyond "
             f"{LARGEST:g} and no differences below {1 / LARGEST:g}; rescale them."
         )
@@ -93,7 +94,9 @@ def check_positions(positions: Any, name: str, remedy: str) -> np.ndarray:
     if array.shape[1] == 1:
         return np.column_stack([array[:, 0], np.zeros(len(array))])
     if array.shape[1] > 3:
-        raise ValueError(f"{name} has {array.shape[1]} features, but 2 or 3 can be drawn; {remedy}")
+        raise InvalidValueError(
+            f"{name} has {array.shape[1]} features, but 2 or 3 can be drawn; {remedy}"
+        )
     return array
 
 
@@ -113,7 +116,7 @@ def check_labels(labels: Any, n: int) -> np.ndarray:
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
         array = np.array(labels, dtype=object)  # or a NaN among words would become a word
     if array.shape != (n,):
-        raise ValueError(
+        raise InvalidValueError(
             f"labels has shape {array.shape}, but one label for each of the {n} items is needed."
         )
     if array.dtype.kind != "O":

@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.validation import check_real, read_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import check_are_axes, check_color
 from vicinal.segmentation._pixels import as_colors, check_image
 
@@ -57,7 +58,7 @@ def segments(
     labels = read_array(labels, "labels")
     check_color(color)
     if labels.shape != picture.shape[:2]:
-        raise ValueError(
+        raise InvalidValueError(
             f"labels has shape {labels.shape}, but a label for each of the {picture.shape[0]} x "
             f"{picture.shape[1]} pixels is needed."
         )

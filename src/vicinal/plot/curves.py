@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import check_real, real_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.metrics.comparison import Comparison
 from vicinal.plot._axes import check_are_axes, class_colors, new_axes
 
@@ -50,7 +51,7 @@ def dynamics(
     if baseline is not None:
         baselines = {"before": check_real(baseline, "baseline")}
     if not isinstance(score, str):
-        raise TypeError(f"score={score!r}, but the name of the score is needed.")
+        raise InvalidTypeError(f"score={score!r}, but the name of the score is needed.")
     if isinstance(curves, Comparison):
         comparison, score = curves, curves.measure
         curves = comparison.curves()
@@ -84,17 +85,19 @@ def _distinct(baselines: dict[str, float]) -> dict[str, float]:
 
 def _check_curves(curves: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     if not isinstance(curves, Mapping) or not curves:
-        raise TypeError(
+        raise InvalidTypeError(
             f"curves is {type(curves).__name__}, but a Comparison or a mapping of names to (ts, scores) "
             "with at least one entry is needed."
         )
     lines = {}
     for name, curve in curves.items():
         if not isinstance(curve, Sequence) or len(curve) != 2:
-            raise TypeError(f"curves[{name!r}] is {curve!r}, but a pair (ts, scores) is needed.")
+            raise InvalidTypeError(
+                f"curves[{name!r}] is {curve!r}, but a pair (ts, scores) is needed."
+            )
         ts, scores = (real_array(part, f"curves[{name!r}]").ravel() for part in curve)
         if len(ts) != len(scores) or len(ts) == 0 or not np.isfinite(ts).all() or ts.min() < 0:
-            raise ValueError(
+            raise InvalidValueError(
                 f"curves[{name!r}] has {len(ts)} numbers of steps and {len(scores)} scores, but one score "
                 "for each of at least one t >= 0 is needed."
             )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import check_count, check_real, read_array, real_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import (
     NOISE_COLOR,
     check_axes,
@@ -67,7 +68,9 @@ def ranking(
     if scores is not None:
         values, title = check_drawable(real_array(scores, "scores").ravel(), "scores"), "score"
         if len(values) != len(found):
-            raise ValueError(f"scores has {len(values)} numbers, but {len(found)} were found.")
+            raise InvalidValueError(
+                f"scores has {len(values)} numbers, but {len(found)} were found."
+            )
         if named:  # the highest score is the first place
             cmap = cmap.reversed()
     star = None if query is None else _place(query, points)
@@ -104,13 +107,15 @@ def _check_found(found: Any, n: int) -> np.ndarray:
     if array.ndim == 2 and len(array) == 1:
         array = array[0]
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"found has shape {array.shape} and dtype {array.dtype}, but the numbers of the points "
             "that one query has found are needed: a row of what rank or kneighbors gives."
         )
     if array.min() < 0 or array.max() >= n:
         bad = array.min() if array.min() < 0 else array.max()
-        raise ValueError(f"found holds {bad}, but the points are numbered from 0 to {n - 1}.")
+        raise InvalidValueError(
+            f"found holds {bad}, but the points are numbered from 0 to {n - 1}."
+        )
     return array
 
 
@@ -119,7 +124,7 @@ def _place(query: Any, points: np.ndarray) -> np.ndarray:
         return points[check_count(query, "query", low=0, high=len(points) - 1)]
     place = real_array(query, "query").ravel()
     if len(place) != points.shape[1]:
-        raise ValueError(
+        raise InvalidValueError(
             f"query has {len(place)} coordinates, but the positions have {points.shape[1]}."
         )
     return place

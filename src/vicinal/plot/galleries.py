@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal._core.tables import missing_cells
 from vicinal._core.validation import check_count, read_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.retrieval import first_found
 from vicinal.plot._axes import check_labels, class_name
 
@@ -56,7 +57,7 @@ def retrieval(
     if not hasattr(before, "rows"):
         before = read_array(before, "before")
     if len(np.shape(before)) != 2:
-        raise ValueError(
+        raise InvalidValueError(
             f"before has shape {np.shape(before)}, but similarities (n, n) or neighbours (n, k) are needed."
         )
     n = before.shape[0]
@@ -122,7 +123,7 @@ def _check_images(images: Any, n: int) -> np.ndarray:
         or len(array) != n
         or (array.ndim == 4 and array.shape[3] not in (3, 4))
     ):
-        raise ValueError(
+        raise InvalidValueError(
             f"images has shape {array.shape}, but a grey (height, width) or coloured (height, width, 3) "
             f"picture of each of the {n} items is needed."
         )

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_count, real_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import (
     UNKNOWN,
     check_are_axes,
@@ -104,7 +105,7 @@ def _check_square(matrices: list[Any]) -> int:
     shapes = [np.shape(matrix) for matrix in matrices]
     first = shapes[0]
     if len(first) != 2 or first[0] != first[1] or first[0] == 0 or len(set(shapes)) > 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"before and after have the shapes {', '.join(map(str, shapes))}, but square matrices of the "
             "same items are needed."
         )
@@ -144,7 +145,7 @@ def _axes(axes: Any, count: int) -> np.ndarray:
         )[1][0]
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(axes) != count:
-        raise ValueError(f"axes holds {len(axes)} Axes, but {count} matrices are drawn.")
+        raise InvalidValueError(f"axes holds {len(axes)} Axes, but {count} matrices are drawn.")
     for ax in axes:
         check_are_axes(ax, "axes")
     return axes

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import check_graph, check_real, read_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.plot._axes import (
     check_axes,
@@ -94,14 +95,14 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
     given = points if embedding is None else embedding
     if given is None:
         if graph.points is None or graph.metric == "precomputed":
-            raise ValueError(
+            raise InvalidValueError(
                 "the graph was built without coordinates, so there is nowhere to draw it; "
                 "pass points=X or an embedding of shape (n_nodes, 2)."
             )
         given = graph.points
     positions = check_positions(given, name, REMEDY)
     if len(positions) != graph.n_nodes:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has {len(positions)} rows, but the graph has {graph.n_nodes} nodes; "
             "pass one position a node."
         )
@@ -111,7 +112,7 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
 def _node_values(values: Any, n_nodes: int) -> np.ndarray:
     array = read_array(values, "values")
     if array.shape != (n_nodes,) or array.dtype.kind not in "buif":
-        raise ValueError(
+        raise InvalidValueError(
             f"values has shape {array.shape} and dtype {array.dtype}, but one number for each of "
             f"the {n_nodes} nodes is needed; numpy.unique(names, return_inverse=True)[1] turns "
             "names into numbers."

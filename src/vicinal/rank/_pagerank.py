@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.validation import check_real, real_array
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import LEAST_TOLERANCE, edge_weights, solve_teleport
 
@@ -65,7 +66,7 @@ def pagerank(
         remedy="vicinal.operators.stationary_distribution goes up to 1.",
     )
     if damping == 1:
-        raise ValueError(
+        raise InvalidValueError(
             "damping=1, but it must be less than 1; stationary_distribution goes up to the limit."
         )
     tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
@@ -86,19 +87,19 @@ def _landing(personalization: Any, n: int) -> np.ndarray | None:
         nodes, weights = list(personalization), np.zeros(n)
         unknown = [node for node in nodes if not _is_node(node, n)]
         if unknown:
-            raise ValueError(
+            raise InvalidValueError(
                 f"personalization names the node {unknown[0]!r}, but nodes are the integers 0 to {n - 1}."
             )
         weights[nodes] = np.fromiter(personalization.values(), float, len(nodes))
     else:
         weights = np.array(real_array(personalization, "personalization"), dtype=np.float64)
     if weights.shape != (n,):
-        raise ValueError(
+        raise InvalidValueError(
             f"personalization has shape {weights.shape}, but a weight for each of the {n} nodes is "
             "needed, or a dict from node to weight."
         )
     if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
-        raise ValueError(
+        raise InvalidValueError(
             "personalization holds weights that are negative, NaN or infinite, or all 0; they must be "
             ">= 0, and some above."
         )

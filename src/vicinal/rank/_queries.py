@@ -18,6 +18,7 @@ from vicinal._core.validation import (
     read_array,
     require_memory,
 )
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import normalize_by_mass
 from vicinal.rank._scores import Resolvent, all_scores, best_scores
 
@@ -129,7 +130,7 @@ def check_alpha(alpha: Any) -> float:
     remedy = "alpha must be less than 1: there the scores no longer depend on the query."
     alpha = check_real(alpha, "alpha", low=0.0, high=1.0, remedy=remedy)
     if alpha == 1:
-        raise ValueError(f"alpha=1.0, but {remedy}")
+        raise InvalidValueError(f"alpha=1.0, but {remedy}")
     return alpha
 
 
@@ -156,7 +157,7 @@ def parse_queries(queries: Any, n: int) -> sparse.csr_array | None:
     owners = np.repeat(np.arange(len(sets)), [len(part) for part in sets])
     unknown = (rows < 0) | (rows >= n)
     if unknown.any():
-        raise ValueError(
+        raise InvalidValueError(
             f"queries name row {int(rows[np.argmax(unknown)])}, but the training points are rows 0 to "
             f"{n - 1}; new points go in as a table of their features."
         )

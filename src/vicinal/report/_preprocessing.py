@@ -11,6 +11,7 @@ from scipy import sparse
 from vicinal._core.sparse import check_indices
 from vicinal._core.tables import as_table, distinct, missing_cells
 from vicinal._core.validation import check_choice, read_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.report._column_scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
 
 MIN_ROWS = 10
@@ -80,7 +81,7 @@ def prepare(source: RawTable, scaling: str = "auto") -> CleanTable:
     values, images = _table_of(source)
     n, d = values.shape
     if n < MIN_ROWS:
-        raise ValueError(
+        raise InvalidValueError(
             f"the table has {n} row{'s' if n != 1 else ''}, but structure shows from {MIN_ROWS} rows on; "
             "give more rows."
         )
@@ -91,7 +92,7 @@ def prepare(source: RawTable, scaling: str = "auto") -> CleanTable:
     kept = np.array([column["used"] for column in columns])
     _note_dropped([column for column in columns if column["missing"] < n], notes)
     if not kept.any():
-        raise ValueError(
+        raise InvalidValueError(
             f"all {d} numeric columns are constant or empty, so no row differs from another; "
             "give a table whose rows differ."
         )
@@ -123,7 +124,7 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
     if not hasattr(X, "columns"):
         for name, value in (("labels", labels), ("ids", ids)):
             if isinstance(value, str):
-                raise ValueError(
+                raise InvalidValueError(
                     f"{name}={value!r} names a column, but X is an array without names; give a "
                     "DataFrame, or the values themselves."
                 )
@@ -136,7 +137,7 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
     named = {role: name for role, name in roles.items() if isinstance(name, str)}
     for role, name in named.items():
         if name not in X.columns:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{role}={name!r}, but the columns of X are {', '.join(map(str, X.columns))}."
             )
     frame = X.drop(columns=list(named.values()))
@@ -145,7 +146,7 @@ def source_of(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
     names = distinct(frame.columns)
     others = {names[j]: j for j in range(len(kinds)) if j not in numeric}
     if not numeric:
-        raise ValueError(
+        raise InvalidValueError(
             f"X has no numeric column among {', '.join(map(str, X.columns))}; encode them as numbers."
         )
     return RawTable(
@@ -172,17 +173,19 @@ def _array(values: Any) -> np.ndarray | None:
 def _table_of(source: RawTable) -> tuple[np.ndarray, np.ndarray | None]:
     values, images = source.values, source.images
     if values.dtype.kind not in "buif":
-        raise TypeError(f"X has dtype {values.dtype}, but a table of real numbers is needed.")
+        raise InvalidTypeError(
+            f"X has dtype {values.dtype}, but a table of real numbers is needed."
+        )
     if values.ndim == 3:
         images = values if images is None else images
         values = values.reshape(len(values), -1)
     if values.ndim != 2 or values.shape[1] == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"X has shape {values.shape}, but a table (n_rows, n_columns) is needed; "
             "X.reshape(-1, 1) is one of a single column."
         )
     if images is not None and (images.ndim != 3 or len(images) != len(values)):
-        raise ValueError(
+        raise InvalidValueError(
             f"images has shape {images.shape}, but (n_rows, height, width) with n_rows={len(values)} "
             "is needed."
         )
@@ -253,7 +256,7 @@ def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray |
     found = np.where(missing, "", words)
     n_missing = int(missing.sum())
     if n_missing == n:
-        raise ValueError(f"none of the {n} rows has a label; leave labels out.")
+        raise InvalidValueError(f"none of the {n} rows has a label; leave labels out.")
     if n_missing:
         notes.append(
             f"{n_missing:,} of {n:,} rows have no label; scores against labels leave them out"
@@ -263,7 +266,7 @@ def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray |
 
 def _column(values: np.ndarray, n: int, name: str) -> list[str]:
     if values.shape != (n,):
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {values.shape}, but a value for each of the {n} rows is needed."
         )
     if values.dtype.kind != "f":

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal.exceptions import MissingDependencyError
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._steps.clusters import Clusters
 from vicinal.report._steps.exemplars import Exemplars
@@ -104,7 +105,9 @@ class Perception:
         try:
             import pandas
         except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'vicinal[cli]'.") from error
+            raise MissingDependencyError(
+                "to_frame needs pandas: pip install 'vicinal[cli]'."
+            ) from error
         columns: dict[str, Any] = {"id": self.data.ids}
         if self.data.labels is not None:
             columns[self.data.label_name] = [label or None for label in self.data.labels.tolist()]

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import real_array, require_memory
+from vicinal.exceptions import InvalidValueError
 
 LINES_PER_TASK = 16
 # The scale that "auto" sets, in units of the typical difference, and the least affinity of neighbours.
@@ -32,13 +33,13 @@ def check_image(image: Any) -> np.ndarray:
     """`image` as an array of finite real numbers with two or three axes and at least one pixel."""
     array = real_array(image, "image")
     if array.ndim not in (2, 3) or array.size == 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"image has shape {array.shape}, but (height, width) for grey or (height, width, "
             "channels) is needed, with at least one pixel."
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         first = np.argwhere(~np.isfinite(array))[0].tolist()
-        raise ValueError(
+        raise InvalidValueError(
             f"image holds NaN or infinity, the first at {first}; fill such pixels in, for instance "
             "by numpy.nan_to_num."
         )

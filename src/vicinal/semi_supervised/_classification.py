@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.affinities import EDGES_PER_NODE, FAR_OUT, edge_scale
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._labels import (
@@ -58,7 +59,7 @@ class TransductiveClassifier(ClassifierMixin, GraphEstimator):
         self
         """
         if y is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; mark "
                 "points without a class by -1."
             )

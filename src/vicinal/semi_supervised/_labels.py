@@ -9,36 +9,39 @@ import numpy as np
 
 from vicinal._core.tables import is_nothing, of_one_type
 from vicinal._core.validation import read_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 
 
 def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """y as floats with NaN where unknown, and the mask of the rows that are known."""
     if read_array(y, "y").dtype.kind == "c":
-        raise ValueError("Complex data not supported: y holds complex numbers.")
+        raise InvalidValueError("Complex data not supported: y holds complex numbers.")
     try:
         values = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(
+        raise InvalidValueError(
             "y does not hold numbers, but values are needed, and NaN where none is known; for "
             "classes there is GraphClassifier."
         ) from error
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
-        raise ValueError(f"y has shape {values.shape}, but (n,) or (n, n_columns) is needed.")
+        raise InvalidValueError(
+            f"y has shape {values.shape}, but (n,) or (n, n_columns) is needed."
+        )
     check_length(len(values), n)
     if n == 0:
-        raise ValueError("X and y have 0 points, but at least one labelled point is needed.")
+        raise InvalidValueError("X and y have 0 points, but at least one labelled point is needed.")
     if np.isinf(values).any():
-        raise ValueError("Input y contains infinity: mark values that are not known by NaN.")
+        raise InvalidValueError("Input y contains infinity: mark values that are not known by NaN.")
     known = ~np.isnan(values)
     labelled = np.asarray(known.reshape(n, -1).all(axis=1))
     partly = known.reshape(n, -1).any(axis=1) & ~labelled
     if partly.any():
-        raise ValueError(
+        raise InvalidValueError(
             f"y[{int(np.argmax(partly))}] is NaN in some columns only, but a row must be known or "
             "unknown as a whole; fit such columns one by one."
         )
     if not labelled.any():
-        raise ValueError(
+        raise InvalidValueError(
             "Input y contains NaN only, so no point is labelled; give at least one value."
         )
     return values, labelled
@@ -48,14 +51,14 @@ def check_codes(y: Any, n: int) -> np.ndarray:
     """y as numbers of classes, -1 where unknown."""
     codes = read_array(y, "y")
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
-        raise TypeError(
+        raise InvalidTypeError(
             f"y has shape {codes.shape} and dtype {codes.dtype}, but a flat array of integers is "
             "needed: classes from 0 on, -1 where unknown."
         )
     check_length(len(codes), n)
     codes = codes.astype(np.int64)
     if codes.min() < -1 or codes.max() < 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"y runs from {codes.min()} to {codes.max()}, but classes from 0 on are needed, -1 "
             "where unknown, and at least one that is known."
         )
@@ -75,14 +78,16 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     labels = column_or_1d(y, warn=True)
     check_length(len(labels), n)
     if any(is_nothing(label) for label in labels.tolist()):
-        raise ValueError(
+        raise InvalidValueError(
             "Input y contains NaN or None or NA; mark classes that are not known by -1, as "
             "y.astype(object).fillna(-1) does for a column of pandas."
         )
     if labels.dtype.kind == "f" and np.isinf(labels).any():
-        raise ValueError("Input y contains infinity, which is no class; mark the unknown by -1.")
+        raise InvalidValueError(
+            "Input y contains infinity, which is no class; mark the unknown by -1."
+        )
     if labels.dtype.kind == "f" and float(np.abs(labels).max(initial=0.0)) >= 2**53:
-        raise ValueError(
+        raise InvalidValueError(
             f"y holds {labels[np.argmax(np.abs(labels))]:g}, but classes that are floats must be whole "
             "numbers below 2**53; make them integers or strings."
         )
@@ -94,14 +99,14 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         unknown = labels == -1
     known = labels[~unknown]
     if len(known) == 0:
-        raise ValueError(
+        raise InvalidValueError(
             "y holds -1 only, so no point is labelled; give the class of at least one point."
         )
     if known.dtype.kind == "O":
         known = of_one_type(known, "y")
     check_classification_targets(known)
     if known.dtype.kind in "US" and "-1" in known.astype(str):
-        raise ValueError(
+        raise InvalidValueError(
             "y holds the string '-1', but unknown classes are marked by the number -1; make y an "
             "array of dtype object."
         )
@@ -144,6 +149,7 @@ def warn_unreached(reached: np.ndarray, given: str) -> None:
         f"no label reaches {len(missed):,} of {len(reached):,} points, the first is {missed[0]}: they are "
         f"given {given}. Label a point in each component of the graph, or connect the components, for "
         "instance by Graph.connect() or more neighbours.",
+        category=VicinalWarning,
         stacklevel=3,
     )
 
@@ -155,13 +161,14 @@ def warn_unknown(known: np.ndarray, why: str) -> None:
         warnings.warn(
             f"the class of {len(missed):,} of {len(known):,} points remains unknown (-1), the first is "
             f"X[{missed[0]}]: {why}.",
+            category=VicinalWarning,
             stacklevel=3,
         )
 
 
 def check_length(length: int, n: int) -> None:
     if length != n:
-        raise ValueError(
+        raise InvalidValueError(
             f"y has {length} value(s), but X has {n} point(s); give one for each, and mark those "
             "that are not known."
         )

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks
+from vicinal.exceptions import VicinalWarning
 
 # As many as `knn` connects by default.
 NEIGHBORS = 10
@@ -36,6 +37,7 @@ def keep_local(affinity: sparse.csr_array, n_classes: int) -> sparse.csr_array:
         f"X is a full similarity matrix in which the weight of a typical item is spread over {spread:.0f} of "
         f"{n} items, so that labels would reach everything at once: only the {NEIGHBORS} most similar items "
         "of each are used. To choose another number, give a sparse matrix that holds no others.",
+        category=VicinalWarning,
         stacklevel=3,
     )
     return most_similar(affinity, NEIGHBORS)

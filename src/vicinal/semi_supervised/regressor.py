@@ -9,6 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator
+from vicinal.exceptions import InvalidValueError
 from vicinal.semi_supervised._labels import check_values, count_points, warn_unreached
 from vicinal.semi_supervised.graph_prior import check_penalties, spread_values
 
@@ -106,7 +107,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         self
         """
         if y is None:
-            raise ValueError(
+            raise InvalidValueError(
                 "GraphRegressor requires y to be passed, but the target y is None; mark points "
                 "without a value by NaN."
             )

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.parallel import blocks
 from vicinal._core.validation import check_count, validate_input
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.semi_supervised._labels import (
     count_points,
     decode_classes,
@@ -90,7 +91,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         """
         check_count(self.n_neighbors, "n_neighbors")
         if y is None:
-            raise ValueError(
+            raise InvalidValueError(
                 "SimilarityVoteClassifier requires y to be passed, but the target y is None; mark "
                 "items without a class by -1."
             )
@@ -104,7 +105,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
             model = SelfSmoothing() if self.similarity is None else clone(self.similarity)
             self.smoothing_ = model.fit(X)
         else:
-            raise TypeError(
+            raise InvalidTypeError(
                 f"similarity={self.similarity!r}, but a SelfSmoothing, 'precomputed' or None is needed."
             )
         self.classes_, self._codes = classes, codes
@@ -135,7 +136,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         k = min(self.n_neighbors, len(self._labelled))
         if self.smoothing_ is None:
             if X.min() < 0:
-                raise ValueError(
+                raise InvalidValueError(
                     f"X holds the negative value {X.min():g}, but similarities must be >= 0."
                 )
             return self._votes(self._best(X, k))
@@ -170,7 +171,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
         n, everyone = len(self._codes), len(self._labelled) == len(self._codes)
         k = min(self.n_neighbors, len(self._labelled) - 1)
         if k < 1:
-            raise ValueError("only one item is labelled, so there is none to vote on it.")
+            raise InvalidValueError("only one item is labelled, so there is none to vote on it.")
         if self.smoothing_ is None:
             found = self._best(self._similarity, k, np.arange(n))
         elif everyone or not isinstance(self.smoothing_.similarity_, SmoothedSimilarity):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vicinal._core.files import atomic_write
+from vicinal.exceptions import MissingDependencyError
 
 Rows = list[dict[str, Any]]
 
@@ -43,7 +44,9 @@ def save_figure(fill: Callable[[Any], None], size: tuple[float, float], path: Pa
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("the study needs matplotlib: pip install 'vicinal[plot]'.") from error
+        raise MissingDependencyError(
+            "the study needs matplotlib: pip install 'vicinal[plot]'."
+        ) from error
     # Not pyplot: it would look for a screen.
     figure = Figure(figsize=size, layout="constrained")
     fill(figure)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.studies import proximity_graphs as study
 from vicinal.studies.experiments import Experiment, Rows, save_figure
 
@@ -166,7 +167,9 @@ def _shown(found: Curve, at: int) -> str:
 def plan(quick: bool, data: Path | None) -> tuple[study.Setting, list[Experiment]]:
     """Sizes and experiments of ``vicinal reproduce proximity-graphs``."""
     if data is not None:
-        raise ValueError("--data means nothing to proximity-graphs, which makes its own data.")
+        raise InvalidValueError(
+            "--data means nothing to proximity-graphs, which makes its own data."
+        )
     return study.QUICK if quick else study.FULL, [
         Experiment("clustering", study.clustering_errors, clustering_table, draw_clustering),
         Experiment("isomap", study.isomap_errors, isomap_table, draw_isomap),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vicinal.exceptions import InvalidValueError
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def _stored_links(
     needed, joined = spanning_subset(ends, n_components)
     if joined.any():
         i, j = (int(np.flatnonzero(joined[components] == part)[0]) for part in (0, 1))
-        raise ValueError(
+        raise InvalidValueError(
             f"the stored distances join the {n_components} components into {joined.max() + 1} only: "
             f"none leads from the component of row {i} to that of row {j}. Give the distances of all "
             "pairs, as a dense matrix, or build the graph on the points."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vicinal.exceptions import InvalidValueError
 import numpy as np
 from scipy import sparse
 
@@ -30,7 +31,7 @@ def graph_from_distances(distances: sparse.sparray | sparse.spmatrix) -> Graph:
     if (excess > slack).any():
         at = int(np.argmax(excess))
         i, j = listed.edges()[at]
-        raise ValueError(
+        raise InvalidValueError(
             f"X[{i}, {j}] = {listed.lengths[at]:g} but X[{j}, {i}] = {listed.lengths[at] - excess[at]:g}, "
             "and a distance must be the same in both directions; average them as (X + X.T) / 2, or "
             "leave one of the two out."
@@ -49,12 +50,12 @@ def neighbors_from_rows(rows: sparse.sparray | sparse.spmatrix) -> tuple[np.ndar
         csr.sum_duplicates()
     counts = np.diff(csr.indptr)
     if (counts == 0).any():
-        raise ValueError(
+        raise InvalidValueError(
             f"row {int(np.argmin(counts))} of X has no distance to any training point; take more neighbours "
             "or a larger radius."
         )
     if not (csr.data >= 0).all():
-        raise ValueError("X holds negative or undefined distances, but they must be >= 0.")
+        raise InvalidValueError("X holds negative or undefined distances, but they must be >= 0.")
     row = np.repeat(np.arange(csr.shape[0]), counts)
     order = np.lexsort((csr.indices, csr.data, row))
     column = np.arange(len(row)) - np.repeat(csr.indptr[:-1], counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,14 +79,14 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     if indices.dtype.kind not in "iu":
         swapped = indices.dtype.kind == "f" and distances.dtype.kind in "iu"
         remedy = "pass the indices first, then the distances" if swapped else "cast them to int"
-        raise TypeError(f"indices has dtype {indices.dtype}, but integers are needed; {remedy}.")
+        raise InvalidTypeError(f"indices has dtype {indices.dtype}, but integers are needed; {remedy}.")
     if indices.ndim != 2 or indices.size == 0 or indices.shape != distances.shape:
-        raise ValueError(
+        raise InvalidValueError(
             f"indices has shape {indices.shape} and distances {distances.shape}, but both must be "
             "(n_points, n_neighbors)."
         )
     if distances.dtype.kind not in "iuf":
-        raise TypeError(f"distances has dtype {distances.dtype}, but real numbers are needed.")
+        raise InvalidTypeError(f"distances has dtype {distances.dtype}, but real numbers are needed.")
     indices = np.ascontiguousarray(indices, dtype=np.int64)
     check_range(indices, len(indices), "indices", low=-1)
     distances = np.ascontiguousarray(distances, dtype=np.float64)
@@ -93,7 +94,7 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     good = (distances >= 0) & (distances < np.inf) | (indices < 0)
     if not good.all():
         i, c = np.argwhere(~good)[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"distances[{i}, {c}] = {distances[i, c]:g}, but distances must be finite and >= 0; "
             "mark a missing neighbour by the index -1."
         )
@@ -105,7 +106,7 @@ def _check_enough(indices: np.ndarray, counts: np.ndarray, n_neighbors: int) -> 
     short = short[(indices[short] >= 0).all(axis=1)]
     if len(short):
         i = short[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"n_neighbors={n_neighbors}, but row {i} of indices holds {counts[i]} neighbours besides node {i} itself; "
             "search for more or lower k."
         )
@@ -114,7 +115,7 @@ def _check_enough(indices: np.ndarray, counts: np.ndarray, n_neighbors: int) -> 
 def refuse_mutual_directed(mutual: bool, directed: bool) -> None:
     """Refuse two options that contradict each other."""
     if mutual and directed:
-        raise ValueError(
+        raise InvalidValueError(
             "mutual=True and directed=True contradict each other: mutual edges have no direction. "
             "Set one of them."
         )

@@ -17,6 +17,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
 from vicinal._core.parallel import one_blas_thread
 from vicinal._core.validation import require_memory
+from vicinal.exceptions import NotConvergedError
 from vicinal.operators._eigen.block_davidson import block_eigenpairs
 from vicinal.operators._eigen.multilevel import CoarseningStalled, multilevel_eigenpairs
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
@@ -183,7 +184,7 @@ def largest(
         return _lanczos(operator, n_pairs, tolerance, seed)
 
 
-class NotConverged(RuntimeError):
+class NotConverged(NotConvergedError):
     """No method reached the tolerance."""
 
     def __init__(

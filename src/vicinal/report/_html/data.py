@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal.exceptions import MissingDependencyError
 from vicinal.report._summary_text import cluster_name
 
 if TYPE_CHECKING:
@@ -185,7 +186,9 @@ def _sprites(found: Perception) -> dict[str, Any] | None:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError("images in a report need Pillow: pip install 'vicinal[cli]'.") from error
+        raise MissingDependencyError(
+            "images in a report need Pillow: pip install 'vicinal[cli]'."
+        ) from error
     step = max(1, -(-max(images.shape[1:]) // SPRITE_SIDE))
     height, width = images[:1, ::step, ::step].shape[1:]
     rows = np.arange(len(images))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.paths.matrix import PathSimilarity
 from vicinal.similarity.paths.similarity import log_neighbor_weights
@@ -41,7 +42,7 @@ def best_links(similarity: PathSimilarity, X: Any, n_jobs: int | None = -1) -> L
     """
     points, metric, robust, n_neighbors = similarity.origin
     if points is None:
-        raise ValueError(
+        raise InvalidValueError(
             "the similarity was made of a graph that does not know its points, so new points have no "
             "steps to them; start from points, or give the Graph its points."
         )

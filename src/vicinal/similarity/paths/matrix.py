@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
 from vicinal._core.validation import check_count, check_real, real_array, require_memory
+from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 from vicinal.graphs._checks import check_range
 from vicinal.operators.ultrametric import Ultrametric
 from vicinal.similarity.paths._auto_sigma import SigmaCurve
@@ -76,6 +77,7 @@ class PathSimilarity:
                 f"sigma={sigma:g} is so small that all similarities are 0 as floating point numbers "
                 f"(the largest is exp({self.log_largest:.0f})); take a larger sigma, or ask for "
                 "logarithms: pairs(i, j, log=True).",
+                category=VicinalWarning,
                 stacklevel=3,
             )
 
@@ -157,7 +159,7 @@ class PathSimilarity:
             Labels, numbered by the clusters' first points.
         """
         if (threshold is None) == (n_clusters is None):
-            raise TypeError("give either a threshold or n_clusters.")
+            raise InvalidTypeError("give either a threshold or n_clusters.")
         if threshold is not None:
             threshold = check_real(threshold, "threshold", low=0.0, high=1.0, open_low=True)
             return self.tree.clusters(-np.log(threshold))
@@ -184,7 +186,7 @@ class PathSimilarity:
             side = int(depths[i] < depths[j])
             node = int(parents[j if side else i])
             if node < 0:
-                raise ValueError(
+                raise InvalidValueError(
                     f"no path leads from {ways[0][0]} to {ways[1][0]}: they are in different components."
                 )
             ways[side].append(node)
@@ -208,7 +210,9 @@ class PathSimilarity:
     def _items(self, items: Any, name: str) -> np.ndarray:
         array = np.asarray(items)
         if array.dtype.kind not in "iu":
-            raise TypeError(f"{name} has dtype {array.dtype}, but numbers of points are needed.")
+            raise InvalidTypeError(
+                f"{name} has dtype {array.dtype}, but numbers of points are needed."
+            )
         check_range(array, self.shape[0], name)
         return array
 

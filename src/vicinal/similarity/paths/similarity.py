@@ -14,6 +14,7 @@ from vicinal._core.validation import (
     check_points,
     check_real,
 )
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs.graph import Graph
@@ -169,16 +170,16 @@ class Candidates(NamedTuple):
 def _steps_of(X: Any, metric: str, n_jobs: int | None, verbose: int) -> _Steps:
     if isinstance(X, Graph):
         if X.directed:
-            raise ValueError(
+            raise InvalidValueError(
                 "X is a directed graph, but similarities along paths need an undirected one; "
                 "X.symmetrize('union'), 'mean' or 'intersection' makes it so."
             )
         if X.n_nodes == 0:
-            raise ValueError("X is a graph without nodes, but at least one is needed.")
+            raise InvalidValueError("X is a graph without nodes, but at least one is needed.")
         return _Steps(X.points, X.metric, X, _unit(X.lengths), n_jobs, verbose)
     points = check_distances(X) if metric == "precomputed" else check_points(X)
     if not isinstance(points, np.ndarray):
-        raise TypeError(
+        raise InvalidTypeError(
             "X is a sparse matrix of distances; Graph.from_scipy(X) makes it a graph, whose edges are "
             "then the only steps."
         )
@@ -260,7 +261,7 @@ def _at_width(
         heights = np.square(lengths / sigma) / 2 + resistance
         heights -= log_weights[edges].sum(axis=1)
     if not np.isfinite(heights).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"sigma={sigma * steps.unit:g} is so small that the logarithms of similarities overflow: the "
             f"longest step is {lengths.max() * steps.unit:g}. Take a larger one; 'auto' reads it off "
             "the data."

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import fractional_matrix_power
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import many_duplicates
 from vicinal.operators.laplacians import LARGE
 from vicinal.similarity.smoothing._spectral import (
@@ -137,7 +138,7 @@ def _fractional_power(walk: np.ndarray, fraction: float) -> np.ndarray:
         return (vectors * values**fraction) @ np.linalg.inv(vectors)
     power = fractional_matrix_power(walk, fraction) if (values != 0).all() else None
     if power is None or not np.isfinite(power).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"the transition matrix has no power with the fraction {fraction:g} (it is singular and not "
             "diagonalisable); give an integer t, or make W symmetric by (W + W.T) / 2."
         )

@@ -16,6 +16,7 @@ from vicinal._core.validation import (
     real_array,
     require_memory,
 )
+from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._dense import (
     in_range,
     smooth_asymmetric,
@@ -57,10 +58,10 @@ def check_sources(
     """
     sources = check_list(sources, "sources", "similarities")
     if not sources:
-        raise ValueError("sources is empty, but at least one similarity is needed.")
+        raise InvalidValueError("sources is empty, but at least one similarity is needed.")
     shapes = [np.shape(source) for source in sources]
     if len(set(shapes)) > 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"sources have the shapes {', '.join(map(str, shapes))}, but all must be of the same items in "
             "the same order; an item that a source does not know is a row and a column of NaN."
         )
@@ -70,7 +71,7 @@ def check_sources(
     counting = [source.known for source, share in zip(checked, shares, strict=True) if share > 0]
     unknown = np.setdiff1d(np.arange(n), np.concatenate(counting))
     if len(unknown):
-        raise ValueError(
+        raise InvalidValueError(
             f"{len(unknown)} item(s) are missing in every source that counts, the first is {unknown[0]}; "
             "drop them, or give a source that knows them a weight above 0."
         )
@@ -153,16 +154,16 @@ def _known_part(matrix: Any, name: str) -> tuple[Any, np.ndarray]:
         matrix = real_array(matrix, name)
     shape = matrix.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has shape {shape}, but a square matrix of similarities is needed."
         )
     if sparse.issparse(matrix) or matrix.dtype.kind != "f":
         return matrix, np.arange(shape[0])
     absent = np.isnan(matrix).all(axis=1)
     if absent.all():
-        raise ValueError(f"{name} knows no item: all of it is NaN.")
+        raise InvalidValueError(f"{name} knows no item: all of it is NaN.")
     if not np.isnan(matrix[:, absent]).all():
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} has a row of NaN whose column is not: the row and the column of an item that it "
             "does not know must both be NaN."
         )
@@ -173,10 +174,10 @@ def _known_part(matrix: Any, name: str) -> tuple[Any, np.ndarray]:
 def _check_weights(weights: Any, n: int) -> np.ndarray:
     values = check_list(weights, "weights", "numbers >= 0")
     if len(values) != n:
-        raise ValueError(f"weights has {len(values)} number(s), but there are {n} sources.")
+        raise InvalidValueError(f"weights has {len(values)} number(s), but there are {n} sources.")
     shares = np.array([check_real(w, f"weights[{i}]", low=0.0) for i, w in enumerate(values)])
     if not shares.any():
-        raise ValueError("weights are all 0, but at least one source must count.")
+        raise InvalidValueError("weights are all 0, but at least one source must count.")
     return shares
 
 

@@ -16,6 +16,7 @@ from vicinal._core.validation import (
     check_real,
     validate_input,
 )
+from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._out_of_sample import PointKernel, point_distances
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
 from vicinal.similarity.smoothing.kernel import WIDTHS, smoothing_kernel
@@ -35,7 +36,7 @@ def check_parameters(model: Any) -> None:
     check_options(model)
     if not (isinstance(model.t, str) and model.t == "auto"):
         if isinstance(model.t, str):
-            raise ValueError(f"t={model.t!r}, but a number >= 0 or 'auto' is needed.")
+            raise InvalidValueError(f"t={model.t!r}, but a number >= 0 or 'auto' is needed.")
         check_steps(model.t)
     check_real(model.bandwidth, "bandwidth", low=0.0, open_low=True)
     check_count(model.n_neighbors, "n_neighbors")

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from vicinal._core.parallel import blocks
 from vicinal._core.validation import require_memory, validate_input
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.smoothing.kernel import point_scales
@@ -145,7 +146,7 @@ def is_given(metric: Any) -> bool:
 def check_new(model: Any, X: Any) -> Any:
     """New points of a fitted `SelfSmoothing`, or their distances or similarities to the fitted ones."""
     if not hasattr(model._walk, "sums") or (model.metric != "similarity" and not model._kernel):
-        raise ValueError(
+        raise InvalidValueError(
             "this SelfSmoothing was fused from similarities, so new points have none; fit it on "
             "points, distances or a similarity."
         )
@@ -153,7 +154,7 @@ def check_new(model: Any, X: Any) -> Any:
     sparse_too = "csr" if given else False
     new = validate_input(model, X, reset=False, dtype=np.float64, accept_sparse=sparse_too)
     if given and new.min() < 0:
-        raise ValueError(f"X holds the negative value {new.min():g}, but it must be >= 0.")
+        raise InvalidValueError(f"X holds the negative value {new.min():g}, but it must be >= 0.")
     return new
 
 
@@ -169,7 +170,7 @@ def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
     walk, kernel, t = model._walk, model._kernel, model.t_
     own = _own_at_the_start(walk) if t == 0 else None
     if own is None and not walk.symmetric:
-        raise ValueError(
+        raise InvalidValueError(
             "the fitted similarity is not symmetric, so rows of new items do not tell how similar fitted "
             "items are to them, and with that not how similar they are to themselves; fit (W + W.T) / 2."
         )
@@ -220,7 +221,7 @@ def _own_at_the_start(walk: Any) -> float | None:
         return float(diagonal[0])
     if walk.symmetric and hasattr(walk, "complete"):
         return None
-    raise ValueError(
+    raise InvalidValueError(
         "t=0, but fitted items are more or less similar to themselves, so that it is not known how similar "
         "new ones are; divide rows by the diagonal first."
     )
@@ -235,7 +236,7 @@ def _first_step(rows: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _check_reached(reached: np.ndarray, items: np.ndarray) -> None:
     if not reached.all():
-        raise ValueError(
+        raise InvalidValueError(
             f"X[{items[np.argmin(reached)]}] is not similar to any fitted item, so there is no way to it."
         )
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import many_duplicates
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import degrees, normalized_affinity, transition
@@ -165,7 +166,7 @@ def walk_steps(walk: DenseWalk | SparseWalk, seed: int) -> tuple[int, np.ndarray
     n = len(walk.sums)
     if not walk.symmetric:
         if isinstance(walk, SparseWalk):
-            raise ValueError(
+            raise InvalidValueError(
                 "t='auto', but the similarity is sparse and not symmetric; give a number of steps, or "
                 "method='dense'."
             )

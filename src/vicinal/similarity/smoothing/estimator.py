@@ -15,6 +15,7 @@ from vicinal._base.graph_estimator import reset_feature_attributes
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
 from vicinal._core.validation import check_count, check_list, require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._fusion import (
     FusedWalk,
     check_fusion,
@@ -359,7 +360,7 @@ class SelfSmoothing(
     def _check_steps(self, t: Any, name: str = "t") -> float:
         t = check_steps(t, name)
         if isinstance(self._walk, SparseWalk) and t != int(t):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name}={t}, but steps along a sparse similarity are whole; round it, or give "
                 "method='dense'."
             )

@@ -26,6 +26,7 @@ from vicinal._core.validation import (
     real_array,
     require_memory,
 )
+from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._dense import in_range, smooth_asymmetric, smooth_symmetric
 
 SELF = "A thing is similar to itself: set the diagonal to 1 or another positive number."
@@ -78,7 +79,7 @@ def self_smooth(
     """
     t = check_steps(t)
     if rank is not None and not psd:
-        raise ValueError(f"rank={rank!r} only means something with psd=True.")
+        raise InvalidValueError(f"rank={rank!r} only means something with psd=True.")
     weights, symmetric = check_similarity(W)
     if sparse.issparse(weights):
         n = weights.shape[0]
@@ -129,7 +130,7 @@ def check_self_similarity(
     if bad.any():
         first = int(np.argmax(bad))
         item = first if items is None else int(items[first])
-        raise ValueError(
+        raise InvalidValueError(
             f"self-normalisation is undefined: after smoothing, {int(bad.sum())} item(s) have no "
             f"similarity to themselves, the first is {item} with {own[first]:g}. {remedy}"
         )
@@ -183,14 +184,14 @@ def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
         W = real_array(W, name)
         shape = W.shape
         if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name} has shape {shape}, but a square matrix of similarities is needed; "
                 "smoothing_kernel makes one from distances."
             )
         matrix = check_points(W, name=name)
         if matrix.min() < 0:
             i, j = np.unravel_index(np.argmin(matrix), matrix.shape)
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name}[{i}, {j}] = {matrix[i, j]:g} is negative, but similarities must be >= 0; shift "
                 "them, or turn distances into similarities by smoothing_kernel."
             )
@@ -205,7 +206,7 @@ def _refuse_distances(matrix: np.ndarray, name: str) -> None:
     """Raise an error on what can only be distances: 0 on the diagonal, and nowhere else."""
     n = len(matrix)
     if n > 2 and not np.diagonal(matrix).any() and np.count_nonzero(matrix) == n * (n - 1):
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} is 0 on the diagonal and nowhere else, as distances are, but similarities are needed, "
             "which are largest there; SelfSmoothing(metric='precomputed') takes distances, and "
             "smoothing_kernel turns them into similarities. If these are similarities, set the diagonal: "
