@@ -112,7 +112,9 @@ def _vicinal(method: str) -> Callable[[np.ndarray], np.ndarray]:
     def run(X: np.ndarray) -> np.ndarray:
         from vicinal import ClusterPreservingEmbedding
 
-        return ClusterPreservingEmbedding(method, n_neighbors=K, random_state=0).fit_transform(X)
+        return ClusterPreservingEmbedding(
+            method=method, n_neighbors=K, random_state=0
+        ).fit_transform(X)
 
     return run
 

@@ -24,14 +24,14 @@ def walk_of(graph):
 def test_steps_to_and_from_a_point_are_those_of_the_digraph_that_holds_it(descriptor):
     X, _ = make_half_cylinders(60, 40, random_state=0)
     kept, new = X[:-12], X[-12:]
-    graph = graphs.contextual(kept, 6, descriptor)
+    graph = graphs.contextual(kept, 6, descriptor=descriptor)
     steps, known = new_contexts(graph, new, 1, descriptor=descriptor)
     entered = reverse_context_probabilities(graph, new, 1, descriptor=descriptor)
     assert not known.any()
     for i, point in enumerate(new):
         whole = walk_of(
             graphs.contextual(
-                np.vstack([kept, point]), 6, descriptor, sigma=graph.metadata["sigma"]
+                np.vstack([kept, point]), 6, descriptor=descriptor, sigma=graph.metadata["sigma"]
             )
         )
         assert_allclose(steps.toarray()[i], whole[-1, :-1], atol=1e-12)

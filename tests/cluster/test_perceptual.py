@@ -269,7 +269,7 @@ def test_k_subspaces_recovers_orthogonal_subspaces(seed, n_clusters, dimension):
     for c in range(n_clusters):
         rows[truth == c, c * dimension : (c + 1) * dimension] = rng.standard_normal((25, dimension))
     rows = rows @ turn
-    labels, bases, share = k_subspaces(rows, n_clusters, dimension, seed=seed)
+    labels, bases, share = k_subspaces(rows, n_clusters, dimension=dimension, random_state=seed)
     assert share > 1 - 1e-9
     assert adjusted_rand_score(labels, truth) == 1
     assert_array_equal(nearest_subspace(rows, bases), labels)
@@ -302,7 +302,7 @@ def test_more_neighbours_than_points_are_cut_with_a_warning():
 def test_a_digraph_of_distances_does_not_take_them_for_points():
     X = np.random.default_rng(0).random((40, 3))
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
-    digraph = graphs.contextual(distances, 5, "centroid", metric="precomputed")
+    digraph = graphs.contextual(distances, 5, descriptor="centroid", metric="precomputed")
     model = PerceptualClustering(2, noise=0).fit(digraph)
     with pytest.raises(ValueError, match="no context"):
         model.predict(distances[:2])

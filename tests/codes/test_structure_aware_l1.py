@@ -100,7 +100,7 @@ def test_as_the_formula_stands_everyone_gets_the_same_atoms():
 )
 def test_codes_are_those_of_the_lasso_over_the_dictionary(ranking, n_neighbors):
     X = table(60, 8)
-    graph = structure_aware_l1(X, 12, ranking, penalty=0.1, n_neighbors=n_neighbors)
+    graph = structure_aware_l1(X, 12, ranking=ranking, penalty=0.1, n_neighbors=n_neighbors)
     W, Z = dense(graph), unit_rows(X)
     assert graph.metadata["codes"].gaps.max() < 1e-8
     assert graph.metadata["codes"].support_sizes.max() <= 12
@@ -114,7 +114,7 @@ def test_codes_are_those_of_the_lasso_over_the_dictionary(ranking, n_neighbors):
 
 def test_exact_codes_over_dictionaries_are_those_of_the_linear_program():
     X = table(50, 4)
-    graph = structure_aware_l1(X, 7, "euclidean", equality=True)
+    graph = structure_aware_l1(X, 7, ranking="euclidean", equality=True)
     W, Z = dense(graph), unit_rows(X)
     atoms = np.argsort(np.linalg.norm(X[:, None] - X[None], axis=-1), axis=1)[:, 1:8]
     assert 0 < len(graph.metadata["codes"].inexact) < 50
@@ -211,8 +211,8 @@ def test_without_flow_atoms_are_ranked_by_affinity():
 def test_arguments_that_a_ranking_cannot_use_are_refused():
     X = table(30, 3)
     with pytest.raises(ValueError, match="n_neighbors=5 is given with ranking='euclidean'"):
-        structure_aware_l1(X, 4, "euclidean", n_neighbors=5)
+        structure_aware_l1(X, 4, ranking="euclidean", n_neighbors=5)
     with pytest.raises(ValueError, match="X has 2 points; contexts need 3"):
-        structure_aware_l1(X[:2], 1, "perceptual")
+        structure_aware_l1(X[:2], 1, ranking="perceptual")
     with pytest.raises(ValueError, match="so near to 1"):
         structure_aware_l1(X, 4, alpha=np.nextafter(1.0, 0.0))

@@ -106,6 +106,6 @@ def test_centroid_contexts_of_denormals_are_those_of_ordinary_numbers():
     from vicinal import contextual_distance
 
     X = np.random.default_rng(0).integers(0, 1 << 20, (12, 3)).astype(float)
-    expected = contextual_distance(X, 3, "centroid")[1]
-    found = contextual_distance(np.ldexp(X, -1074), 3, "centroid")[1]
+    expected = contextual_distance(X, 3, descriptor="centroid")[1]
+    found = contextual_distance(np.ldexp(X, -1074), 3, descriptor="centroid")[1]
     np.testing.assert_allclose(np.ldexp(found, 1074), expected, atol=1.0)

@@ -19,7 +19,7 @@ X, y = make_blobs(60, n_features=3, centers=1, random_state=0)
 SINGLE = X.astype(np.float32)
 EMBEDDINGS = [
     ClusterPreservingEmbedding(random_state=0),
-    ClusterPreservingEmbedding("mds", random_state=0),
+    ClusterPreservingEmbedding(method="mds", random_state=0),
     DiffusionMaps(2, random_state=0),
     Isomap(2),
     LaplacianEigenmaps(2, random_state=0),

@@ -58,7 +58,7 @@ DATA = {
 @pytest.mark.parametrize("name", DATA)
 def test_equals_the_dense_solution(name, sigma, method):
     X = DATA[name]
-    model = ClusterPreservingEmbedding(method, 3, sigma).fit(X)
+    model = ClusterPreservingEmbedding(method=method, n_components=3, sigma=sigma).fit(X)
     S = path_similarity(X, sigma).toarray()
     S /= S.max()
     values, vectors = dense_embedding(S, method, 3)
@@ -76,7 +76,7 @@ def test_equals_the_dense_solution(name, sigma, method):
 @both
 def test_equals_the_dense_solution_of_two_thousand_points(method):
     X = np.concatenate([blobs(1500), np.repeat(blobs(125, 1), 4, axis=0)])
-    model = ClusterPreservingEmbedding(method).fit(X)
+    model = ClusterPreservingEmbedding(method=method).fit(X)
     S = model.similarity_.toarray()
     _, vectors = dense_embedding(S / S.max(), method, 2)
     assert subspace_angles(model.embedding_, vectors).max() < 1e-6
@@ -88,7 +88,9 @@ def test_repeated_eigenvalues_give_the_whole_space(method):
     X = np.random.default_rng(0).random((30, 2))
     within = np.linalg.norm(X[:, None] - X[None], axis=-1)
     distances = np.kron(np.eye(4), within) + 5.0 * np.kron(1 - np.eye(4), np.ones((30, 30)))
-    model = ClusterPreservingEmbedding(method, 3, 1.0, metric="precomputed").fit(distances)
+    model = ClusterPreservingEmbedding(
+        method=method, n_components=3, sigma=1.0, metric="precomputed"
+    ).fit(distances)
     assert np.ptp(model.eigenvalues_) < 1e-9 * model.eigenvalues_[0]
     S = model.similarity_.toarray()
     _, vectors = dense_embedding(S / S.max(), method, 3)
@@ -99,7 +101,7 @@ def test_repeated_eigenvalues_give_the_whole_space(method):
 @both
 def test_three_spirals_are_recovered_with_defaults(seed, method):
     X, truth = make_helices(random_state=seed)
-    Y = ClusterPreservingEmbedding(method).fit_transform(X)
+    Y = ClusterPreservingEmbedding(method=method).fit_transform(X)
     found = KMeans(3, n_init=10, random_state=0).fit_predict(Y)
     assert rand_index(truth, found) == 1.0
 
@@ -112,14 +114,14 @@ def test_units_rotation_and_order_do_not_matter(method, seed, factor):
     X = DATA["blobs"][:120]
     order = rng.permutation(len(X))
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    base = ClusterPreservingEmbedding(method).fit_transform(X)
-    moved = ClusterPreservingEmbedding(method).fit_transform(factor * (X @ turn)[order])
+    base = ClusterPreservingEmbedding(method=method).fit_transform(X)
+    moved = ClusterPreservingEmbedding(method=method).fit_transform(factor * (X @ turn)[order])
     np.testing.assert_allclose(np.abs(moved), np.abs(base[order]), atol=1e-6 * np.abs(base).max())
 
 
 def test_dissimilarities_may_be_taken_for_distances():
     X = DATA["blobs"][:100]
-    model = ClusterPreservingEmbedding("mds", dissimilarity="plain").fit(X)
+    model = ClusterPreservingEmbedding(method="mds", dissimilarity="plain").fit(X)
     S = model.similarity_.toarray()
     distances = 1 - S / S.max()
     np.fill_diagonal(distances, 0.0)
@@ -152,7 +154,9 @@ def test_new_points_are_tied_to_the_tree_by_their_best_step(method, robust):
     X = DATA["blobs"][:150]
     rng = np.random.default_rng(1)
     new = np.concatenate([X[:10] + 0.1 * rng.normal(size=(10, 3)), rng.normal(size=(5, 3)) * 3])
-    model = ClusterPreservingEmbedding(method, 2, 0.8, robust, 5).fit(X)
+    model = ClusterPreservingEmbedding(
+        method=method, n_components=2, sigma=0.8, robust=robust, n_neighbors=5
+    ).fit(X)
     placed = model.transform(new)
     S = model.similarity_.toarray() / model.similarity_.pairs(0, 0)
     for x, place in zip(new, placed, strict=True):
@@ -170,7 +174,7 @@ def test_new_points_are_tied_to_the_tree_by_their_best_step(method, robust):
 def test_new_points_fall_into_their_clusters(method):
     X, truth = make_helices(random_state=0)
     new, new_truth = make_helices(random_state=1)
-    model = ClusterPreservingEmbedding(method).fit(X)
+    model = ClusterPreservingEmbedding(method=method).fit(X)
     nearest = NearestNeighbors(n_neighbors=1).fit(model.embedding_)
     found = truth[nearest.kneighbors(model.transform(new))[1][:, 0]]
     assert (found == new_truth).mean() > 0.97
@@ -180,10 +184,10 @@ def test_new_points_fall_into_their_clusters(method):
 def test_distances_and_graphs_go_in_directly(method):
     X = DATA["blobs"][:100]
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
-    by_points = ClusterPreservingEmbedding(method).fit(X)
-    by_distances = ClusterPreservingEmbedding(method, metric="precomputed").fit(distances)
-    by_graph = ClusterPreservingEmbedding(method).fit(graphs.complete(X))
-    by_similarity = ClusterPreservingEmbedding(method).fit(path_similarity(X))
+    by_points = ClusterPreservingEmbedding(method=method).fit(X)
+    by_distances = ClusterPreservingEmbedding(method=method, metric="precomputed").fit(distances)
+    by_graph = ClusterPreservingEmbedding(method=method).fit(graphs.complete(X))
+    by_similarity = ClusterPreservingEmbedding(method=method).fit(path_similarity(X))
     for other in (by_distances, by_graph, by_similarity):
         np.testing.assert_allclose(
             np.abs(other.embedding_), np.abs(by_points.embedding_), atol=1e-8
@@ -196,7 +200,7 @@ def test_distances_and_graphs_go_in_directly(method):
     )
     assert not hasattr(by_graph, "n_features_in_")
     path = Graph.from_edges(3, [[0, 1], [1, 2]], [1.0, 2.0])
-    bare = ClusterPreservingEmbedding(method, 1).fit(path)
+    bare = ClusterPreservingEmbedding(method=method, n_components=1).fit(path)
     with pytest.raises(ValueError, match="does not know its points"):
         bare.transform(new)
 
@@ -212,14 +216,14 @@ def test_pieces_of_a_graph_are_told_apart_first():
     for piece in range(n_pieces):
         assert np.ptp(model.embedding_[labels == piece, : n_pieces - 1], axis=0).max() < 1e-9
     assert len(np.unique(model.embedding_[:, : n_pieces - 1].round(9), axis=0)) == n_pieces
-    by_scaling = ClusterPreservingEmbedding("mds", n_pieces - 1).fit(graph)
+    by_scaling = ClusterPreservingEmbedding(method="mds", n_components=n_pieces - 1).fit(graph)
     assert np.isfinite(by_scaling.embedding_).all()
 
 
 @both
 def test_equal_points_have_no_direction_and_a_warning_says_so(method):
     with pytest.warns(UserWarning, match="0 direction"):
-        model = ClusterPreservingEmbedding(method).fit(np.ones((10, 2)))
+        model = ClusterPreservingEmbedding(method=method).fit(np.ones((10, 2)))
     np.testing.assert_array_equal(model.embedding_, np.zeros((10, 2)))
     np.testing.assert_array_equal(model.transform([[3.0, 3.0]]), [[0.0, 0.0]])
 
@@ -229,7 +233,9 @@ def test_fewer_directions_than_asked_are_said_and_zero(method):
     # Two tight pairs of duplicates: one direction tells all there is.
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
     with pytest.warns(UserWarning, match="1 direction"):
-        model = ClusterPreservingEmbedding(method, 2, 0.5, robust=False).fit(X)
+        model = ClusterPreservingEmbedding(
+            method=method, n_components=2, sigma=0.5, robust=False
+        ).fit(X)
     assert model.embedding_[0, 0] == pytest.approx(-model.embedding_[-1, 0])
     np.testing.assert_array_equal(model.embedding_[:, 1], 0.0)
 
@@ -238,7 +244,7 @@ def test_fewer_directions_than_asked_are_said_and_zero(method):
 def test_a_tiny_sigma_still_tells_clusters_or_points(method):
     X = DATA["blobs"][:60]
     with pytest.warns(UserWarning, match="so small"):
-        model = ClusterPreservingEmbedding(method, 2, 1e-4).fit(X)
+        model = ClusterPreservingEmbedding(method=method, n_components=2, sigma=1e-4).fit(X)
     assert np.isfinite(model.embedding_).all()
     assert np.ptp(model.embedding_) > 0
 
@@ -246,13 +252,15 @@ def test_a_tiny_sigma_still_tells_clusters_or_points(method):
 @both
 def test_any_number_of_threads_and_any_seed_give_the_same(method):
     X = blobs(2500)
-    one, two = (ClusterPreservingEmbedding(method, n_jobs=k).fit(X) for k in (1, 2))
-    other = ClusterPreservingEmbedding(method, random_state=7).fit(X)
+    one, two = (ClusterPreservingEmbedding(method=method, n_jobs=k).fit(X) for k in (1, 2))
+    other = ClusterPreservingEmbedding(method=method, random_state=7).fit(X)
     np.testing.assert_allclose(one.embedding_, two.embedding_, atol=1e-9)
     np.testing.assert_allclose(
         one.embedding_, other.embedding_, atol=1e-8 * np.abs(one.embedding_).max()
     )
-    same = [ClusterPreservingEmbedding(method, n_jobs=k, random_state=3).fit(X) for k in (1, 2)]
+    same = [
+        ClusterPreservingEmbedding(method=method, n_jobs=k, random_state=3).fit(X) for k in (1, 2)
+    ]
     np.testing.assert_array_equal(same[0].embedding_, same[1].embedding_)
 
 

@@ -20,8 +20,8 @@ def points():
 
 @pytest.mark.parametrize("descriptor", DESCRIPTORS)
 def test_weights_follow_formula_3(points, descriptor):
-    graph = contextual(points, 6, descriptor)
-    indices, distances = contextual_distance(points, 6, descriptor)
+    graph = contextual(points, 6, descriptor=descriptor)
+    indices, distances = contextual_distance(points, 6, descriptor=descriptor)
     # Over all contexts, distances of points to themselves included.
     sigma = distances.mean() + 3 * np.sqrt(((distances - distances.mean()) ** 2).mean())
     assert graph.metadata["sigma"] == pytest.approx(sigma, rel=1e-12)
@@ -75,8 +75,8 @@ def test_distances_too_large_for_sigma_have_weight_zero_without_a_warning(points
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_sigma_grows_with_the_points_at_any_scale(points, scale):
-    expected = contextual(points, 6, "centroid")
-    graph = contextual(points * scale, 6, "centroid")
+    expected = contextual(points, 6, descriptor="centroid")
+    graph = contextual(points * scale, 6, descriptor="centroid")
     assert graph.metadata["sigma"] == pytest.approx(expected.metadata["sigma"] * scale, rel=1e-9)
     np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
 
@@ -88,7 +88,7 @@ def test_points_that_are_all_the_same_have_weights_one():
 
 
 def test_the_trivial_descriptor_gives_the_graph_of_nearest_neighbours(points):
-    graph = contextual(points, 1, "trivial")
+    graph = contextual(points, 1, descriptor="trivial")
     np.testing.assert_array_equal(graph.lengths, knn(points, 1, directed=True).lengths)
 
 
@@ -96,21 +96,21 @@ def test_the_trivial_descriptor_gives_the_graph_of_nearest_neighbours(points):
 def test_products_distances_and_lists_give_the_same_graph(points, descriptor):
     centred = points - points.mean(axis=0)
     lengths = np.sqrt(((centred[:, None] - centred[None]) ** 2).sum(axis=2))
-    expected = contextual(centred, 6, descriptor)
+    expected = contextual(centred, 6, descriptor=descriptor)
     listed = NeighborSearch(centred).nearest(6)
     for data, arguments in (
         (centred, {"neighbors": listed}),
         (centred @ centred.T, {"metric": "gram", "n_features": 3}),
         (lengths, {"metric": "precomputed", "n_features": 3}),
     ):
-        graph = contextual(data, 6, descriptor, **arguments)
+        graph = contextual(data, 6, descriptor=descriptor, **arguments)
         np.testing.assert_array_equal(graph.edges(), expected.edges())
         np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
 
 
 def test_a_descriptor_of_the_user_makes_a_graph(points):
-    graph = contextual(points, 6, lambda P: P.mean(axis=0))
-    expected = contextual(points, 6, "centroid")
+    graph = contextual(points, 6, descriptor=lambda P: P.mean(axis=0))
+    expected = contextual(points, 6, descriptor="centroid")
     np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
 
 

@@ -19,7 +19,9 @@ both = pytest.mark.parametrize("descriptor", LITERAL)
 
 def assert_literal(X, k, descriptor, rows, tolerance=1e-9, epsilon=None, **arguments):
     """Relative to the largest distance in a context: a small one is a difference of large numbers."""
-    indices, distances = contextual_distance(X, k, descriptor, epsilon=epsilon, **arguments)
+    indices, distances = contextual_distance(
+        X, k, descriptor=descriptor, epsilon=epsilon, **arguments
+    )
     epsilon = np.sqrt(10.0 * X.shape[1] / k) if epsilon is None else epsilon
     assert distances[:, 0].tolist() == [0.0] * len(X)
     for row in rows:
@@ -102,7 +104,9 @@ def test_the_distortion_can_be_set(epsilon):
 def test_points_that_are_all_the_same_are_at_distance_zero():
     for value in (0.0, 0.1, 1e6 / 3):
         for descriptor in LITERAL:
-            assert not contextual_distance(np.full((12, 3), value), 5, descriptor)[1].any()
+            assert not contextual_distance(np.full((12, 3), value), 5, descriptor=descriptor)[
+                1
+            ].any()
 
 
 def test_a_copy_of_the_point_is_as_near_as_itself():
@@ -117,7 +121,7 @@ def test_a_copy_of_the_point_is_as_near_as_itself():
 @pytest.mark.parametrize("scale", [1.0, 1e-170, 1e200])
 def test_the_trivial_descriptor_is_the_euclidean_distance_bit_for_bit(n_features, scale):
     X = np.random.default_rng(0).normal(size=(50, n_features)) * scale
-    indices, distances = contextual_distance(X, 1, "trivial")
+    indices, distances = contextual_distance(X, 1, descriptor="trivial")
     expected = NeighborSearch(X).nearest(1)
     np.testing.assert_array_equal(indices, expected[0])
     np.testing.assert_array_equal(distances, expected[1])
@@ -126,8 +130,8 @@ def test_the_trivial_descriptor_is_the_euclidean_distance_bit_for_bit(n_features
 @pytest.mark.parametrize("gamma", [-3.0, -0.25, 1.5])
 def test_any_trivial_descriptor_is_the_euclidean_distance(gamma):
     X = np.random.default_rng(1).normal(size=(20, 3))
-    combined = contextual_distance(X, 1, lambda P: gamma * P[0] + (1 - gamma) * P[-1])[1]
-    expected = contextual_distance(X, 1, "trivial")[1]
+    combined = contextual_distance(X, 1, descriptor=lambda P: gamma * P[0] + (1 - gamma) * P[-1])[1]
+    expected = contextual_distance(X, 1, descriptor="trivial")[1]
     np.testing.assert_allclose(combined, expected, rtol=1e-12)
 
 
@@ -140,7 +144,7 @@ def test_neighbours_are_the_nearest_with_the_point_first():
 @both
 def test_distances_are_not_symmetric(descriptor):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    indices, distances = contextual_distance(X, 6, descriptor)
+    indices, distances = contextual_distance(X, 6, descriptor=descriptor)
     dense = np.full((40, 40), np.nan)
     np.put_along_axis(dense, indices, distances, axis=1)
     mutual = np.isfinite(dense) & np.isfinite(dense.T) & ~np.eye(40, dtype=bool)
@@ -162,8 +166,8 @@ def test_two_clusters_are_told_apart_where_euclidean_distances_mix_them():
 @both
 def test_inner_products_give_the_distances_of_their_points(descriptor):
     X = np.random.default_rng(5).normal(size=(30, 6))
-    expected = contextual_distance(X, 8, descriptor)
-    found = contextual_distance(X @ X.T, 8, descriptor, metric="gram", n_features=6)
+    expected = contextual_distance(X, 8, descriptor=descriptor)
+    found = contextual_distance(X @ X.T, 8, descriptor=descriptor, metric="gram", n_features=6)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
 
@@ -172,8 +176,10 @@ def test_inner_products_give_the_distances_of_their_points(descriptor):
 def test_distances_give_those_of_the_centred_points(descriptor):
     X = np.random.default_rng(6).normal(size=(30, 6))
     lengths = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
-    expected = contextual_distance(X - X.mean(axis=0), 8, descriptor)
-    found = contextual_distance(lengths, 8, descriptor, metric="precomputed", n_features=6)
+    expected = contextual_distance(X - X.mean(axis=0), 8, descriptor=descriptor)
+    found = contextual_distance(
+        lengths, 8, descriptor=descriptor, metric="precomputed", n_features=6
+    )
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
 
@@ -181,9 +187,9 @@ def test_distances_give_those_of_the_centred_points(descriptor):
 def test_the_trivial_descriptor_takes_products_and_distances():
     X = np.random.default_rng(7).normal(size=(15, 2))
     lengths = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
-    expected = contextual_distance(X, 1, "trivial")[1]
-    given_lengths = contextual_distance(lengths, 1, "trivial", metric="precomputed")[1]
-    given_products = contextual_distance(X @ X.T, 1, "trivial", metric="gram")[1]
+    expected = contextual_distance(X, 1, descriptor="trivial")[1]
+    given_lengths = contextual_distance(lengths, 1, descriptor="trivial", metric="precomputed")[1]
+    given_products = contextual_distance(X @ X.T, 1, descriptor="trivial", metric="gram")[1]
     np.testing.assert_allclose(given_lengths, expected, rtol=1e-12)
     np.testing.assert_allclose(given_products, expected, rtol=1e-9)
 
@@ -210,9 +216,11 @@ def test_neighbours_of_the_user_are_used_as_they_are():
 
 def test_a_descriptor_of_the_user_may_return_a_number_or_a_vector():
     X = np.random.default_rng(9).normal(size=(20, 3))
-    as_vector = contextual_distance(X, 6, lambda P: P.mean(axis=0))[1]
-    np.testing.assert_allclose(as_vector, contextual_distance(X, 6, "centroid")[1], atol=1e-13)
-    indices, as_number = contextual_distance(X, 6, lambda P: P[:, 0].max())
+    as_vector = contextual_distance(X, 6, descriptor=lambda P: P.mean(axis=0))[1]
+    np.testing.assert_allclose(
+        as_vector, contextual_distance(X, 6, descriptor="centroid")[1], atol=1e-13
+    )
+    indices, as_number = contextual_distance(X, 6, descriptor=lambda P: P[:, 0].max())
     for i, context in enumerate(indices):
         values = X[context, 0]
         added = [abs(values.max() - np.delete(values, j).max()) for j in range(7)]
@@ -226,10 +234,10 @@ def test_a_descriptor_that_changes_what_it_is_given_changes_nothing_else():
 
     X = np.random.default_rng(10).normal(size=(15, 2))
     before = X.copy()
-    found = contextual_distance(X, 4, sorts)[1]
+    found = contextual_distance(X, 4, descriptor=sorts)[1]
     np.testing.assert_array_equal(X, before)
     np.testing.assert_array_equal(
-        found, contextual_distance(X, 4, lambda P: np.median(P, axis=0))[1]
+        found, contextual_distance(X, 4, descriptor=lambda P: np.median(P, axis=0))[1]
     )
 
 
@@ -244,8 +252,8 @@ def test_the_order_of_points_does_not_matter(descriptor, table):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(15, n_features))
     order = rng.permutation(15)
-    indices, distances = contextual_distance(X, k, descriptor)
-    permuted, again = contextual_distance(X[order], k, descriptor)
+    indices, distances = contextual_distance(X, k, descriptor=descriptor)
+    permuted, again = contextual_distance(X[order], k, descriptor=descriptor)
     np.testing.assert_array_equal(order[permuted], indices[order])
     np.testing.assert_array_equal(again, distances[order])
 
@@ -258,8 +266,8 @@ def test_rotation_does_not_matter(descriptor, table):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(15, n_features))
     turn = np.linalg.qr(rng.normal(size=(n_features, n_features)))[0]
-    expected = contextual_distance(X, k, descriptor)
-    found = contextual_distance(X @ turn, k, descriptor)
+    expected = contextual_distance(X, k, descriptor=descriptor)
+    found = contextual_distance(X @ turn, k, descriptor=descriptor)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
 
@@ -270,9 +278,9 @@ def test_centroid_distances_move_and_grow_with_the_points(table, factor):
     seed, n_features, k = table
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(15, n_features))
-    expected = contextual_distance(X, k, "centroid")
+    expected = contextual_distance(X, k, descriptor="centroid")
     for moved, unit in ((X + rng.normal(size=n_features), 1.0), (X * factor, factor)):
-        found = contextual_distance(moved, k, "centroid")
+        found = contextual_distance(moved, k, descriptor="centroid")
         np.testing.assert_array_equal(found[0], expected[0])
         np.testing.assert_allclose(found[1], expected[1] * unit, atol=1e-12 * unit)
 
@@ -288,18 +296,18 @@ def test_coding_lengths_depend_on_units_only_through_the_distortion():
 def test_any_number_of_threads_gives_the_same_bits(descriptor):
     X = np.random.default_rng(0).normal(size=(2500, 3))
     k = 1 if descriptor == "trivial" else 9
-    one = contextual_distance(X, k, descriptor, n_jobs=1)
-    two = contextual_distance(X, k, descriptor, n_jobs=2)
+    one = contextual_distance(X, k, descriptor=descriptor, n_jobs=1)
+    two = contextual_distance(X, k, descriptor=descriptor, n_jobs=2)
     np.testing.assert_array_equal(one[0], two[0])
     np.testing.assert_array_equal(one[1], two[1])
 
 
 def test_inner_products_may_be_rounded():
     products = POINTS @ POINTS.T
-    expected = contextual_distance(products, 5, "centroid", metric="gram")[1]
+    expected = contextual_distance(products, 5, descriptor="centroid", metric="gram")[1]
     products[3, 7] += 1e-15 * products.max()
     assert products[3, 7] != products[7, 3]
-    found = contextual_distance(products, 5, "centroid", metric="gram")[1]
+    found = contextual_distance(products, 5, descriptor="centroid", metric="gram")[1]
     np.testing.assert_allclose(found, expected, atol=1e-9)
     assert products[3, 7] != products[7, 3]
 
@@ -316,8 +324,10 @@ def test_input_is_not_changed(descriptor, metric):
     neighbors = NeighborSearch(X).nearest(4)[0]
     before, listed = data.copy(), neighbors.copy()
     data.flags.writeable = neighbors.flags.writeable = False
-    contextual_distance(data, 4, descriptor, metric=metric, n_features=3)
-    contextual_distance(data, 4, descriptor, neighbors=neighbors, metric=metric, n_features=3)
+    contextual_distance(data, 4, descriptor=descriptor, metric=metric, n_features=3)
+    contextual_distance(
+        data, 4, descriptor=descriptor, neighbors=neighbors, metric=metric, n_features=3
+    )
     np.testing.assert_array_equal(data, before)
     np.testing.assert_array_equal(neighbors, listed)
 
@@ -378,4 +388,4 @@ def test_a_sparse_distance_matrix_is_refused():
 
 def test_distances_whose_squares_overflow_are_refused():
     with pytest.raises(ValueError, match="overflow"):
-        contextual_distance(1e200 * LENGTHS, 3, "centroid", metric="precomputed")
+        contextual_distance(1e200 * LENGTHS, 3, descriptor="centroid", metric="precomputed")

@@ -51,7 +51,9 @@ def test_without_points_to_move_the_distances_are_jittered(metric):
     again = perturbed_mst(X, n_trees=6, metric=metric, random_state=0, n_jobs=1)
     assert graph.strengths.sum() / 2 == pytest.approx(59)
     assert graph == again
-    assert edge_set(perturbed_mst(X, 2, 0.0, metric=metric)) == edge_set(mst(X, metric=metric))
+    assert edge_set(perturbed_mst(X, 2, noise=0.0, metric=metric)) == edge_set(
+        mst(X, metric=metric)
+    )
 
 
 @pytest.mark.parametrize(

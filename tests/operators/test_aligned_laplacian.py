@@ -58,7 +58,7 @@ def test_it_is_the_sum_over_selection_matrices(W, beta):
 @pytest.mark.parametrize("beta", [0.9, 0.99999])
 def test_contextual_digraphs_are_aligned(descriptor, beta):
     X, _ = make_half_cylinders(30, 20, random_state=0)
-    graph = graphs.contextual(X, 6, descriptor)
+    graph = graphs.contextual(X, 6, descriptor=descriptor)
     expected, _ = literal_alignment(graph.to_scipy("strengths").toarray(), beta)
     found = aligned_digraph_laplacian(graph, beta).toarray()
     np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -150,7 +150,7 @@ def test_the_order_of_nodes_does_not_matter():
 def test_any_number_of_threads_gives_the_same_bits():
     # Large enough for products to be shared out.
     X = np.random.default_rng(0).normal(size=(20_000, 3))
-    graph = graphs.contextual(X, 14, "centroid")
+    graph = graphs.contextual(X, 14, descriptor="centroid")
     x = np.random.default_rng(1).standard_normal(20_000)
     one, two = (SymmetricWalk(graph, 0.999, n_jobs=jobs) @ x for jobs in (1, 2))
     np.testing.assert_array_equal(one, two)

@@ -106,7 +106,7 @@ def test_digits_are_kept_close_to_the_limit(n, beta):
 def test_a_large_digraph_is_solved_to_its_residual(beta):
     n = 20_000
     X = np.random.default_rng(1).normal(size=(n, 3))
-    graph = graphs.contextual(X, 10, "centroid")
+    graph = graphs.contextual(X, 10, descriptor="centroid")
     found = stationary_distribution(graph, beta)
     weights = graph.to_scipy("strengths")
     arriving = np.zeros(n, dtype=np.longdouble)

@@ -69,7 +69,7 @@ def test_scores_on_any_digraph_are_those_of_the_dense_inverse(weights, alpha, be
 @pytest.mark.parametrize("alpha", [0.1, 0.9, 0.999, 0.99999])
 def test_scores_of_points_are_those_of_the_dense_inverse(descriptor, alpha):
     X, _ = make_half_cylinders(150, 100, random_state=0)
-    weights = contextual(X, 10, descriptor).to_scipy("strengths").toarray()
+    weights = contextual(X, 10, descriptor=descriptor).to_scipy("strengths").toarray()
     model = PerceptualRanking(alpha=alpha, descriptor=descriptor).fit(X)
     expected = np.linalg.inv(np.eye(400) - alpha * dense_theta(weights, 0.99999))[:50]
     largest = expected.max(axis=1, keepdims=True)

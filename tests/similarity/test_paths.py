@@ -38,11 +38,11 @@ POINTS = {
 def test_equals_the_best_of_all_paths(name, sigma, robust):
     X = POINTS[name]
     expected = dense_paths(X, sigma, robust)
-    found = path_similarity(X, sigma, robust)
+    found = path_similarity(X, sigma, robust=robust)
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-12, atol=1e-12)
-    by_distances = path_similarity(distances_of(X), sigma, robust, metric="precomputed")
+    by_distances = path_similarity(distances_of(X), sigma, robust=robust, metric="precomputed")
     np.testing.assert_allclose(by_distances.toarray(), expected, rtol=1e-12, atol=1e-12)
-    by_graph = path_similarity(graphs.complete(X), sigma, robust)
+    by_graph = path_similarity(graphs.complete(X), sigma, robust=robust)
     np.testing.assert_allclose(by_graph.toarray(), expected, rtol=1e-12, atol=1e-12)
 
 
@@ -58,7 +58,7 @@ def test_equals_the_best_of_all_paths(name, sigma, robust):
 def test_any_points_agree_with_the_definition(seed, n, grid, robust, k, sigma):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (n, 2)).astype(float) if grid else rng.normal(size=(n, 2))
-    S = path_similarity(X, sigma, robust, k)
+    S = path_similarity(X, sigma, robust=robust, n_neighbors=k)
     A = S.toarray()
     np.testing.assert_allclose(A, dense_paths(X, sigma, robust, k), rtol=1e-12, atol=1e-12)
     # Ultrametric: no detour is better than the best path.

@@ -32,7 +32,9 @@ def literal(distances, k, n_neighbors, width):
 def test_is_the_formula(width, n, m, k):
     distances = distances_of(n, seed=n)
     expected = literal(distances, k, m, width)
-    np.testing.assert_allclose(smoothing_kernel(distances, k, m, width), expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        smoothing_kernel(distances, k, n_neighbors=m, width=width), expected, rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("width", ["pair", "global"])
@@ -69,7 +71,9 @@ def test_of_two_stored_distances_of_a_pair_the_smaller_counts():
     stored = sparse.csr_array([[0.0, 1.0, 4.0], [3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     least = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
     found = smoothing_kernel(stored, bandwidth=1.0, n_neighbors=1)
-    np.testing.assert_allclose(found.toarray(), smoothing_kernel(least, 1.0, 1), rtol=1e-12)
+    np.testing.assert_allclose(
+        found.toarray(), smoothing_kernel(least, 1.0, n_neighbors=1), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e-9, 1e9, 1e200])

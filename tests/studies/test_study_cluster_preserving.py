@@ -76,7 +76,7 @@ def test_ones_and_threes_of_mnist_are_clusters_with_defaults():
         drawn = study.draw_digits(setting, (1, 3), draw)
         similarity = path_similarity(drawn.points)
         for method in ("laplacian", "mds"):
-            Y = ClusterPreservingEmbedding(method).fit_transform(similarity)
+            Y = ClusterPreservingEmbedding(method=method).fit_transform(similarity)
             scores.append(study.score(Y, drawn.truth, draw))
     assert np.mean(scores[::2]) >= 0.96
     assert np.mean(scores[1::2]) >= 0.96

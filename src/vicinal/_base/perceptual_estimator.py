@@ -109,7 +109,7 @@ class PerceptualEstimator(BaseEstimator):
         return contextual_of_distinct(
             points,
             min(k, len(points) - 1),
-            self.descriptor,
+            descriptor=self.descriptor,
             epsilon=self.epsilon,
             n_jobs=self.n_jobs,
             verbose=self.verbose,

@@ -244,10 +244,10 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         kept = np.flatnonzero(~is_noise)
         self._first, rows = 0, vectors[:, :c]
         if self.assign == "subspaces":
-            labels, places, share = k_subspaces(rows[kept], c, seed=seed)
+            labels, places, share = k_subspaces(rows[kept], c, random_state=seed)
             after = vectors[:, 1 : c + 1]
             if after.shape[1] == c and _walk_between(walk, kept, labels) > SEPARATE:
-                other = k_subspaces(after[kept], c, seed=seed)
+                other = k_subspaces(after[kept], c, random_state=seed)
                 if other[2] > share:
                     self._first, rows, (labels, places, _) = 1, after, other
             found = relabel_by_first_occurrence(labels, places)

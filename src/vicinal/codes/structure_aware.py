@@ -35,8 +35,8 @@ RANKINGS = ("manifold", "euclidean", "perceptual")
 def structure_aware_l1(
     X: Any,
     n_atoms: float = 0.2,
-    ranking: str = "manifold",
     *,
+    ranking: str = "manifold",
     alpha: float = 0.99,
     correct_degrees: bool = True,
     n_neighbors: int | None = None,

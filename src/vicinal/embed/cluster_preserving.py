@@ -42,12 +42,12 @@ class ClusterPreservingEmbedding(
 
     Parameters
     ----------
+    n_components : int, default=2
+        Number of dimensions.
     method : {"laplacian", "mds"}, default="laplacian"
         "laplacian" (CPE-Lap) takes the slowest directions of the random walk among the similarities,
         formula (9) of the reference. "mds" (CPE-MDS) takes the coordinates of classical scaling,
         whose distances are as near as possible to the dissimilarities of formula (5).
-    n_components : int, default=2
-        Number of dimensions.
     sigma : float > 0 or "auto", default="auto"
         Width of the kernel, which both methods depend on strongly. "auto" follows the data and their
         units; see `vicinal.similarity.paths._auto_sigma` for the rule.
@@ -107,20 +107,20 @@ class ClusterPreservingEmbedding(
 
     def __init__(
         self,
-        method: str = "laplacian",
         n_components: int = 2,
+        *,
+        method: str = "laplacian",
         sigma: float | str = "auto",
         robust: bool = True,
         n_neighbors: int = 10,
-        *,
         dissimilarity: str = "squared",
         metric: str = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
-        self.method = method
         self.n_components = n_components
+        self.method = method
         self.sigma = sigma
         self.robust = robust
         self.n_neighbors = n_neighbors
@@ -222,8 +222,8 @@ class ClusterPreservingEmbedding(
         return path_similarity(
             X,
             self.sigma,
-            self.robust,
-            self.n_neighbors,
+            robust=self.robust,
+            n_neighbors=self.n_neighbors,
             metric=self.metric,
             n_jobs=self.n_jobs,
             verbose=self.verbose,

@@ -18,8 +18,8 @@ from vicinal.graphs.graph import Graph
 def contextual(
     X: Any,
     n_neighbors: int = 10,
-    descriptor: str | Callable = "coding_length",
     *,
+    descriptor: str | Callable = "coding_length",
     sigma: float | None = None,
     n_contexts: int | None = None,
     random_state: Any = None,
@@ -69,7 +69,7 @@ def contextual(
     indices, distances = contextual_distance(
         X,
         n_neighbors,
-        descriptor,
+        descriptor=descriptor,
         epsilon=epsilon,
         neighbors=neighbors,
         metric=metric,

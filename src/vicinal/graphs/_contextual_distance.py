@@ -39,8 +39,8 @@ TINY, EXPONENT = 1e-290, 1000
 def contextual_distance(
     X: Any,
     n_neighbors: int = 10,
-    descriptor: str | Callable = "coding_length",
     *,
+    descriptor: str | Callable = "coding_length",
     epsilon: float | None = None,
     neighbors: Any = None,
     metric: str = "euclidean",

@@ -154,9 +154,9 @@ def disjoint_mst(
 def perturbed_mst(
     X: Any,
     n_trees: int = 20,
+    *,
     noise: float = 0.4,
     n_neighbors: int = 5,
-    *,
     metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = -1,

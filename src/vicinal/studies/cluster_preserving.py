@@ -100,7 +100,9 @@ def digit_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
     rows = []
     similarity = path_similarity(images.points)
     for name, method in METHODS.items():
-        model = ClusterPreservingEmbedding(method, 5, random_state=0).fit(similarity)
+        model = ClusterPreservingEmbedding(method=method, n_components=5, random_state=0).fit(
+            similarity
+        )
         places[name] = model.embedding_[:, :2]
         rows += [
             {"method": name, "direction": k + 1, "eigenvalue": value}
@@ -165,7 +167,7 @@ def plane_embeddings(X: np.ndarray) -> dict[str, np.ndarray]:
 
 def _cluster_preserving(similarity: Any) -> dict[str, np.ndarray]:
     return {
-        name: ClusterPreservingEmbedding(method, random_state=0).fit_transform(similarity)
+        name: ClusterPreservingEmbedding(method=method, random_state=0).fit_transform(similarity)
         for name, method in METHODS.items()
     }
 

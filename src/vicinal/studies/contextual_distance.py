@@ -158,7 +158,7 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
         places[f"perceptual, {name}"] = Y
         found[f"perceptual, {name}"] = PerceptualClustering(c, noise=0.0, **shared).fit(X).labels_
         # Step 2 of the paper's algorithm to the letter: c eigenvectors, the first left out.
-        found[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, seed=0)[0]
+        found[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, random_state=0)[0]
     for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
         with threadpool_limits(limits=1):  # k-means of few rows only waits for its threads
             found[name] = SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_

@@ -239,7 +239,9 @@ def automatic_steps(setting: Setting, verbose: int = 0) -> Outcome:
 
 def kernel_of(items: Items, names: list[str], neighbors: int = SHAPE_NEIGHBORS) -> np.ndarray:
     """Formula (1) of each source with k = 0.1, averaged."""
-    return np.mean([smoothing_kernel(items.distances[name], 0.1, neighbors) for name in names], 0)
+    return np.mean(
+        [smoothing_kernel(items.distances[name], 0.1, n_neighbors=neighbors) for name in names], 0
+    )
 
 
 def affinity_propagation(similarity: np.ndarray) -> np.ndarray:

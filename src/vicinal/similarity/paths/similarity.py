@@ -35,9 +35,9 @@ MANY = 5_000
 def path_similarity(
     X: Any,
     sigma: float | str = "auto",
+    *,
     robust: bool = True,
     n_neighbors: int = 10,
-    *,
     metric: str = "euclidean",
     n_jobs: int | None = -1,
     verbose: int = 0,

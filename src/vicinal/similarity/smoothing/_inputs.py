@@ -57,7 +57,9 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
         distances = point_distances(points, model, _holds_all(model.method, len(points)))
     kernel = PointKernel.of(points, distances, model)
     return (
-        smoothing_kernel(distances, model.bandwidth, model.n_neighbors, model.width),
+        smoothing_kernel(
+            distances, model.bandwidth, n_neighbors=model.n_neighbors, width=model.width
+        ),
         True,
         kernel,
     )
@@ -68,7 +70,7 @@ def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:
     if not (isinstance(model.metric, str) and model.metric == "precomputed"):
         return None
     return lambda distances: smoothing_kernel(
-        distances, model.bandwidth, model.n_neighbors, model.width
+        distances, model.bandwidth, n_neighbors=model.n_neighbors, width=model.width
     )
 
 

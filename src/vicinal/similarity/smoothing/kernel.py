@@ -13,7 +13,7 @@ WIDTHS = ("pair", "global")
 
 
 def smoothing_kernel(
-    distances: Any, bandwidth: float = 0.1, n_neighbors: int = 30, width: str = "pair"
+    distances: Any, bandwidth: float = 0.1, *, n_neighbors: int = 30, width: str = "pair"
 ) -> np.ndarray | sparse.csr_array:
     """Similarities exp(-d^2 / (k s^2)), the usual input of `self_smooth`.
 
