@@ -1,0 +1,15 @@
+from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
+from vicinal.cluster.partition import spectral_labels as spectral_labels
+from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
+from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSubspaceClustering
+from vicinal.cluster.spectral import SpectralClustering as SpectralClustering
+from vicinal.cluster.subspaces import k_subspaces as k_subspaces
+
+__all__ = [
+    "KernelKMeans",
+    "PerceptualClustering",
+    "SparseSubspaceClustering",
+    "SpectralClustering",
+    "k_subspaces",
+    "spectral_labels",
+]

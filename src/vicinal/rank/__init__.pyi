@@ -1,0 +1,11 @@
+from vicinal.rank._pagerank import pagerank as pagerank
+from vicinal.rank.label_propagation import LabelPropagationRanking as LabelPropagationRanking
+from vicinal.rank.manifold import ManifoldRanking as ManifoldRanking
+from vicinal.rank.perceptual import PerceptualRanking as PerceptualRanking
+
+__all__ = [
+    "LabelPropagationRanking",
+    "ManifoldRanking",
+    "PerceptualRanking",
+    "pagerank",
+]

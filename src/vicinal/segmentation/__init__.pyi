@@ -1,0 +1,5 @@
+from vicinal.segmentation.normalized_cut import segment as segment
+
+__all__ = [
+    "segment",
+]
