@@ -22,6 +22,7 @@ __version__ = "0.1.0.dev0"
 lend(["l1", "structure_aware_l1"], source="vicinal.codes", to="vicinal.graphs")
 
 LAZY_NAMES = {
+    "_base.citation": ["citation"],
     "neighbors.transformer": ["KNNTransformer"],
     "graphs.graph": ["Graph"],
     "graphs._contextual_distance": ["contextual_distance"],

@@ -12,6 +12,7 @@ from vicinal import report as report
 from vicinal import segmentation as segmentation
 from vicinal import semi_supervised as semi_supervised
 from vicinal import similarity as similarity
+from vicinal._base.citation import citation as citation
 from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
 from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSubspaceClustering
@@ -63,6 +64,7 @@ __all__ = [
     "SimilarityVoteClassifier",
     "SparseSubspaceClustering",
     "SpectralClustering",
+    "citation",
     "cluster",
     "codes",
     "contextual_distance",
