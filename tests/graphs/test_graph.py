@@ -265,3 +265,14 @@ def test_the_repr_tells_size_direction_components_and_isolates():
     assert repr(graph) == "Graph(1,000 nodes, 998 edges, undirected, 2 components, 1 isolate)"
     arrow = Graph.from_edges(2, [[0, 1]], [1.0], directed=True)
     assert repr(arrow) == "Graph(2 nodes, 1 edge, directed, 1 component, 0 isolates)"
+
+
+def test_a_notebook_shows_the_numbers_of_a_graph_in_a_table():
+    html = Graph.from_edges(4, [[0, 1], [1, 2]], lengths=[1.0, 3.0])._repr_html_()
+    assert "<th>components</th><td>2</td>" in html
+    assert "<th>length</th><td>1 to 3, median 2</td>" in html
+    assert "<th>degree</th><td>0 to 2, median 1</td>" in html
+
+
+def test_a_graph_without_nodes_or_edges_shows_itself_too():
+    assert "<th>nodes</th><td>3</td>" in Graph.from_edges(3, [], lengths=[])._repr_html_()

@@ -27,6 +27,7 @@ from scipy.sparse.csgraph import connected_components
 from vicinal._core.options import checked
 from vicinal._core.validation import check_count
 from vicinal.graphs import _conversion as conversion
+from vicinal.graphs import _display
 from vicinal.graphs import _set_operations as algebra
 from vicinal.graphs import affinities
 from vicinal.graphs._build import neighbor_lists
@@ -311,15 +312,8 @@ class Graph:
     from_anndata = classmethod(conversion.from_anndata)
     from_kneighbors = classmethod(neighbor_lists.from_kneighbors)
 
-    def __repr__(self) -> str:
-        counts = [
-            _count(self.n_nodes, "node"),
-            _count(self.n_edges, "edge"),
-            "directed" if self.directed else "undirected",
-            _count(self.n_components, "component"),
-            _count(self.n_isolates, "isolate"),
-        ]
-        return f"Graph({', '.join(counts)})"
+    __repr__ = _display.as_text
+    _repr_html_ = _display.as_html
 
     def __eq__(self, other: object) -> bool:
         """Same nodes, edges, lengths, strengths and direction; points and metric do not matter."""
@@ -330,7 +324,3 @@ class Graph:
     def __hash__(self) -> int:
         longest = float(self.lengths.max(initial=0.0))
         return hash((self.n_nodes, self.directed, len(self.indices), longest))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
