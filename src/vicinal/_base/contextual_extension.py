@@ -14,7 +14,6 @@ from scipy import sparse
 from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs._contextual_distance import distances_in_contexts
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors import NeighborSearch
 
 # Contexts that a point enters are looked for among those of so many times k nearest training points: others
 # are of points in sparse regions, which walks hardly visit.
@@ -36,7 +35,7 @@ def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: 
     """
     points, n = graph.points, graph.n_nodes
     k = max(int(graph.degrees[0]), 1)
-    nearest, lengths = NeighborSearch(points, n_jobs=n_jobs).nearest(k, queries=X)
+    nearest, lengths = graph._search(n_jobs).nearest(k, queries=X)
     known = lengths[:, 0] == 0
     if k >= n - 1:
         known[:] = True
@@ -68,8 +67,7 @@ def reverse_context_probabilities(
     lengths = pair_lengths(points, "euclidean", edges).reshape(n, k)
     order = np.argsort(lengths, axis=1, kind="stable")
     radius = np.take_along_axis(lengths, order[:, -1:], axis=1)[:, 0]
-    search = NeighborSearch(points, n_jobs=n_jobs)
-    nearest, gaps = search.nearest(min(REACH * k, n), queries=X)
+    nearest, gaps = graph._search(n_jobs).nearest(min(REACH * k, n), queries=X)
     new, at = np.nonzero((gaps < radius[nearest]) & (gaps[:, :1] > 0))
     seeing = nearest[new, at]
     stay = np.take_along_axis(members[seeing], order[seeing, :-1], axis=1)

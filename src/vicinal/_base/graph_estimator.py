@@ -24,7 +24,6 @@ from vicinal.graphs._build.distance_rows import (
 )
 from vicinal.graphs.affinities import FAR_OUT, check_scale, edge_scale
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._sparse_points import METRICS as SPARSE_METRICS
 from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.operators.eigenpairs import nystrom
@@ -140,8 +139,7 @@ class GraphEstimator(NestedGraphParams):
         return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
 
     def _nearest_in(self, graph: Graph, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
-        return search.nearest(k, queries=X)
+        return graph._search(self.n_jobs).nearest(k, queries=X)
 
     def _weights_of(self, X: Any) -> sparse.csr_array:
         """Weights of new points on training points: a kernel of the distance, rows sum to 1.

@@ -27,9 +27,8 @@ from scipy.sparse.csgraph import connected_components
 from vicinal._core.options import checked
 from vicinal._core.validation import check_count
 from vicinal.graphs import _conversion as conversion
-from vicinal.graphs import _display
+from vicinal.graphs import _display, affinities
 from vicinal.graphs import _set_operations as algebra
-from vicinal.graphs import affinities
 from vicinal.graphs._build import neighbor_lists
 from vicinal.graphs._checks import (
     check_origin,
@@ -41,6 +40,7 @@ from vicinal.graphs._checks import (
     refuse_loops,
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
+from vicinal.neighbors._kept_search import KeptSearch
 
 
 class Graph:
@@ -103,6 +103,7 @@ class Graph:
     __slots__ = (
         "__weakref__",
         "_components",
+        "_search",
         "directed",
         "indices",
         "indptr",
@@ -124,6 +125,7 @@ class Graph:
     strengths_are_affinities: bool
     metadata: Mapping[str, Any]
     _components: np.ndarray | None
+    _search: KeptSearch
 
     @checked
     def __init__(
@@ -228,6 +230,7 @@ class Graph:
             "metadata": MappingProxyType(dict(metadata or {})),
             "strengths_are_affinities": strengths_are_affinities,
             "_components": None,
+            "_search": KeptSearch(points, metric),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

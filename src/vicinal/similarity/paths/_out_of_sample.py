@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal.exceptions import InvalidValueError
-from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.paths.matrix import PathSimilarity
 from vicinal.similarity.paths.similarity import log_neighbor_weights
 
@@ -40,13 +39,13 @@ def best_links(similarity: PathSimilarity, X: Any, n_jobs: int | None = -1) -> L
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     """
-    points, metric, robust, n_neighbors = similarity.origin
-    if points is None:
+    robust, n_neighbors = similarity.origin.robust, similarity.origin.n_neighbors
+    if similarity.origin.points is None:
         raise InvalidValueError(
             "the similarity was made of a graph that does not know its points, so new points have no "
             "steps to them; start from points, or give the Graph its points."
         )
-    search = NeighborSearch(points, metric=metric, n_jobs=n_jobs)
+    search = similarity.search(n_jobs)
     n, sigma = similarity.shape[0], similarity.sigma
     X = np.asarray(X)
     k = min(n, max(n_neighbors, 2))

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from vicinal._core.validation import check_count, check_real, real_array, require_memory
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 from vicinal.graphs._checks import check_range
+from vicinal.neighbors._kept_search import KeptSearch
 from vicinal.operators.ultrametric import Ultrametric
 from vicinal.similarity.paths._auto_sigma import SigmaCurve
 from vicinal.similarity.paths._merge_tree import MergeTree
@@ -68,7 +69,7 @@ class PathSimilarity:
         self.shape = (n, n)
         self.tree, self.sigma, self.sigma_curve = tree, sigma, sigma_curve
         self.log_weights, self.log_unit = log_weights, log_unit
-        self.origin = origin
+        self.origin, self.search = origin, KeptSearch(origin.points, origin.metric)
         self._edges = edges[tree.used]
         self.relative = Ultrametric(tree)
         self.log_largest = -self.relative.lowest

@@ -14,6 +14,7 @@ from vicinal._core.validation import require_memory, validate_input
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import distances_between, knn
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors._kept_search import KeptSearch
 from vicinal.similarity.smoothing.kernel import point_scales
 from vicinal.similarity.smoothing.operator import SELF, check_self_similarity
 
@@ -45,6 +46,7 @@ class PointKernel:
     width: str
     metric: Any
     n_jobs: int | None
+    _search: KeptSearch
 
     @classmethod
     def of(cls, points: np.ndarray | None, distances: Any, model: Any) -> PointKernel:
@@ -62,13 +64,12 @@ class PointKernel:
             model.width,
             model.metric,
             model.n_jobs,
+            KeptSearch(points, model.metric),
         )
 
     def search(self) -> NeighborSearch | None:
         """The search among fitted points; None if distances are given."""
-        if self.points is None:
-            return None
-        return NeighborSearch(self.points, metric=self.metric, n_jobs=self.n_jobs)
+        return None if self.points is None else self._search(self.n_jobs)
 
     def similarities(self, X: np.ndarray, search: NeighborSearch | None) -> np.ndarray:
         """Kernel (m, n) of new points and fitted ones, formula (1)."""

@@ -1,0 +1,62 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import vicinal
+from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors._kept_search import KeptSearch
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).random((200, 3))
+
+
+def test_the_index_is_built_on_first_use_and_then_kept(points):
+    kept = KeptSearch(points)
+    assert kept(1) is kept(1)
+    expected = NeighborSearch(points).nearest(4, queries=points[:5] + 0.01)
+    for got, want in zip(kept(1).nearest(4, queries=points[:5] + 0.01), expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_another_number_of_threads_gets_a_search_of_its_own(points):
+    kept = KeptSearch(points)
+    assert kept(1) is not kept(2)
+
+
+def test_the_index_is_not_pickled(points):
+    kept = KeptSearch(points)
+    before = len(pickle.dumps(kept))
+    kept(1)
+    assert len(pickle.dumps(kept)) == before
+    again = pickle.loads(pickle.dumps(kept))
+    np.testing.assert_array_equal(again(1).nearest(3)[0], kept(1).nearest(3)[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "place"),
+    [
+        (vicinal.SpectralClustering(2, random_state=0), "predict"),
+        (vicinal.SpectralClustering(2, graph=vicinal.path_similarity), "predict"),
+        (vicinal.LaplacianEigenmaps(2), "transform"),
+        (vicinal.PerceptualClustering(2, random_state=0), "predict"),
+        (vicinal.ClusterPreservingEmbedding(2), "transform"),
+        (vicinal.SelfSmoothing(2.0), "kneighbors"),
+    ],
+    ids=str,
+)
+def test_an_estimator_builds_one_index_for_all_its_new_points(model, place, points, monkeypatch):
+    model.fit(points)
+    built = []
+    original = NeighborSearch.__init__
+
+    def counting(self, *args, **kwargs):
+        built.append(self)
+        original(self, *args, **kwargs)
+
+    monkeypatch.setattr(NeighborSearch, "__init__", counting)
+    for start in range(3):
+        getattr(model, place)(points[start : start + 1] + 0.001)
+    assert len(built) <= 1
