@@ -1,0 +1,116 @@
+"""A user's type checker sees the real types behind the lazy names."""
+
+import ast
+import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vicinal
+
+SCRIPT = """\
+import numpy as np
+
+import vicinal
+from vicinal import Graph, SpectralClustering, graphs
+from vicinal.neighbors import NeighborSearch
+
+X = np.zeros((20, 3))
+graph = graphs.knn(X, n_neighbors=5)
+reveal_type(graph)
+reveal_type(graph | graphs.mst(X))
+reveal_type(graph.affinity())
+reveal_type(graph.n_components)
+reveal_type(Graph.from_edges(2, [[0, 1]], lengths=[1.0]))
+reveal_type(graphs.l1(X))
+reveal_type(SpectralClustering(2).fit(X))
+reveal_type(vicinal.PerceptualClustering().fit(X).predict(X))
+reveal_type(vicinal.contextual_distance(X))
+reveal_type(vicinal.path_similarity(X))
+reveal_type(NeighborSearch(X).nearest(3))
+reveal_type(vicinal.perceive(X))
+reveal_type(vicinal.citation())
+"""
+# In the order of the script; the last part of each name is enough to tell the types apart.
+REVEALED = [
+    "Graph",
+    "Graph",
+    "csr_array",
+    "int",
+    "Graph",
+    "Graph",
+    "SpectralClustering",
+    "ndarray",
+    "tuple[ndarray, ndarray]",
+    "PathSimilarity",
+    "tuple[ndarray, ndarray]",
+    "Perception",
+    "Citation",
+]
+LAZY = [
+    init.parent
+    for init in sorted(Path(vicinal.__file__).parent.rglob("__init__.py"))
+    if "attach(" in init.read_text(encoding="utf-8")
+]
+
+
+def shape(revealed):
+    """The type in short, without modules and the parameters of arrays."""
+    names = re.findall(r"Graph|SpectralClustering|PathSimilarity|Perception|Citation", revealed)
+    if names:
+        return names[0]
+    if revealed.startswith(("tuple", "builtins.tuple")):
+        return f"tuple[{', '.join(['ndarray'] * revealed.count('ndarray'))}]"
+    for name in ("csr_array", "ndarray", "int"):
+        if name in revealed:
+            return name
+    return revealed
+
+
+@pytest.mark.parametrize("folder", LAZY, ids=lambda folder: folder.name)
+def test_the_stub_lists_exactly_the_lazy_names(folder):
+    parts = folder.relative_to(Path(vicinal.__file__).parents[1]).parts
+    module = importlib.import_module(".".join(parts))
+    stub = ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8"))
+    imported = {}
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                imported[alias.asname] = (node.module, alias.name)
+    assert set(imported) == set(module.__all__)
+    for name, (origin, original) in imported.items():
+        assert getattr(importlib.import_module(origin), original) is getattr(module, name)
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "user_script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def test_mypy_sees_the_real_types_and_wrong_keywords(tmp_path, script):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("from vicinal import graphs\ngraphs.knn([[0.0]], neighbours=5)\n")
+    options = ["--config-file=", "--ignore-missing-imports", "--follow-imports=silent"]
+    command = [sys.executable, "-m", "mypy", *options, f"--cache-dir={tmp_path / 'cache'}"]
+    done = subprocess.run([*command, str(script), str(wrong)], capture_output=True, text=True)
+    found = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    # scipy ships no types, so mypy knows nothing of its sparse arrays.
+    expected = ["Any" if name == "csr_array" else name for name in REVEALED]
+    assert [shape(one) for one in found] == expected, done.stdout
+    assert 'Unexpected keyword argument "neighbours" for "knn"' in done.stdout
+
+
+def test_pyright_sees_the_real_types(script):
+    pyright = shutil.which("basedpyright", path=str(Path(sys.executable).parent))
+    assert pyright, "basedpyright is one of the test dependencies: pip install basedpyright"
+    done = subprocess.run([pyright, "--outputjson", str(script)], capture_output=True, text=True)
+    notes = json.loads(done.stdout)["generalDiagnostics"]
+    revealed = [note["message"] for note in notes if note["severity"] == "information"]
+    assert [shape(note.split('" is "')[1]) for note in revealed] == REVEALED, revealed
