@@ -58,6 +58,7 @@ __getattr__, __dir__, __all__ = attach(
         "codes",
         "datasets",
         "embed",
+        "exceptions",
         "graphs",
         "metrics",
         "neighbors",

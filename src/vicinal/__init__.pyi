@@ -2,6 +2,7 @@ from vicinal import cluster as cluster
 from vicinal import codes as codes
 from vicinal import datasets as datasets
 from vicinal import embed as embed
+from vicinal import exceptions as exceptions
 from vicinal import graphs as graphs
 from vicinal import metrics as metrics
 from vicinal import neighbors as neighbors
@@ -70,6 +71,7 @@ __all__ = [
     "contextual_distance",
     "datasets",
     "embed",
+    "exceptions",
     "graphs",
     "metrics",
     "neighbors",

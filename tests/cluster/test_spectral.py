@@ -15,9 +15,9 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import Graph, SpectralClustering, graphs
+from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal.cluster import spectral_labels
 from vicinal.cluster._eigengap import CLEAR, n_clusters_by_gap, relative_gaps
-from vicinal.cluster.partition import assign_rows, unit_rows
 from vicinal.datasets import make_spirals, make_two_moons
 
 DATA = os.environ.get("VICINAL_DATA")

@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 import vicinal
 from vicinal._base.graph_estimator import seed_from
-from vicinal.cluster.partition import assign_rows
+from vicinal._base.row_assignment import assign_rows
 
 
 class NoCounterpart(NotImplementedError):

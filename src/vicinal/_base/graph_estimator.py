@@ -129,7 +129,7 @@ class GraphEstimator(NestedGraphParams):
             )
         radius = (self.graph_params or {}).get("radius")
         if self.graph == "epsilon_ball" and radius is not None:
-            search = NeighborSearch(graph.points, metric=graph.metric, n_jobs=self.n_jobs)
+            search = graph._search(self.n_jobs)
             return neighbors_within(search, np.asarray(X), radius)
         if self.graph == "knn":
             # The graph has more edges a node than neighbours were asked for; a new point has not.

@@ -24,19 +24,23 @@ MAX_THREADS = 1 << 16
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads that ``n_jobs`` asks for: None is every core, -1 too, -2 all but one."""
+    """Number of threads that ``n_jobs`` stands for: -1 is every core, -2 all but one.
+
+    None means what it means in scikit-learn: 1, unless a `joblib.parallel_config` says otherwise.
+    """
+    if n_jobs is None:
+        from joblib import effective_n_jobs
+
+        return int(effective_n_jobs(None))
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
-    if n_jobs is None:
-        return cores
     number = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
     whole = isinstance(n_jobs, numbers.Integral) or (number and float(n_jobs).is_integer())
     if not number or not whole or n_jobs == 0:
         kind = InvalidValueError if number else InvalidTypeError
         raise kind(
-            f"n_jobs={n_jobs!r}: give a number of threads, None for all cores, or -1, -2, ... to count "
-            "back from all cores."
+            f"n_jobs={n_jobs!r}, but a number of threads is needed; -1 uses all cores, -2 all but one."
         )
     return min(int(n_jobs), MAX_THREADS) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 

@@ -283,18 +283,6 @@ def check_choice(value: Any, name: str, choices: Sequence[Any]) -> Any:
     )
 
 
-def check_graph(graph: Any, name: str = "graph") -> Any:
-    """`graph` if it is a `Graph`."""
-    from vicinal.graphs.graph import Graph
-
-    if isinstance(graph, Graph):
-        return graph
-    raise InvalidTypeError(
-        f"{name} is a {type(graph).__name__}, but a vicinal.Graph is needed; builders such as "
-        "vicinal.graphs.knn(X) return one and Graph.from_scipy makes one of a matrix."
-    )
-
-
 def check_list(values: Any, name: str, what: str) -> list[Any]:
     """`values` as a list, of anything that can be iterated over but text and mappings."""
     if not isinstance(values, (str, bytes, Mapping)):

@@ -12,7 +12,7 @@ from vicinal._core.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "partition": ["spectral_labels"],
+        "_spectral_labels": ["spectral_labels"],
         "spectral": ["SpectralClustering"],
         "kernel_kmeans": ["KernelKMeans"],
         "perceptual": ["PerceptualClustering"],

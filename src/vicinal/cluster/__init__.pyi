@@ -1,5 +1,5 @@
+from vicinal.cluster._spectral_labels import spectral_labels as spectral_labels
 from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
-from vicinal.cluster.partition import spectral_labels as spectral_labels
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
 from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSubspaceClustering
 from vicinal.cluster.spectral import SpectralClustering as SpectralClustering

@@ -12,15 +12,15 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.perceptual_estimator import PerceptualEstimator
-from vicinal._core.validation import check_choice, check_count, check_real
-from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster._noise import split_norms, visited
-from vicinal.cluster.partition import (
+from vicinal._base.row_assignment import (
     assign_rows,
     nearest_center,
     relabel_by_first_occurrence,
     unit_rows,
 )
+from vicinal._core.validation import check_choice, check_count, check_real
+from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._noise import split_norms, visited
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError, VicinalWarning
 from vicinal.operators.eigenpairs import nystrom

@@ -13,17 +13,11 @@ from vicinal._base.graph_estimator import (
     reset_feature_attributes,
     warn_disconnected,
 )
+from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.validation import check_choice, check_count, validate_input
 from vicinal.cluster._components import merge_components
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster.partition import (
-    METHODS,
-    TOLERANCE,
-    assign_rows,
-    nearest_center,
-    resolve_assign,
-    unit_rows,
-)
+from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.operators._components import affinity_components

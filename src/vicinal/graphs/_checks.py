@@ -136,3 +136,15 @@ def read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def check_graph(graph: Any, name: str = "graph") -> Any:
+    """`graph` if it is a `Graph`."""
+    from vicinal.graphs.graph import Graph
+
+    if isinstance(graph, Graph):
+        return graph
+    raise InvalidTypeError(
+        f"{name} is a {type(graph).__name__}, but a vicinal.Graph is needed; builders such as "
+        "vicinal.graphs.knn(X) return one and Graph.from_scipy makes one of a matrix."
+    )

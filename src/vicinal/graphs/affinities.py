@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import as_float, check_choice, check_graph
+from vicinal._core.validation import as_float, check_choice
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.graphs._checks import check_graph
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import check_graph, check_real, read_array
+from vicinal._core.validation import check_real, read_array
 from vicinal.exceptions import InvalidValueError
+from vicinal.graphs._checks import check_graph
 from vicinal.graphs.graph import Graph
 from vicinal.plot._axes import (
     check_axes,

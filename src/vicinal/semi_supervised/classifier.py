@@ -37,7 +37,8 @@ class GraphClassifier(TransductiveClassifier):
         > 0, how much a difference along an edge costs, against a wrong label.
     class_mass : bool, default=False
         Whether classes are weighted by their estimated proportions instead of by their numbers of
-        labels, see `vicinal.semi_supervised.class_probabilities`. Set it where labels were not drawn at random.
+        labels, see `vicinal.semi_supervised.class_probabilities`. Set it if labels were not drawn at
+        random.
     graph : str or callable, default="knn"
         Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.

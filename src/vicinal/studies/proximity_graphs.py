@@ -17,7 +17,7 @@ import numpy as np
 
 from vicinal import Isomap, graphs
 from vicinal._core.parallel import progress_bar
-from vicinal.cluster.partition import spectral_labels
+from vicinal.cluster._spectral_labels import spectral_labels
 from vicinal.datasets import make_swiss_roll
 from vicinal.graphs._entries import keep_entries
 from vicinal.graphs.graph import Graph

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import graphs
+from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal._core.parallel import progress_bar
-from vicinal.cluster.partition import TOLERANCE, assign_rows, unit_rows
+from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.datasets import make_two_moons
 from vicinal.graphs.graph import Graph
 from vicinal.metrics import clustering_accuracy, normalized_mutual_info

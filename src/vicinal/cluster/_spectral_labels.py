@@ -1,0 +1,84 @@
+"""`spectral_labels`: clusters of an affinity by its leading eigenvectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vicinal._base.row_assignment import assign_rows, unit_rows
+from vicinal._core.options import checked
+from vicinal._core.validation import check_choice, check_count
+from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
+from vicinal.operators.laplacians import as_affinity, degrees
+
+METHODS = ("njw", "ncut")
+ASSIGN = ("auto", "kmeans", "discretize")
+# Eigenvectors are wanted for where their rows lie, not to the last digit.
+TOLERANCE = 1e-5
+
+
+@checked
+def spectral_labels(
+    affinity: Any,
+    n_clusters: int,
+    *,
+    method: str = "njw",
+    assign: str = "auto",
+    random_state: int | None = None,
+    n_jobs: int | None = -1,
+) -> np.ndarray:
+    """Cluster the nodes of an affinity by its leading eigenvectors.
+
+    Parameters
+    ----------
+    affinity : Graph, sparse or dense matrix of shape (n, n)
+        Symmetric and nonnegative.
+    n_clusters : int
+        Number of clusters. If the graph has more components, the largest ones get the clusters and
+        the others join one of them: see `SpectralClustering` for a policy.
+    method : {"njw", "ncut"}, default="njw"
+        "njw" takes eigenvectors of D^-1/2 W D^-1/2 with rows scaled to unit length (Ng, Jordan and
+        Weiss); "ncut" takes the generalised ones, W v = value D v, of the normalised cut (Shi and
+        Malik).
+    assign : {"auto", "kmeans", "discretize"}, default="auto"
+        How rows become clusters: by k-means, or by the rotation that brings them nearest to
+        indicators (Yu and Shi). "auto" is k-means for "njw" and discretize for "ncut".
+    random_state : int, optional
+        Seed.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.cluster import spectral_labels
+    >>> W = np.kron(np.eye(2), np.ones((3, 3))) + 0.01
+    >>> spectral_labels(W, 2)
+    array([0, 0, 0, 1, 1, 1])
+    """
+    weights = as_affinity(affinity)
+    n = weights.shape[0]
+    n_clusters = check_count(n_clusters, "n_clusters", high=n, remedy=f"There are {n} points.")
+    check_choice(method, "method", METHODS)
+    pairs = leading_eigenpairs(
+        weights, n_clusters, tolerance=TOLERANCE, random_state=random_state, n_jobs=n_jobs
+    )
+    if method == "njw":
+        rows = unit_rows(pairs.vectors)
+    else:
+        rows = random_walk_eigenvectors(pairs.vectors, degrees(weights))
+    assign = resolve_assign(method, assign)
+    return assign_rows(rows, n_clusters, assign, random_state or 0).labels
+
+
+def resolve_assign(method: str, assign: str) -> str:
+    """The way of assignment that "auto" stands for."""
+    check_choice(assign, "assign", ASSIGN)
+    if assign == "auto":
+        return "kmeans" if method == "njw" else "discretize"
+    return assign
