@@ -45,6 +45,7 @@ from vicinal.similarity.smoothing.estimator import SelfSmoothing as SelfSmoothin
 from vicinal.similarity.smoothing.operator import self_smooth as self_smooth
 
 __version__: str
+__all__: list[str]
 __all__ = [
     "ClusterPreservingEmbedding",
     "DiffusionMaps",

@@ -7,7 +7,18 @@ import pytest
 from scipy import sparse
 
 import vicinal
-from vicinal import Graph, cluster, embed, graphs, metrics, operators, plot, rank, semi, similarity
+from vicinal import (
+    Graph,
+    cluster,
+    embed,
+    graphs,
+    metrics,
+    operators,
+    plot,
+    rank,
+    semi_supervised,
+    similarity,
+)
 from vicinal._core.sparse import checked_csr
 from vicinal.cli import main
 from vicinal.neighbors import NeighborSearch
@@ -144,7 +155,7 @@ ENTRIES = {
     "SpectralClustering": lambda bad: cluster.SpectralClustering(2, graph="precomputed").fit(bad),
     "KernelKMeans": lambda bad: cluster.KernelKMeans(2, kernel="precomputed").fit(bad),
     "Isomap": lambda bad: embed.Isomap(graph="precomputed").fit(bad),
-    "GraphClassifier": lambda bad: semi.GraphClassifier(graph="precomputed").fit(
+    "GraphClassifier": lambda bad: semi_supervised.GraphClassifier(graph="precomputed").fit(
         bad, [0, 1] + [-1] * (N - 2)
     ),
     "ManifoldRanking": lambda bad: rank.ManifoldRanking(graph="precomputed").fit(bad),
@@ -164,7 +175,7 @@ def test_every_entry_checks_index_arrays(entry, form):
 
 
 def public_callables():
-    for module in (graphs, operators, similarity, metrics, cluster, embed, rank, semi):
+    for module in (graphs, operators, similarity, metrics, cluster, embed, rank, semi_supervised):
         for name in module.__all__:
             yield pytest.param(getattr(module, name), id=f"{module.__name__}.{name}")
 

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from vicinal import SelfSmoothing, SimilarityVoteClassifier
 from vicinal.similarity import smoothing_kernel
-from vicinal.similarity.smoothing.operator import _out_of_sample as new_points
+from vicinal.similarity.smoothing import _out_of_sample as new_points
 
 
 def points(n=60, seed=0):

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 
 from vicinal import Graph, graphs, path_similarity
 from vicinal.datasets import make_spirals
-from vicinal.similarity.paths.similarity import similarity as paths
+from vicinal.similarity.paths import similarity as paths
 
 
 def clustered(seed, n=60):

@@ -5,7 +5,7 @@ import pytest
 
 from vicinal import SelfSmoothing, SimilarityVoteClassifier, self_smooth
 from vicinal.similarity import smoothing_kernel
-from vicinal.similarity.smoothing.operator import _spectral as spectral_smoothing
+from vicinal.similarity.smoothing import _spectral as spectral_smoothing
 
 
 def table(n, n_distinct=5, d=2):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from vicinal import SelfSmoothing, self_smooth
+from vicinal.similarity.smoothing import _lazy_similarity as smoothed
+from vicinal.similarity.smoothing import _sweeps as sweeps
 from vicinal.similarity.smoothing._walks import DenseWalk
-from vicinal.similarity.smoothing.operator import _lazy_similarity as smoothed
-from vicinal.similarity.smoothing.operator import _sweeps as sweeps
 
 
 def cloud(n=640, seed=0):

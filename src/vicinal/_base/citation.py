@@ -230,7 +230,7 @@ def _works(model: Any) -> list[Reference]:
         if name == "SpectralClustering":
             works.append(METHODS.get(getattr(model, "method", "njw"), NJW))
         graph = getattr(model, "graph", None)
-        works += GRAPHS.get(getattr(graph, "__name__", graph), ())
+        works += GRAPHS.get(str(getattr(graph, "__name__", graph)), ())
         return works
     module = getattr(model, "__module__", None) or type(model).__module__
     if module.partition(".")[0] == "vicinal":

@@ -33,7 +33,8 @@ NEIGHBORS = 10
 # Public names of `graphs` that do not build an undirected graph of points.
 OTHERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
 BUILDERS = tuple(name for name in graphs.__all__ if name not in OTHERS)
-DISTANCES, AFFINITY = "precomputed_distances", "precomputed_affinity"
+DISTANCES: str = "precomputed_distances"
+AFFINITY: str = "precomputed_affinity"
 
 
 class GraphEstimator(NestedGraphParams):

@@ -5,6 +5,7 @@ from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSu
 from vicinal.cluster.spectral import SpectralClustering as SpectralClustering
 from vicinal.cluster.subspaces import k_subspaces as k_subspaces
 
+__all__: list[str]
 __all__ = [
     "KernelKMeans",
     "PerceptualClustering",

@@ -98,6 +98,10 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     2
     """
 
+    n_clusters_: int
+    labels_: np.ndarray
+    eigenvalues_: np.ndarray
+
     def __init__(
         self,
         n_clusters: int | str = "auto",

@@ -14,7 +14,7 @@ MAX_STEPS = 100
 
 
 def k_subspaces(
-    rows: Any, n_clusters: int, dimension: int = 1, seed: Any = 0
+    rows: Any, n_clusters: int, *, dimension: int = 1, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Group rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to their rows.
 
@@ -28,7 +28,8 @@ def k_subspaces(
     n_clusters : int
     dimension : int, default=1
         Dimension of each subspace, at most q; 1 is lines.
-    seed : int, Generator, RandomState or None, default=0
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the starts.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def k_subspaces(
     rows = check_points(rows, name="rows")
     n_clusters = check_count(n_clusters, "n_clusters", high=len(rows))
     dimension = check_count(dimension, "dimension", high=rows.shape[1])
-    rng = random_generator(seed, "seed")
+    rng = random_generator(random_state)
     # A power of two changes no digit, and squares of huge or tiny values become ordinary numbers.
     rows = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
     norms = np.linalg.norm(rows, axis=1, keepdims=True)

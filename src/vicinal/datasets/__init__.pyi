@@ -12,6 +12,7 @@ from vicinal.datasets.swiss_roll import make_swiss_roll as make_swiss_roll
 from vicinal.datasets.tables import load_plane_shapes as load_plane_shapes
 from vicinal.datasets.tables import load_uci_table as load_uci_table
 
+__all__: list[str]
 __all__ = [
     "load_berkeley_photographs",
     "load_mnist",

@@ -9,6 +9,7 @@ from vicinal.embed.perceptual import PerceptualEmbedding as PerceptualEmbedding
 from vicinal.embed.scaling import classical_scaling as classical_scaling
 from vicinal.embed.scaling import landmark_mds_transform as landmark_mds_transform
 
+__all__: list[str]
 __all__ = [
     "ClusterPreservingEmbedding",
     "DiffusionMaps",

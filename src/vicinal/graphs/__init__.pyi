@@ -18,6 +18,7 @@ from vicinal.graphs.trees import disjoint_mst as disjoint_mst
 from vicinal.graphs.trees import mst as mst
 from vicinal.graphs.trees import perturbed_mst as perturbed_mst
 
+__all__: list[str]
 __all__ = [
     "Graph",
     "affinity",

@@ -304,7 +304,7 @@ class Graph:
     __lt__ = algebra.is_strictly_within
     symmetrize = algebra.symmetrize
     subgraph = algebra.subgraph
-    connect = algebra.connect
+    connect = algebra.connect  # type: ignore[has-type]
     affinity = affinities.affinity
     to_scipy = conversion.to_scipy
     to_networkx = conversion.to_networkx

@@ -11,6 +11,7 @@ from vicinal.metrics.retrieval import retrieval_rate as retrieval_rate
 from vicinal.metrics.segmentation import global_consistency_error as global_consistency_error
 from vicinal.metrics.segmentation import local_consistency_error as local_consistency_error
 
+__all__: list[str]
 __all__ = [
     "Comparison",
     "bulls_eye",

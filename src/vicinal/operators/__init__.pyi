@@ -8,6 +8,7 @@ from vicinal.operators.laplacians import laplacian as laplacian
 from vicinal.operators.laplacians import transition as transition
 from vicinal.operators.stationary import stationary_distribution as stationary_distribution
 
+__all__: list[str]
 __all__ = [
     "aligned_digraph_laplacian",
     "digraph_laplacian",

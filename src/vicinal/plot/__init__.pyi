@@ -6,6 +6,7 @@ from vicinal.plot.matrices import similarity as similarity
 from vicinal.plot.network import graph as graph
 from vicinal.plot.scatter import embedding as embedding
 
+__all__: list[str]
 __all__ = [
     "dynamics",
     "embedding",

@@ -3,6 +3,7 @@ from vicinal.rank.label_propagation import LabelPropagationRanking as LabelPropa
 from vicinal.rank.manifold import ManifoldRanking as ManifoldRanking
 from vicinal.rank.perceptual import PerceptualRanking as PerceptualRanking
 
+__all__: list[str]
 __all__ = [
     "LabelPropagationRanking",
     "ManifoldRanking",

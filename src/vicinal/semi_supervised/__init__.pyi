@@ -8,6 +8,7 @@ from vicinal.semi_supervised.similarity_vote import (
     SimilarityVoteClassifier as SimilarityVoteClassifier,
 )
 
+__all__: list[str]
 __all__ = [
     "GraphClassifier",
     "GraphRegressor",

@@ -3,6 +3,7 @@ from vicinal.similarity.smoothing.estimator import SelfSmoothing as SelfSmoothin
 from vicinal.similarity.smoothing.kernel import smoothing_kernel as smoothing_kernel
 from vicinal.similarity.smoothing.operator import self_smooth as self_smooth
 
+__all__: list[str]
 __all__ = [
     "SelfSmoothing",
     "path_similarity",

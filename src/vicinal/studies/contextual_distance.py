@@ -153,7 +153,11 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
     places = {"NJW": spectral_places(affinity, 3)["NJW"]}
     found = {}
     for name, descriptor in DESCRIPTORS.items():
-        shared = {"n_neighbors": DIGIT_NEIGHBORS, "descriptor": descriptor, "random_state": 0}
+        shared: dict[str, Any] = {
+            "n_neighbors": DIGIT_NEIGHBORS,
+            "descriptor": descriptor,
+            "random_state": 0,
+        }
         Y = PerceptualEmbedding(c, **shared).fit_transform(X)
         places[f"perceptual, {name}"] = Y
         found[f"perceptual, {name}"] = PerceptualClustering(c, noise=0.0, **shared).fit(X).labels_
