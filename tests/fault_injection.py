@@ -23,7 +23,7 @@ def run_struck(words, moment, stage, number):
     def strike():
         os.kill(os.getpid(), number)
 
-    def computing(self, name, kind, compute):
+    def computing(self, name, kind, compute, *rest, **options):
         now["stage"] = name
 
         def struck():
@@ -31,7 +31,7 @@ def run_struck(words, moment, stage, number):
                 strike()
             return compute()
 
-        return call(self, name, kind, struck)
+        return call(self, name, kind, struck, *rest, **options)
 
     def writing(source, target):
         if moment == "writing" and now["stage"] == STEPS[stage]:
