@@ -1,0 +1,31 @@
+"""Type aliases of public signatures. Import them under ``TYPE_CHECKING``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike as ArrayLike
+from scipy import sparse
+
+SparseMatrix: TypeAlias = sparse.sparray | sparse.spmatrix
+# A table of points or a square matrix.
+MatrixLike: TypeAlias = ArrayLike | SparseMatrix
+
+# A seed; the legacy RandomState is accepted because scikit-learn's estimators pass it on.
+RandomStateLike: TypeAlias = int | np.integer | np.random.Generator | np.random.RandomState | None
+# Number of threads: -1 uses all cores, None means the same as in scikit-learn.
+NJobs: TypeAlias = int | None
+
+# The name of a metric, or a function of two points.
+MetricLike: TypeAlias = str | Callable[[np.ndarray, np.ndarray], float]
+SearchMethod: TypeAlias = Literal["auto", "exact", "approximate"]
+# Width of the kernel that turns lengths into affinities.
+ScaleLike: TypeAlias = float | Literal["auto", "local"]
+KernelName: TypeAlias = Literal["gaussian", "binary", "inverse"]
+# What a Delaunay triangulation does with coplanar points.
+Coplanar: TypeAlias = Literal["raise", "joggle"]
+
+# Indices (n, k) and distances (n, k) of neighbours.
+NeighborArrays: TypeAlias = tuple[np.ndarray, np.ndarray]
