@@ -45,7 +45,7 @@ def test_the_index_is_not_pickled(points):
         (vicinal.ClusterPreservingEmbedding(2), "transform"),
         (vicinal.SelfSmoothing(2.0), "kneighbors"),
     ],
-    ids=str,
+    ids=["spectral", "paths", "eigenmaps", "perceptual", "cluster preserving", "smoothing"],
 )
 def test_an_estimator_builds_one_index_for_all_its_new_points(model, place, points, monkeypatch):
     model.fit(points)
