@@ -282,8 +282,8 @@ def test_without_hard_links_a_file_is_still_made_once(tmp_path, monkeypatch):
 
 def test_files_of_killed_processes_are_removed_by_the_next(tmp_path):
     code = (
-        "import os, signal, sys; from pathlib import Path; from vicinal._core.files import whole_file\n"
-        "with whole_file(Path(sys.argv[1])) as unfinished:\n"
+        "import os, signal, sys; from pathlib import Path; from vicinal._core.files import atomic_write\n"
+        "with atomic_write(Path(sys.argv[1])) as unfinished:\n"
         "    unfinished.write_text('half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
