@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import shapes, start, steps
+from benchmarks import clusters, noise, outliers, shapes, start, steps
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
 
 # Those that are not about the time of a call.
-TABLES = {"shapes": shapes.run, "start": start.run, "steps": steps.run}
+TABLES = {
+    "clusters": clusters.run,
+    "noise": noise.run,
+    "outliers": outliers.run,
+    "shapes": shapes.run,
+    "start": start.run,
+    "steps": steps.run,
+}
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ LAYERS = [
     {"metrics"},
     {"rank"},
     {"codes"},
-    {"cluster", "embed", "semi_supervised", "segmentation"},
+    {"cluster", "embed", "outliers", "semi_supervised", "segmentation"},
     {"plot"},
     {"report"},
     {"studies"},

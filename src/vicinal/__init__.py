@@ -7,7 +7,8 @@ One road leads through the package, and each room of it can be entered directly:
 - :mod:`vicinal.similarity`: how strongly,
 - :mod:`vicinal.operators`: what flows along the connections,
 - tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.semi_supervised` (few labels) and
-  :mod:`vicinal.segmentation`, all as scikit-learn estimators or functions at top level.
+  :mod:`vicinal.segmentation`, :mod:`vicinal.outliers`, all as scikit-learn estimators or functions at top
+  level.
 
 :func:`perceive` walks all of it on one table and shows what it found.
 
@@ -38,6 +39,7 @@ LAZY_NAMES = {
     "embed.eigenmaps": ["LaplacianEigenmaps"],
     "embed.isomap": ["Isomap"],
     "embed.perceptual": ["PerceptualEmbedding"],
+    "outliers.detector": ["OutlierDetector"],
     "rank.label_propagation": ["LabelPropagationRanking"],
     "rank.manifold": ["ManifoldRanking"],
     "rank._pagerank": ["pagerank"],
@@ -63,6 +65,7 @@ __getattr__, __dir__, __all__ = attach(
         "metrics",
         "neighbors",
         "operators",
+        "outliers",
         "report",
         "plot",
         "rank",

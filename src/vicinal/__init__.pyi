@@ -7,6 +7,7 @@ from vicinal import graphs as graphs
 from vicinal import metrics as metrics
 from vicinal import neighbors as neighbors
 from vicinal import operators as operators
+from vicinal import outliers as outliers
 from vicinal import plot as plot
 from vicinal import rank as rank
 from vicinal import report as report
@@ -28,6 +29,7 @@ from vicinal.embed.perceptual import PerceptualEmbedding as PerceptualEmbedding
 from vicinal.graphs._contextual_distance import contextual_distance as contextual_distance
 from vicinal.graphs.graph import Graph as Graph
 from vicinal.neighbors.transformer import KNNTransformer as KNNTransformer
+from vicinal.outliers.detector import OutlierDetector as OutlierDetector
 from vicinal.rank._pagerank import pagerank as pagerank
 from vicinal.rank.label_propagation import LabelPropagationRanking as LabelPropagationRanking
 from vicinal.rank.manifold import ManifoldRanking as ManifoldRanking
@@ -59,6 +61,7 @@ __all__ = [
     "LabelPropagationRanking",
     "LaplacianEigenmaps",
     "ManifoldRanking",
+    "OutlierDetector",
     "PerceptualClustering",
     "PerceptualEmbedding",
     "PerceptualRanking",
@@ -77,6 +80,7 @@ __all__ = [
     "metrics",
     "neighbors",
     "operators",
+    "outliers",
     "pagerank",
     "path_similarity",
     "perceive",

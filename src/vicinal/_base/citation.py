@@ -40,6 +40,13 @@ SOFTWARE = Reference(
     "Python package",
     2026,
 )
+SAMPLED_NEIGHBORS = Reference(
+    "sugiyama2013",
+    ("M. Sugiyama", "K. M. Borgwardt"),
+    "Rapid distance-based outlier detection via sampling",
+    "NIPS",
+    2013,
+)
 CONTEXTUAL = Reference(
     "zhao2007",
     ("D. Zhao", "Z. Lin", "X. Tang"),
@@ -156,6 +163,7 @@ ESTIMATORS: dict[str, tuple[Reference, ...]] = {
     "LabelPropagationRanking": (SMOOTHING,),
     "LaplacianEigenmaps": (EIGENMAPS,),
     "ManifoldRanking": (MANIFOLD_RANKING,),
+    "OutlierDetector": (SAMPLED_NEIGHBORS,),
     "PerceptualClustering": (CONTEXTUAL, DIGRAPH),
     "PerceptualEmbedding": (CONTEXTUAL, DIGRAPH),
     "PerceptualRanking": (CONTEXTUAL, DIGRAPH),

@@ -1,3 +1,4 @@
+from vicinal.cluster._evidence import estimate_clusters as estimate_clusters
 from vicinal.cluster._spectral_labels import spectral_labels as spectral_labels
 from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
@@ -11,6 +12,7 @@ __all__ = [
     "PerceptualClustering",
     "SparseSubspaceClustering",
     "SpectralClustering",
+    "estimate_clusters",
     "k_subspaces",
     "spectral_labels",
 ]

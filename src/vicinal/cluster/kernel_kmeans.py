@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._base.row_assignment import relabel_by_first_occurrence
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
+from vicinal._core.rescaling import frame_of
 from vicinal._core.validation import (
     check_choice,
     check_count,
@@ -31,7 +32,6 @@ from vicinal.cluster._kernel_kmeans import (
     SparseKernel,
     kernel_kmeans,
 )
-from vicinal.cluster._rescaling import frame_of
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing.operator import positive_part
 

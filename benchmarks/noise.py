@@ -1,0 +1,107 @@
+"""Noise labels: F1 on sets with labelled noise, and the fraction of clean sets that is called noise."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from benchmarks import labeled_sets
+from benchmarks.labeled_sets import NOISY, LabeledSet
+from benchmarks.report import RESULTS
+
+# Which points are noise.
+Method = Callable[[np.ndarray], np.ndarray]
+
+
+def run(only: str | None, quick: bool) -> None:
+    """Measure, print, and write Markdown and JSON; with ``quick`` small sets only, nothing written."""
+    warnings.simplefilter("ignore")
+    methods = {name: m for name, m in METHODS.items() if not only or only in name}
+    records = []
+    for group, item in _sets():
+        if quick and len(item.points) > 500:
+            continue
+        noise = item.truths[0] < 0
+        found = {name: method(item.points) for name, method in methods.items()}
+        records.append(
+            {
+                "group": group,
+                "set": item.name,
+                "half": "development" if item.development else "report",
+                "f1": {n: float(f1_score(noise, f, zero_division=0.0)) for n, f in found.items()},
+                "fraction": {n: float(f.mean()) for n, f in found.items()},
+            }
+        )
+    page = markdown(records, list(methods))
+    print(page)
+    if not quick and not only:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "noise.json").write_text(json.dumps(records, indent=1) + "\n")
+        (RESULTS / "noise.md").write_text(page)
+
+
+def _sets() -> Iterator[tuple[str, LabeledSet]]:
+    for item in labeled_sets.shapes():
+        if item.name in NOISY:
+            yield "shapes in noise", item._replace(truths=(item.truths[NOISY[item.name]],))
+        else:
+            yield "clean", item
+    for sets in (labeled_sets.real, labeled_sets.clusters):
+        for item in sets():
+            yield "clean", item
+    for item in labeled_sets.clusters_in_noise():
+        yield "generated in noise", item
+
+
+def _evidence(X: np.ndarray) -> np.ndarray:
+    from vicinal.cluster import estimate_clusters
+
+    return estimate_clusters(X).noise.is_noise
+
+
+def _perceptual(X: np.ndarray) -> np.ndarray:
+    from vicinal import PerceptualClustering
+
+    return PerceptualClustering(random_state=0).fit_predict(X) < 0
+
+
+def _hdbscan(X: np.ndarray) -> np.ndarray:
+    from sklearn.cluster import HDBSCAN
+
+    return HDBSCAN(min_cluster_size=15, copy=True).fit_predict(X) < 0
+
+
+METHODS: dict[str, Method] = {
+    "vicinal estimate_clusters": _evidence,
+    "vicinal PerceptualClustering": _perceptual,
+    "scikit-learn HDBSCAN (15)": _hdbscan,
+}
+
+
+def markdown(records: list[dict], methods: list[str]) -> str:
+    """Means per group and half."""
+    lines = [
+        "# Benchmark: noise",
+        "",
+        "Made by `python -m benchmarks noise`: F1 of the noise label where noise is labelled, and the "
+        "fraction of rows called noise, mean and largest. Rules were chosen on the development half.",
+        "",
+        "| group | half | sets | method | F1 | called noise | most on a set |",
+        "| --- | --- | ---: | --- | ---: | ---: | ---: |",
+    ]
+    for group in dict.fromkeys(r["group"] for r in records):
+        for half in ("development", "report"):
+            some = [r for r in records if r["group"] == group and r["half"] == half]
+            for name in methods if some else []:
+                f1 = np.mean([r["f1"][name] for r in some])
+                fractions = [r["fraction"][name] for r in some]
+                first = "" if group == "clean" else f"{f1:.3f}"
+                lines.append(
+                    f"| {group} | {half} | {len(some)} | {name} | {first} | {np.mean(fractions):.3f} "
+                    f"| {np.max(fractions):.2f} |"
+                )
+    return "\n".join([*lines, ""])

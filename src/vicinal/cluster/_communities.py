@@ -1,0 +1,76 @@
+"""Communities: groups of nodes with more edges among them than their degrees explain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from vicinal.cluster._community_kernels import move_nodes
+
+MAX_ROUNDS, MAX_LEVELS = 50, 30
+
+
+class Communities(NamedTuple):
+    """Nested partitions from fine to coarse, and the modularity of each."""
+
+    levels: tuple[np.ndarray, ...]
+    modularity: tuple[float, ...]
+
+
+def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Communities:
+    """Communities of largest modularity, found greedily: nodes move, communities become nodes, again.
+
+    Parameters
+    ----------
+    affinity : csr_array (n, n)
+        Symmetric, nonnegative weights.
+    order : ndarray of int (n,), optional
+        Order in which nodes are visited first; with an order that follows the data, the result does not
+        depend on the order of the rows.
+
+    Returns
+    -------
+    Communities
+
+    References
+    ----------
+    Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008.
+    """
+    level = affinity
+    n = level.shape[0]
+    labels = np.arange(n)
+    levels, scores = [], []
+    visit = np.arange(n) if order is None else np.asarray(order, dtype=np.int64)
+    for _ in range(MAX_LEVELS):
+        size = level.shape[0]
+        community = np.arange(size)
+        degrees = np.asarray(level.sum(axis=1)).ravel().astype(np.float64)
+        weights = level.data.astype(np.float64)
+        moves = move_nodes(
+            level.indptr, level.indices, weights, degrees, visit, community, MAX_ROUNDS
+        )
+        if moves == 0:
+            break
+        community = np.unique(community, return_inverse=True)[1]
+        labels = community[labels]
+        levels.append(labels)
+        groups = sparse.csr_array(
+            (np.ones(size), (np.arange(size), community)), shape=(size, int(community.max()) + 1)
+        )
+        level = sparse.csr_array(groups.T @ level @ groups)
+        scores.append(_modularity_of_groups(level))
+        visit = np.argsort(-np.asarray(level.sum(axis=1)).ravel(), kind="stable")
+    if not levels:
+        return Communities((labels,), (_modularity_of_groups(affinity),))
+    return Communities(tuple(levels), tuple(scores))
+
+
+def _modularity_of_groups(weights: sparse.csr_array) -> float:
+    """Modularity of a partition, given the weights between its groups."""
+    total = float(weights.sum())
+    if total == 0:
+        return 0.0
+    degrees = np.asarray(weights.sum(axis=1)).ravel() / total
+    return float(weights.diagonal().sum() / total - degrees @ degrees)

@@ -1,0 +1,74 @@
+"""Communities of a weighted graph by moving nodes and merging communities (Louvain), serial and exact."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+
+
+@jit
+def move_nodes(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray,
+    degrees: np.ndarray,
+    order: np.ndarray,
+    community: np.ndarray,
+    max_rounds: int,
+) -> int:
+    """Move nodes to the neighbouring community of the largest gain in modularity until none gains.
+
+    Only nodes whose neighbourhood changed are looked at again. Returns the number of moves.
+    """
+    n = len(degrees)
+    total = degrees.sum()
+    sums = np.zeros(n)
+    for i in range(n):
+        sums[community[i]] += degrees[i]
+    queue = np.empty(n, np.int64)
+    waiting = np.ones(n, np.bool_)
+    for i in range(n):
+        queue[i] = order[i]
+    head, size, moves = 0, n, 0
+    to = np.zeros(n)
+    seen = np.empty(n, np.int64)
+    budget = max_rounds * n
+    while size > 0 and budget > 0:
+        budget -= 1
+        i = queue[head]
+        head = (head + 1) % n
+        size -= 1
+        waiting[i] = False
+        own = community[i]
+        n_seen = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j == i:
+                continue
+            c = community[j]
+            if to[c] == 0.0:
+                seen[n_seen] = c
+                n_seen += 1
+            to[c] += weights[e]
+        sums[own] -= degrees[i]
+        best, best_gain = own, to[own] - degrees[i] * sums[own] / total
+        for s in range(n_seen):
+            c = seen[s]
+            gain = to[c] - degrees[i] * sums[c] / total
+            if gain > best_gain * (1 + 1e-12) + 1e-12:
+                best, best_gain = c, gain
+        for s in range(n_seen):
+            to[seen[s]] = 0.0
+        sums[best] += degrees[i]
+        if best == own:
+            continue
+        community[i] = best
+        moves += 1
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if not waiting[j] and community[j] != best:
+                waiting[j] = True
+                queue[(head + size) % n] = j
+                size += 1
+    return moves

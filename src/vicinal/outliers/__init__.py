@@ -1,0 +1,8 @@
+"""Rows that do not fit the rest.
+
+- `OutlierDetector`: outlier scores, labels and a threshold, for training and new points
+"""
+
+from vicinal._core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, {"detector": ["OutlierDetector"]})
