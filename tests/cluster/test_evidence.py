@@ -1,5 +1,7 @@
 """The number of clusters, layers and noise without being told, and what must not change them."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -59,7 +61,7 @@ def test_layers_are_nested_and_hold_the_answer():
     )
     assert any(layer.n_clusters == 2 for layer in found.layers)
     assert any(np.array_equal(layer.labels, found.labels) for layer in found.layers)
-    for coarse, fine in zip(found.layers, found.layers[1:], strict=False):
+    for coarse, fine in itertools.pairwise(found.layers):
         pairs = np.unique(np.c_[fine.labels, coarse.labels], axis=0)
         assert len(pairs) == fine.n_clusters
 
@@ -129,7 +131,7 @@ def test_fewer_modes_merge_whole_clusters():
     X, _ = make_blobs(500, centers=6, cluster_std=1.0, random_state=3)
     modes = modes_of(X, 10)
     labels = [mode_labels(modes, number) for number in range(1, 7)]
-    for coarse, fine in zip(labels, labels[1:], strict=False):
+    for coarse, fine in itertools.pairwise(labels):
         assert fine.max() == coarse.max() + 1
         assert len(np.unique(np.c_[fine, coarse], axis=0)) == fine.max() + 1
 

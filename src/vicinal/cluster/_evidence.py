@@ -79,7 +79,7 @@ class ClusterEvidence(NamedTuple):
 
 
 @checked
-def estimate_clusters(points: Any, *, n_jobs: int | None = -1) -> ClusterEvidence:
+def estimate_clusters(X: Any, *, n_jobs: int | None = -1) -> ClusterEvidence:
     """Find the number of clusters, nested layers, labels and noise of points.
 
     Two views are compared with what one cluster would show. Modes of the density must be more prominent
@@ -89,7 +89,7 @@ def estimate_clusters(points: Any, *, n_jobs: int | None = -1) -> ClusterEvidenc
 
     Parameters
     ----------
-    points : array (n, D)
+    X : array (n, D)
         Equal rows are one point.
     n_jobs : int, optional
         Number of threads. The result does not depend on it, nor on the order of the rows or their unit.
@@ -107,7 +107,7 @@ def estimate_clusters(points: Any, *, n_jobs: int | None = -1) -> ClusterEvidenc
     >>> estimate_clusters(X).n_clusters
     2
     """
-    points = check_points(points, name="points")
+    points = check_points(X)
     groups = find_duplicates(points)
     distinct = points[groups.representative]
     distinct = frame_of(distinct).place(distinct)
