@@ -9,21 +9,21 @@ from vicinal import Graph, graphs
 
 # Arguments besides the points, small enough for every table below.
 ARGUMENTS = {
-    "knn": {"k": 3},
-    "mutual knn": {"k": 3, "mutual": True},
-    "directed knn": {"k": 3, "directed": True},
+    "knn": {"n_neighbors": 3},
+    "mutual knn": {"n_neighbors": 3, "mutual": True},
+    "directed knn": {"n_neighbors": 3, "directed": True},
     "epsilon_ball": {"radius": 0.4},
     "complete": {},
     "gaussian": {},
     "mst": {},
     "disjoint_mst": {"n_trees": 2},
-    "perturbed_mst": {"n_trees": 5, "k": 3, "random_state": 0},
+    "perturbed_mst": {"n_trees": 5, "n_neighbors": 3, "random_state": 0},
     "delaunay": {},
     "gabriel": {},
     "relative_neighborhood": {},
     "beta_skeleton": {"beta": 1.5},
-    "contextual": {"k": 3},
-    "centroid contextual": {"k": 3, "descriptor": "centroid"},
+    "contextual": {"n_neighbors": 3},
+    "centroid contextual": {"n_neighbors": 3, "descriptor": "centroid"},
     "l1": {},
     "exact l1": {"equality": True},
     "structure_aware_l1": {"n_atoms": 0.5},
@@ -189,7 +189,7 @@ def test_distances_give_the_graph_of_their_points(name):
 @every_builder
 def test_one_point_has_no_edges(name):
     if name.endswith(("knn", "contextual")):
-        with pytest.raises(ValueError, match="k=3"):
+        with pytest.raises(ValueError, match="n_neighbors=3"):
             build(name, [[1.0, 2.0]])
         return
     changes = {"n_trees": 1} if name == "disjoint_mst" else {}
@@ -204,7 +204,7 @@ def test_two_points_have_one_edge(name, n_features):
     X = np.zeros((2, n_features))
     X[1, 0] = 0.25
     changes = {"n_trees": 1} if name in {"disjoint_mst", "perturbed_mst"} else {}
-    changes |= {"k": 1} if "k" in ARGUMENTS[name] else {}
+    changes |= {"n_neighbors": 1} if "n_neighbors" in ARGUMENTS[name] else {}
     graph = build(name, X, **changes)
     assert graph.n_edges == (2 if graph.directed else 1)
     np.testing.assert_array_equal(graph.lengths, [0.25, 0.25])

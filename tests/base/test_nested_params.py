@@ -12,13 +12,13 @@ from vicinal import GraphClassifier, Isomap, SpectralClustering
 
 
 def test_entries_are_listed_and_set_one_by_one():
-    given = {"k": 5, "mutual": True}
+    given = {"n_neighbors": 5, "mutual": True}
     model = Isomap(graph_params=given)
     assert model.get_params()["graph_params__n_neighbors"] == 5
     assert "graph_params__n_neighbors" not in model.get_params(deep=False)
     assert model.set_params(graph_params__n_neighbors=7) is model
     assert model.graph_params == {"n_neighbors": 7, "mutual": True}
-    assert given == {"k": 5, "mutual": True}
+    assert given == {"n_neighbors": 5, "mutual": True}
 
 
 def test_entries_are_set_after_the_dict_itself():
@@ -34,7 +34,7 @@ def test_entries_are_set_after_the_dict_itself():
 def test_clones_are_separate():
     model = SpectralClustering(2, graph_params={"n_neighbors": 5})
     other = clone(model).set_params(graph_params__n_neighbors=9)
-    assert (model.graph_params, other.graph_params) == ({"n_neighbors": 5}, {"k": 9})
+    assert (model.graph_params, other.graph_params) == ({"n_neighbors": 5}, {"n_neighbors": 9})
     assert clone(other).get_params() == other.get_params()
 
 
@@ -48,4 +48,4 @@ def test_a_grid_search_varies_the_graph_and_finds_what_direct_fits_find():
         alone = GridSearchCV(direct, {"graphclassifier__ridge": [0.1]}, cv=3).fit(X, y)
         assert score == alone.best_score_
     assert len(np.unique(search.cv_results_["mean_test_score"])) > 1
-    assert search.best_estimator_[-1].graph_params in [{"n_neighbors": 2}, {"k": 8}]
+    assert search.best_estimator_[-1].graph_params in [{"n_neighbors": 2}, {"n_neighbors": 8}]

@@ -132,7 +132,7 @@ def test_a_failure_half_way_leaves_no_file(moons, tmp_path, run, monkeypatch):
         (["--t", "soon"], "t='soon'"),
         (["--t", "-1"], "t=-1"),
         (["-k", "80"], "--top 80"),
-        (["--bandwidth", "0"], "k=0"),
+        (["--bandwidth", "0"], "bandwidth=0"),
         (["--pairs", "some"], "method='some'"),
         (["--metric", "precomputed"], "square"),
         (["-o", "n.json"], "--output n.json ends in .json"),

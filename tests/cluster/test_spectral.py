@@ -268,7 +268,7 @@ def test_graph_params_of_the_caller_are_not_changed(moons):
         ({"graph": "grid"}, "graph='grid'"),
         ({"scale": -1.0}, "scale=-1"),
         ({"max_clusters": 0}, "max_clusters=0"),
-        ({"graph_params": {"n_neighbors": 300}}, "k=300"),
+        ({"graph_params": {"n_neighbors": 300}}, "n_neighbors=300"),
         ({"graph_params": {"neighbours": 3}}, "neighbours"),
         ({"graph": lambda X: X}, "Graph of the 300"),
         ({"graph_params": {"directed": True}}, "symmetrize"),

@@ -63,7 +63,7 @@ def test_training_points_keep_their_places(roll):
         ("relative_neighborhood", {}),
         ("delaunay", {}),
         ("epsilon_ball", {"radius": 4.0}),
-        ("knn", {"k": 8, "mutual": True}),
+        ("knn", {"n_neighbors": 8, "mutual": True}),
     ],
 )
 @pytest.mark.parametrize("n_landmarks", [None, 40])
@@ -185,7 +185,7 @@ def test_graph_and_precomputed_lengths_give_what_points_give(roll):
 
 def test_distances_of_a_metric_are_followed(roll):
     distances = cdist(roll[:150], roll[:150])
-    parameters = {"k": 10, "metric": "precomputed"}
+    parameters = {"n_neighbors": 10, "metric": "precomputed"}
     found = Isomap(graph_params=parameters).fit_transform((distances + distances.T) / 2)
     expected = Isomap().fit_transform(roll[:150])
     np.testing.assert_allclose(same_signs(found, expected), expected, atol=1e-6)

@@ -122,8 +122,8 @@ def test_a_descriptor_of_the_user_makes_a_graph(points):
         ({"sigma": "auto"}, "sigma='auto'"),
         ({"n_contexts": 0}, "n_contexts=0"),
         ({"n_contexts": 111}, "n_contexts=111"),
-        ({"k": 110}, "k=110"),
-        ({"k": 1}, "k=1"),
+        ({"n_neighbors": 110}, "n_neighbors=110"),
+        ({"n_neighbors": 1}, "n_neighbors=1"),
         ({"epsilon": 0}, "epsilon=0"),
     ],
 )

@@ -340,12 +340,15 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"k": 8}, r"k=8, but an integer from 1 to 7.*8 point"),
-        ({"k": 0}, "k=0"),
-        ({"k": 2.0}, "k=2.0"),
-        ({"k": 1}, r"k=1.*'coding_length' needs contexts of 3 points"),
-        ({"k": 1, "descriptor": "centroid"}, r"k=1.*'centroid' needs contexts of 3 points"),
-        ({"k": 2, "descriptor": "trivial"}, "k=2.*one neighbour"),
+        ({"n_neighbors": 8}, r"n_neighbors=8, but an integer from 1 to 7.*8 point"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"n_neighbors": 2.0}, "n_neighbors=2.0"),
+        ({"n_neighbors": 1}, r"n_neighbors=1.*'coding_length' needs contexts of 3 points"),
+        (
+            {"n_neighbors": 1, "descriptor": "centroid"},
+            r"n_neighbors=1.*'centroid' needs contexts of 3 points",
+        ),
+        ({"n_neighbors": 2, "descriptor": "trivial"}, "n_neighbors=2.*one neighbour"),
         ({"descriptor": "mean"}, r"descriptor='mean'.*'trivial', 'centroid', 'coding_length'"),
         ({"descriptor": None}, "descriptor=None"),
         ({"epsilon": 0.0}, "epsilon=0.0"),
@@ -366,7 +369,7 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
         ({"neighbors": -LISTS}, "neighbors holds"),
         ({"neighbors": LISTS[:, [0, 1, 1]]}, r"neighbors\[0\] names a point twice"),
         ({"neighbors": LISTS[:, [1, 2, 0]]}, "itself only in the first place"),
-        ({"neighbors": LISTS[:, :2]}, "k=1"),
+        ({"neighbors": LISTS[:, :2]}, "n_neighbors=1"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"descriptor": lambda P: np.nan}, "descriptor returned nan.*finite"),
         ({"descriptor": lambda P: P[:, 0]}, r"descriptor returned .*shape \(3,\) after .*\(4,\)"),
@@ -376,7 +379,7 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
 )
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        contextual_distance(**{"X": POINTS, "k": 3, **arguments})
+        contextual_distance(**{"X": POINTS, "n_neighbors": 3, **arguments})
 
 
 def test_a_sparse_distance_matrix_is_refused():

@@ -380,8 +380,8 @@ def test_lists_of_scikit_learn_give_its_own_graph():
         ([[1], [0]], [[1.0], [np.nan]], {}, ValueError, r"distances\[1, 0\] = nan"),
         ([[1], [0]], [[-1.0], [1.0]], {}, ValueError, r"distances\[0, 0\] = -1"),
         ([[1], [0]], [["a"], ["b"]], {}, TypeError, "distances has dtype"),
-        ([[1], [0]], [[1.0], [1.0]], {"k": 2}, ValueError, "k=2"),
-        ([[0, 1], [1, 0]], [[0, 1], [0, 1]], {"k": 2}, ValueError, "row 0.*1 neighbours"),
+        ([[1], [0]], [[1.0], [1.0]], {"n_neighbors": 2}, ValueError, "n_neighbors=2"),
+        ([[0, 1], [1, 0]], [[0, 1], [0, 1]], {"n_neighbors": 2}, ValueError, "row 0.*1 neighbours"),
         ([[1], [0]], [[1], [1]], {"mutual": True, "directed": True}, ValueError, "contradict"),
     ],
 )

@@ -111,7 +111,7 @@ def test_an_unknown_treatment_is_refused(name):
 @pytest.mark.parametrize("duplicates", ["merge", "keep"])
 def test_estimators_build_the_graph_of_the_function(duplicates):
     X = np.repeat(np.random.default_rng(0).random((20, 2)), 15, axis=0)
-    options = {"k": 10, "duplicates": duplicates}
+    options = {"n_neighbors": 10, "duplicates": duplicates}
     model = SpectralClustering(2, graph_params=options, random_state=0).fit(X)
     assert model.graph_ == graphs.knn(X, **options)
     assert SpectralClustering(2, random_state=0).fit(X).graph_ == graphs.knn(X)

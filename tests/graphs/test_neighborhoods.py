@@ -313,12 +313,14 @@ def test_a_complete_graph_that_does_not_fit_is_refused_before_any_work():
 def test_neighbours_that_do_not_fit_are_refused_before_any_work(monkeypatch):
     monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
     monkeypatch.setattr(NeighborSearch, "nearest", lambda *a, **k: pytest.fail("ran"))
-    with pytest.raises(MemoryError, match=r"k=90 neighbours of 100 points.*fewer"):
+    with pytest.raises(MemoryError, match=r"n_neighbors=90 neighbours of 100 points.*fewer"):
         knn(np.arange(100.0)[:, None], 90)
 
 
 def test_one_point_has_no_neighbours():
-    with pytest.raises(ValueError, match=r"k=1, but X has 1 point, which has no neighbours"):
+    with pytest.raises(
+        ValueError, match=r"n_neighbors=1, but X has 1 point, which has no neighbours"
+    ):
         knn([[1.0]], 1)
     assert complete([[1.0, 2.0]], metric="cosine").n_edges == 0
 

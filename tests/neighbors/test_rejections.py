@@ -59,7 +59,7 @@ def test_options_that_are_none_are_refused(options, message):
 
 @pytest.mark.parametrize("k", [0, -1, 3, 2.5, "2", True])
 def test_impossible_numbers_of_neighbours_are_refused(k):
-    with pytest.raises((TypeError, ValueError), match=f"k={k!r}"):
+    with pytest.raises((TypeError, ValueError), match=f"n_neighbors={k!r}"):
         NeighborSearch(np.eye(3)).nearest(k)
 
 
@@ -127,8 +127,8 @@ def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
         search = NeighborSearch(RNG.normal(size=(400, d)))
         with pytest.raises(MemoryError, match="smaller radius"):
             search.within(100.0)
-        with pytest.raises(MemoryError, match=r"k=150 neighbours of 400 points.*fewer"):
+        with pytest.raises(MemoryError, match=r"n_neighbors=150 neighbours of 400 points.*fewer"):
             search.nearest(150)
-        with pytest.raises(MemoryError, match=r"k=150 neighbours of 300 points.*fewer"):
+        with pytest.raises(MemoryError, match=r"n_neighbors=150 neighbours of 300 points.*fewer"):
             search.nearest(150, np.zeros((300, d)))
         assert search.nearest(3)[0].shape == (400, 4)

@@ -174,7 +174,7 @@ class Isomap(TransformerMixin, BaseEstimator):
         elif self.radius is not None:
             graph, parameters = "epsilon_ball", {"radius": self.radius, "metric": metric}
         else:
-            graph, parameters = "knn", {"k": self.n_neighbors, "metric": metric}
+            graph, parameters = "knn", {"n_neighbors": self.n_neighbors, "metric": metric}
         self.model_ = vicinal.Isomap(self.n_components, graph=graph, graph_params=parameters).fit(X)
         self.embedding_, self.dist_matrix_ = self.model_.embedding_, self.model_.geodesics_
         self.nbrs_ = SimpleNamespace(n_neighbors=self.n_neighbors)

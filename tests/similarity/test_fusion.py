@@ -162,7 +162,7 @@ def test_with_precomputed_sources_are_distances_as_they_are_for_fit(how):
     rng = np.random.default_rng(0)
     tables = [rng.normal(size=(40, 3)), rng.normal(size=(40, 2))]
     distances = [np.linalg.norm(X[:, None] - X, axis=2) for X in tables]
-    options = {"k": 0.3, "n_neighbors": 7}
+    options = {"bandwidth": 0.3, "n_neighbors": 7}
     found = SelfSmoothing(4, metric="precomputed", **options).fuse(distances, how=how)
     kernels = [smoothing_kernel(D, **options) for D in distances]
     expected = SelfSmoothing(4).fuse(kernels, how=how)

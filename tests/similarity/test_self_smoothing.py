@@ -207,7 +207,7 @@ def test_parts_that_are_not_connected_stay_apart():
     [
         ({"t": -1}, "t=-1"),
         ({"t": "best"}, "t='best'"),
-        ({"k": -1}, "k=-1"),
+        ({"bandwidth": -1}, "bandwidth=-1"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"width": "x"}, "width='x'"),
         ({"method": "x"}, "method='x'"),

@@ -99,7 +99,7 @@ def test_one_point():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"k": 0}, "k=0"),
+        ({"bandwidth": 0}, "bandwidth=0"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"width": "local"}, "width='local'"),
     ],

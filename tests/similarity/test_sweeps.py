@@ -104,5 +104,5 @@ def test_pruned_powers_that_miss_neighbours_are_not_the_answer():
     assert model.similarity_.recall >= 0.99
     expected = exact(model.affinity_.toarray(), 300, 60)[0]
     np.testing.assert_allclose(similarities, expected, rtol=1e-3, atol=1e-6)
-    with pytest.raises(ValueError, match="k=2000"):
+    with pytest.raises(ValueError, match="n_neighbors=2000"):
         model.similarity_.nearest(2000)

@@ -158,6 +158,7 @@ ESTIMATORS: dict[str, tuple[Reference, ...]] = {
     "GraphClassifier": (ENSEMBLES,),
     "GraphRegressor": (ENSEMBLES,),
     "Isomap": (ISOMAP,),
+    "KNNTransformer": (),
     "KernelKMeans": (),
     "LabelPropagation": (LABEL_PROPAGATION,),
     "LabelPropagationRanking": (SMOOTHING,),

@@ -92,4 +92,4 @@ def _check_range(indices: np.ndarray, size: int, axis: str, name: str) -> None:
 
 
 def _malformed(name: str, what: str) -> ValueError:
-    return ValueError(f"{name} is a malformed sparse matrix: it has {what}; {REMEDY}")
+    return InvalidValueError(f"{name} is a malformed sparse matrix: it has {what}; {REMEDY}")

@@ -308,7 +308,7 @@ def not_real(name: str, dtype: np.dtype) -> TypeError:
         if dtype.kind == "c"
         else "encode or drop the columns that are not numeric."
     )
-    return TypeError(f"{name} has dtype {dtype}, but real numbers are needed; {remedy}")
+    return InvalidTypeError(f"{name} has dtype {dtype}, but real numbers are needed; {remedy}")
 
 
 def _check_finite(array: np.ndarray, name: str) -> None:
@@ -357,7 +357,7 @@ def _not_symmetric(
         for digits in (6, 10, 17)
         if (texts := (f"{here:.{digits}g}", f"{there:.{digits}g}"))[0] != texts[1]
     )
-    return ValueError(
+    return InvalidValueError(
         f"{name} is not symmetric: {name}[{row}, {column}] = {texts[0]} but "
         f"{name}[{column}, {row}] = {texts[1]}; average it as ({name} + {name}.T) / 2 "
         f"if it is meant to be{hint}."
@@ -366,4 +366,4 @@ def _not_symmetric(
 
 def _error(right_type: bool, message: str, remedy: str) -> Exception:
     text = f"{message} {remedy}".rstrip()
-    return ValueError(text) if right_type else TypeError(text)
+    return InvalidValueError(text) if right_type else InvalidTypeError(text)

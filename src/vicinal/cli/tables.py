@@ -203,7 +203,7 @@ def _array_of(arrays: Any, name: str, path: Path) -> np.ndarray:
 
 
 def _no_arrays(path: Path, error: Exception) -> ValueError:
-    return ValueError(
+    return InvalidValueError(
         f"{path} could not be read: {error} (a file that was cut short has to be made again; arrays "
         "of Python objects are not loaded, save numbers by numpy.save)."
     )

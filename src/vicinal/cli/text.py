@@ -155,4 +155,6 @@ def _first_lines(path: Path) -> tuple[str, str, int]:
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:
-    return ValueError(f"{path} is no UTF-8 text ({error}); save it again with the encoding UTF-8.")
+    return InvalidValueError(
+        f"{path} is no UTF-8 text ({error}); save it again with the encoding UTF-8."
+    )

@@ -141,12 +141,14 @@ def distances_in_contexts(
     if callable(descriptor):
         return _by_definition(data, contexts, descriptor)
     if descriptor == "trivial":
-        check_count(k, "k", high=1, remedy="The trivial descriptor is defined for one neighbour.")
+        check_count(
+            k, "n_neighbors", high=1, remedy="The trivial descriptor is defined for one neighbour."
+        )
         if metric != "euclidean":
             return _given_lengths(data, contexts, metric)
     else:
         remedy = f"The descriptor {descriptor!r} needs contexts of 3 points or more."
-        check_count(k, "k", low=2, remedy=remedy)
+        check_count(k, "n_neighbors", low=2, remedy=remedy)
     out = np.empty(contexts.shape)
     kernel = _kernel(data, contexts, str(descriptor), metric, epsilon, n_features)
     map_threads(
@@ -192,7 +194,7 @@ def _contexts(
     """Members of each point's context, the point itself first."""
     if neighbors is not None:
         return _given_contexts(neighbors, len(data))
-    k = check_count(k, "k", high=len(data) - 1, remedy=f"X has {len(data)} point(s).")
+    k = check_count(k, "n_neighbors", high=len(data) - 1, remedy=f"X has {len(data)} point(s).")
     if metric == "gram":
         squares = np.diagonal(data)
         distances = np.sqrt(np.maximum(squares[:, None] + squares[None] - 2 * data, 0.0))

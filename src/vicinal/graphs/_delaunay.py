@@ -107,7 +107,7 @@ def _simplices(points: np.ndarray, joggle: bool) -> np.ndarray:
 
 def _flat(points: np.ndarray) -> ValueError:
     n, d = points.shape
-    return ValueError(
+    return InvalidValueError(
         f"X has no Delaunay triangulation: its {n} distinct points lie in a flat of fewer than "
         f"{min(d, n - 1)} dimensions, or too near to one. Pass coplanar='joggle' to move them by a "
         "tiny random amount, drop the dependent columns (sklearn.decomposition.PCA does), or use "

@@ -292,12 +292,12 @@ def _too_many_trees(n_trees: int, found: Graph) -> ValueError:
     n, trees = found.n_nodes, found.n_edges // (found.n_nodes - 1)
     message = f"n_trees={n_trees}, but only {trees} tree(s) were found, one after the other"
     if trees == 1 and found.degrees.max() == n - 1 and found.lengths.min() == found.lengths.max():
-        return ValueError(
+        return InvalidValueError(
             f"{message}: the distances tie, and edges of the same length are taken in the order of "
             "their row numbers, so the first tree is a star that uses every edge of row "
             f"{int(found.degrees.argmax())}. Jitter the points, drop duplicates, or use n_trees=1."
         )
-    return ValueError(
+    return InvalidValueError(
         f"{message}: the edges that they leave no longer connect the {n} points. Use "
         f"n_trees={trees}, or, where many distances tie, jitter the points or drop duplicates."
     )

@@ -173,7 +173,7 @@ class OtherMetric:
 
 def _inverse_covariance(X: np.ndarray) -> np.ndarray:
     """Inverse covariance of the columns, each brought to variance 1 first: their units do not matter."""
-    dependent = ValueError(
+    dependent = InvalidValueError(
         "metric='mahalanobis' needs columns that are linearly independent, but those of X "
         f"(shape {X.shape}) are constant, collinear or too many for so few points; drop some, "
         "or reduce X first, for instance by sklearn.decomposition.PCA(whiten=True), and take "

@@ -93,13 +93,13 @@ def _head(
     short = int(np.argmin(counts))
     if not counts[short]:
         raise InvalidValueError(
-            f"k={k}, but row {short} of X holds no distance to another point, and so has no neighbour; "
+            f"n_neighbors={k}, but row {short} of X holds no distance to another point; "
             "give it some, or leave the point out."
         )
     if counts[short] < k:
         raise InvalidValueError(
-            f"k={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "
-            f"k={counts[short]} or give more neighbours."
+            f"n_neighbors={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "
+            f"n_neighbors={counts[short]} or give more neighbours."
         )
     return first_in_rows(rows, ids, distances, n, k)
 

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from vicinal._core.validation import check_affinity, check_real
-from vicinal.exceptions import InvalidValueError
+from vicinal.exceptions import InvalidValueError, NotConvergedError
 from vicinal.operators.laplacians import walk_matrix
 
 TELEPORT = 0.99999
@@ -148,7 +148,7 @@ def solve_teleport(
         if change <= tolerance * np.abs(found).sum():
             break
     else:
-        raise RuntimeError(
+        raise NotConvergedError(
             f"the stationary distribution did not reach an error of {tolerance:g}, the last correction "
             f"was {change:.1e}; give a smaller beta than {beta} or a larger tolerance."
         )

@@ -190,7 +190,7 @@ def _row_sets(queries: Any) -> list[np.ndarray] | None:
 
 
 def _not_queries(what: str) -> Exception:
-    return ValueError(
+    return InvalidValueError(
         f"queries are {what}, but row numbers (integers), lists of row numbers, or a table of new "
         "points (m, n_features) are needed; X.reshape(1, -1) makes a table of one point."
     )
