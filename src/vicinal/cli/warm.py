@@ -23,8 +23,10 @@ examples:
 """
 # Arguments that some graphs need, for the points below.
 NEEDED = {"epsilon": {"radius": 0.3}, "beta": {"beta": 1.5}}
+# Graphs that take long with many points, for kernels that are the same with few.
+SLOW = ("complete", "gaussian", "l1", "structure-aware-l1")
 # Past the sizes at which searches and trees change their method.
-MANY, FEW, WIDE = 3000, 300, 30
+MANY, FEW, WIDE, APPROXIMATE = 3000, 300, 30, 12_000
 
 
 def add_to(commands: Any) -> None:
@@ -34,8 +36,8 @@ def add_to(commands: Any) -> None:
         "warm",
         run,
         "compile everything once and say where it is kept",
-        "Compile everything once and keep it, so that no later call has to. Later processes load it from\n"
-        "where it is kept, also those of users who cannot write there.",
+        "Compile everything but what is rarely needed once and keep it, so that later calls need not. Later\n"
+        "processes load it from where it is kept, also those of users who cannot write there.",
         EXAMPLES,
     )
 
@@ -61,46 +63,90 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def calls() -> Iterator[Callable[[], Any]]:
-    """Calls that between them use every kernel with the types it usually meets."""
+    """Calls that between them use all but rare kernels, with the types they usually meet."""
     import numpy as np
-
-    import vicinal
-    from vicinal import graphs, semi
 
     rng = np.random.default_rng(0)
     centers = 4.0 * rng.random((3, WIDE))
     classes = np.arange(MANY) % 3
-    wide = centers[classes] + rng.normal(0, 0.3, (MANY, WIDE))
-    points, few, few_classes = wide[:, :3], wide[:FEW, :3], classes[:FEW]
-    some_known = np.where(np.arange(FEW) < 30, few_classes, -1)
+    clusters = centers[classes] + rng.normal(0, 0.3, (MANY, WIDE))
+    # Without structure, trees do not pay and all pairs are measured.
+    noise = rng.normal(size=(APPROXIMATE, WIDE))
+    yield from _graphs(clusters, noise)
+    yield from _similarities(clusters[:, :3])
+    yield from _estimators(clusters[:FEW, :3], classes[:FEW])
 
+
+def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
+    import numpy as np
+
+    from vicinal import graphs, operators
+
+    points, few = wide[:, :3], wide[:FEW, :3]
     for name, kind in KINDS.items():
         build = partial(getattr(graphs, kind.builder), **kind.fixed, **NEEDED.get(name, {}))
         yield partial(build, few)
-        if name not in (
-            "complete",
-            "gaussian",
-            "l1",
-            "structure-aware-l1",
-        ):  # slow with many points
+        if name not in SLOW:
             yield partial(build, points)
-    for builder in (graphs.knn, graphs.mst, graphs.relative_neighborhood):
+    for builder in (graphs.knn, graphs.mst, graphs.disjoint_mst, graphs.relative_neighborhood):
         yield partial(builder, wide)
         yield partial(builder, few, metric="manhattan")
+    yield partial(graphs.knn, noise[:MANY], method="exact")
+    yield partial(graphs.knn, noise, method="approximate")
+    yield partial(graphs.mst, noise[:MANY])
+    yield partial(graphs.epsilon_ball, noise[:MANY], radius=5.0)
+    yield partial(graphs.structure_aware_l1, few, n_neighbors=10)
+    yield partial(graphs.knn, np.repeat(few, 20, axis=0))
+    digraph = graphs.knn(points, 10, directed=True)
+    for size in (FEW, MANY):
+        yield partial(operators.stationary_distribution, digraph.subgraph(np.arange(size)))
+    yield partial(operators.aligned_digraph_laplacian, digraph)
+    yield partial(operators.shortest_paths, graphs.knn(points), [0, 1])
+
+
+def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
+    import numpy as np
+
+    import vicinal
+
+    few = points[:FEW]
+    distances = np.sqrt(((few[:, None] - few) ** 2).sum(axis=2))
+    for descriptor, k in (("coding_length", 10), ("centroid", 10), ("trivial", 1)):
+        context = partial(vicinal.contextual_distance, n_neighbors=k, descriptor=descriptor)
+        yield partial(context, few)
+        if descriptor != "trivial":
+            yield partial(context, distances, metric="precomputed", n_features=3)
+    yield lambda: vicinal.SelfSmoothing().fit(few).transform(few[:5] + 0.01)
+    yield lambda: vicinal.SelfSmoothing(method="sparse").fit(points).kneighbors(n_neighbors=5)
+    yield partial(vicinal.self_smooth, np.exp(-(distances**2)), t=4)
+    paths = vicinal.path_similarity(points)
+    yield partial(paths.rows, [0, 1])
+    yield partial(paths.pairs, [0], [1])
+    yield partial(paths.clusters, 0.5)
+
+
+def _estimators(few: Any, classes: Any) -> Iterator[Callable[[], Any]]:
+    import numpy as np
+
+    import vicinal
+    from vicinal import graphs, semi_supervised
+
+    some_known = np.where(np.arange(len(few)) < 30, classes, -1)
     for method in CLUSTERS.values():
         yield partial(getattr(vicinal, method.estimator)(n_clusters=3, **method.fixed).fit, few)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
         yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, few)
-    for learner in (semi.LabelPropagation, semi.GraphClassifier, semi.SimilarityVoteClassifier):
+    yield lambda: vicinal.Isomap(n_landmarks=50).fit(few).transform(few[:5] + 0.01)
+    for learner in (
+        semi_supervised.LabelPropagation,
+        semi_supervised.GraphClassifier,
+        semi_supervised.SimilarityVoteClassifier,
+    ):
         yield partial(_fit_and_predict, learner(), few, some_known)
-    yield partial(_fit_and_predict, semi.GraphRegressor(), few, few[:, 0])
-    yield lambda: vicinal.SelfSmoothing().fit(few).transform(few[:5] + 0.01)
-    yield lambda: vicinal.self_smooth(np.exp(-((few[:, None] - few) ** 2).sum(axis=2)), t=4)
-    yield partial(vicinal.path_similarity, points)
-    yield partial(vicinal.contextual_distance, few)
+    yield partial(_fit_and_predict, semi_supervised.GraphRegressor(), few, few[:, 0])
     yield lambda: vicinal.pagerank(graphs.knn(few))
-    yield partial(vicinal.segment, rng.random((32, 32, 3)), 3)
-    yield partial(vicinal.perceive, few, labels=few_classes)
+    yield partial(vicinal.segment, np.random.default_rng(0).random((32, 32, 3)), 3)
+    yield partial(vicinal.perceive, few, labels=classes)
 
 
 def _fit_and_predict(model: Any, X: Any, y: Any) -> None:
