@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal import graphs
+from vicinal._base.affinity_operator import AffinityOperator, SparseAffinity, SpectralAffinity
 from vicinal._base.nested_params import NestedGraphParams
 from vicinal._core.options import check_mapping, check_options, seed_from
 from vicinal._core.validation import check_affinity, validate_input
@@ -22,7 +26,7 @@ from vicinal.graphs._build.distance_rows import (
     neighbors_from_rows,
     neighbors_within,
 )
-from vicinal.graphs.affinities import FAR_OUT, check_scale, edge_scale
+from vicinal.graphs.affinities import FAR_OUT, affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sparse_points import METRICS as SPARSE_METRICS
 from vicinal.neighbors._sparse_points import check_sparse_points
@@ -46,6 +50,8 @@ class GraphEstimator(NestedGraphParams):
 
     # What graph="precomputed" means, as in scikit-learn's estimator for the same task.
     _precomputed = AFFINITY
+    # Functions, by name, that return an `AffinityOperator` instead of a Graph.
+    _operator_builders: ClassVar[Mapping[str, Callable[..., Any]]] = MappingProxyType({})
     graph: Any
     graph_params: dict[str, Any] | None
     scale: Any
@@ -64,28 +70,34 @@ class GraphEstimator(NestedGraphParams):
 
     def _build_graph(self, X: Any) -> Graph:
         """The graph that ``graph`` and X ask for, undirected; stored as ``graph_``."""
+        return self._use_graph(self._graph_from_input(X))
+
+    def _graph_from_input(self, X: Any) -> Any:
+        """The graph that ``graph`` and X ask for; an `AffinityOperator` if the estimator takes them."""
         check_options(self)
         if isinstance(X, Graph):
-            graph = X
             reset_feature_attributes(self)
-        elif self._given() == AFFINITY:
+            return X if self._operator_builder() is None else self._operator_of(X)
+        if self._operator_builders and isinstance(X, AffinityOperator):
+            reset_feature_attributes(self)
+            return X
+        if self._given() == AFFINITY:
             raise InvalidValueError(
                 f"graph={self.graph!r}, but {type(self).__name__} needs lengths of edges; give distances "
                 f"with graph={DISTANCES!r}, or a Graph as X."
             )
-        elif self._given() == DISTANCES:
+        if self._given() == DISTANCES:
             given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
-            graph = (
-                graph_from_distances(given)
-                if sparse.issparse(given)
-                else graphs.complete(given, metric="precomputed")
-            )
-        else:
-            accepted = "csr" if self._takes_sparse_points() else False
-            points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
-            if sparse.issparse(points):
-                points = check_sparse_points(points)
-            graph = self._graph_of(points)
+            if sparse.issparse(given):
+                return graph_from_distances(given)
+            return graphs.complete(given, metric="precomputed")
+        accepted = "csr" if self._takes_sparse_points() else False
+        points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
+        if sparse.issparse(points):
+            points = check_sparse_points(points)
+        return self._graph_of(points)
+
+    def _use_graph(self, graph: Graph) -> Graph:
         if graph.directed:
             raise InvalidValueError(
                 "the graph is directed, but an undirected one is needed; "
@@ -107,8 +119,21 @@ class GraphEstimator(NestedGraphParams):
         return self.affinity_
 
     def _affinity_of(self, graph: Graph) -> sparse.csr_array:
-        self.scale_ = edge_scale(graph, self.scale)
-        return graph.affinity(self.scale)
+        weights, self.scale_ = affinity_and_scale(graph, self.scale)
+        return weights
+
+    def _build_spectral_affinity(self, X: Any) -> SpectralAffinity:
+        """The affinity as spectral methods need it; stored as ``affinity_``."""
+        check_scale(self.scale)
+        if self._given() != AFFINITY or isinstance(X, (Graph, AffinityOperator)):
+            graph = self._graph_from_input(X)
+            if not isinstance(graph, Graph):
+                self.affinity_, self.graph_, self.scale_ = graph, None, graph.sigma
+                return graph
+            self.affinity_ = self._affinity_of(self._use_graph(graph))
+        else:
+            self._build_affinity(X)
+        return SparseAffinity(self.affinity_, self.graph_)
 
     def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Nearest training points of new points: as many as a training point has."""
@@ -123,11 +148,7 @@ class GraphEstimator(NestedGraphParams):
                 "points, so new points have no neighbours; fit it on points, or give the Graph "
                 "its points."
             )
-        if hasattr(self, "n_features_in_"):
-            accepted = "csr" if sparse.issparse(graph.points) else False
-            X = validate_input(
-                self, X, reset=False, accept_sparse=accepted, dtype=(np.float64, np.float32)
-            )
+        X = self._check_queries(X, "csr" if sparse.issparse(graph.points) else False)
         radius = (self.graph_params or {}).get("radius")
         if self.graph == "epsilon_ball" and radius is not None:
             search = graph._search(self.n_jobs)
@@ -161,10 +182,27 @@ class GraphEstimator(NestedGraphParams):
 
         With ``masses``, a step to a training point weighs the less, the larger its mass.
         """
+        if isinstance(self.affinity_, AffinityOperator):
+            return self.affinity_.extend(self._check_queries(X), vectors, values, self.n_jobs)
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
         rows = (weights if masses is None else normalize_by_mass(weights, masses)) @ vectors
         return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
+
+    def _extend_labels(self, X: Any, labels: np.ndarray) -> np.ndarray:
+        """The label with the most weight among the neighbours of each new point."""
+        if isinstance(self.affinity_, AffinityOperator):
+            return self.affinity_.extend_labels(self._check_queries(X), labels, self.n_jobs)
+        values, codes = np.unique(labels, return_inverse=True)
+        return values[np.argmax(self._weights_of(X) @ np.eye(len(values))[codes], axis=1)]
+
+    def _check_queries(self, X: Any, accept_sparse: str | bool = False) -> Any:
+        """New points, checked against the features of the training points where these are known."""
+        if not hasattr(self, "n_features_in_"):
+            return X
+        return validate_input(
+            self, X, reset=False, accept_sparse=accept_sparse, dtype=(np.float64, np.float32)
+        )
 
     def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -195,25 +233,25 @@ class GraphEstimator(NestedGraphParams):
         """A seed for this fit; with ``random_state`` an int the same each time."""
         return seed_from(self.random_state)
 
-    def _graph_of(self, points: np.ndarray) -> Graph:
+    def _operator_builder(self) -> Callable[..., Any] | None:
+        """The function of ``_operator_builders`` that ``graph`` names, is, or is a partial of."""
+        if isinstance(self.graph, str):
+            return self._operator_builders.get(self.graph)
+        function = self.graph
+        while isinstance(function, functools.partial):
+            function = function.func
+        known = any(function is builder for builder in self._operator_builders.values())
+        return self.graph if known else None
+
+    def _operator_of(self, points_or_graph: Any) -> Any:
+        builder = self._operator_builder()
+        assert builder is not None
+        ours = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        fixed = getattr(builder, "keywords", {})  # of a partial
+        return builder(points_or_graph, **ours | fixed | self._checked_graph_params(builder))
+
+    def _checked_graph_params(self, builder: Callable[..., Any]) -> dict[str, Any]:
         parameters = check_mapping(self.graph_params, "graph_params")
-        if callable(self.graph):
-            graph = self.graph(points, **parameters)
-            if not isinstance(graph, Graph) or graph.n_nodes != len(points):
-                raise InvalidTypeError(
-                    f"graph={self.graph!r} returned {graph!r}, but a Graph of the {len(points)} "
-                    "points is needed."
-                )
-            return graph
-        if not isinstance(self.graph, str) or self.graph not in BUILDERS:
-            raise InvalidValueError(
-                f"graph={self.graph!r}, but one of {', '.join(map(repr, BUILDERS))}, 'precomputed', "
-                f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
-            )
-        n = points.shape[0]
-        if n < 2:
-            raise InvalidValueError(f"X has n_samples={n}, but a graph needs 2 points or more.")
-        builder = getattr(graphs, self.graph)
         accepted = inspect.signature(builder).parameters
         unknown = [name for name in parameters if name not in accepted]
         if unknown:
@@ -221,12 +259,46 @@ class GraphEstimator(NestedGraphParams):
                 f"graph_params={self.graph_params!r} holds {unknown[0]!r}, but graph={self.graph!r} takes "
                 f"{', '.join(name for name in accepted if name != 'X')}."
             )
+        return parameters
+
+    def _graph_of(self, points: np.ndarray) -> Any:
+        n = points.shape[0]
+        if self._operator_builder() is not None:
+            _check_two_points(n)
+            return self._operator_of(points)
+        if callable(self.graph):
+            parameters = check_mapping(self.graph_params, "graph_params")
+            return self._check_built(self.graph(points, **parameters), n)
+        if not isinstance(self.graph, str) or self.graph not in BUILDERS:
+            names = ", ".join(map(repr, (*BUILDERS, *self._operator_builders)))
+            raise InvalidValueError(
+                f"graph={self.graph!r}, but one of {names}, 'precomputed', "
+                f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
+            )
+        _check_two_points(n)
+        builder = getattr(graphs, self.graph)
+        parameters = self._checked_graph_params(builder)
+        accepted = inspect.signature(builder).parameters
         ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
             parameters.setdefault("n_neighbors", min(NEIGHBORS, n - 1))
         graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
         # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
         return graph.symmetrize("mean") if graph.strengths_are_affinities else graph
+
+    def _check_built(self, graph: Any, n: int) -> Any:
+        """What a function returned for n points: a Graph, or an operator if the estimator takes them."""
+        if isinstance(graph, Graph):
+            n_nodes = graph.n_nodes
+        elif self._operator_builders and isinstance(graph, AffinityOperator):
+            n_nodes = graph.shape[0]
+        else:
+            n_nodes = None
+        if n_nodes != n:
+            raise InvalidTypeError(
+                f"graph={self.graph!r} returned {graph!r}, but a Graph of the {n} points is needed."
+            )
+        return graph
 
     def _given(self) -> str | None:
         """`DISTANCES` or `AFFINITY` if X is such a matrix."""
@@ -250,6 +322,11 @@ class GraphEstimator(NestedGraphParams):
     def _is_pairwise(self) -> bool:
         metric = self.graph_params.get("metric") if isinstance(self.graph_params, dict) else None
         return self._given() is not None or (isinstance(metric, str) and metric == "precomputed")
+
+
+def _check_two_points(n: int) -> None:
+    if n < 2:
+        raise InvalidValueError(f"X has n_samples={n}, but a graph needs at least 2 points.")
 
 
 def reset_feature_attributes(estimator: BaseEstimator) -> None:

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._base.graph_estimator import (
-    GraphEstimator,
-    reset_feature_attributes,
-    warn_disconnected,
-)
+from vicinal._base.affinity_operator import SpectralAffinity
+from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
-from vicinal._core.validation import check_choice, check_count, validate_input
-from vicinal.cluster._components import merge_components
+from vicinal._core.validation import check_choice, check_count
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
-from vicinal.graphs.graph import Graph
-from vicinal.operators._components import affinity_components
-from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs, random_walk_eigenvectors
-from vicinal.operators.laplacians import degrees
-from vicinal.operators.ultrametric import normalized_ultrametric_pairs
-from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
-from vicinal.similarity.paths.matrix import PathSimilarity
+from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors
 from vicinal.similarity.paths.similarity import path_similarity
 
 
@@ -98,6 +89,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     2
     """
 
+    _operator_builders = MappingProxyType({"path_similarity": path_similarity})
     n_clusters_: int
     labels_: np.ndarray
     eigenvalues_: np.ndarray
@@ -150,18 +142,19 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             check_count(self.n_clusters, "n_clusters")
         check_count(self.max_clusters, "max_clusters")
 
-        n_components, components, sums = self._build(X)
-        pairs = self._spectrum(len(sums), n_components)
+        affinity = self._build_spectral_affinity(X)
+        n_components = int(affinity.components().max()) + 1
+        pairs = self._spectrum(affinity, n_components)
         self.eigenvalues_ = pairs.values
         self._assign = assign
         self._warn_disconnected(n_components)
         if n_components > self.n_clusters_:
-            self._merge(components, n_components)
+            self._merge(affinity, n_components)
             return self
-        self._walk_vectors = random_walk_eigenvectors(pairs.vectors[:, : self.n_clusters_], sums)
         rows = pairs.vectors[:, : self.n_clusters_]
+        self._walk_vectors = random_walk_eigenvectors(rows, affinity.degrees())
         self.embedding_ = unit_rows(rows) if self.method == "njw" else self._walk_vectors
-        self.labels_, self._places = assign_rows(
+        self.labels_, self._centers = assign_rows(
             self.embedding_, self.n_clusters_, assign, self._seed()
         )
         return self
@@ -180,68 +173,30 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             Training points keep their clusters.
         """
         check_is_fitted(self)
-        if not hasattr(self, "embedding_"):
-            # Merged components have no eigenvectors: the cluster with the most weight.
-            if isinstance(self.affinity_, PathSimilarity):
-                return self.labels_[best_links(self.affinity_, X, self.n_jobs).points]
-            return np.argmax(self._weights_of(X) @ np.eye(self.n_clusters_)[self.labels_], axis=1)
-        values = self.eigenvalues_[: self.n_clusters_]
-        if isinstance(self.affinity_, PathSimilarity):
-            if hasattr(self, "n_features_in_"):
-                X = validate_input(self, X, reset=False, dtype=np.float64)
-            rows = extend_walk_vectors(self.affinity_, X, self._walk_vectors, values, self.n_jobs)
-        else:
-            rows = self._extend(X, self._walk_vectors, values)
+        if not hasattr(self, "embedding_"):  # components were merged, so there are no eigenvectors
+            return self._extend_labels(X, self.labels_)
+        rows = self._extend(X, self._walk_vectors, self.eigenvalues_[: self.n_clusters_])
         if self.method == "njw":
             rows = unit_rows(rows)
-        return nearest_center(rows, self._places, self._assign)
+        return nearest_center(rows, self._centers, self._assign)
 
-    def _build(self, X: Any) -> tuple[int, np.ndarray, np.ndarray]:
-        """Affinities; the number of their components, the component and the degree of each point."""
-        if isinstance(X, PathSimilarity) or self.graph is path_similarity:
-            if isinstance(self.n_clusters, str):
-                raise InvalidValueError(
-                    "n_clusters='auto' looks for eigenvalues near 1, which path similarities at a wide sigma "
-                    "do not have however clear their clusters are; give the number of clusters."
-                )
-            self.affinity_ = self._build_paths(X)
-            self.graph_, self.scale_ = None, self.affinity_.sigma
-            components = self.affinity_.relative.pieces()
-            sums = self.affinity_.relative @ np.ones(len(components))
-        else:
-            weights = self._build_affinity(X)
-            components, sums = affinity_components(weights), degrees(weights)
-        return int(components.max()) + 1, components, sums
-
-    def _build_paths(self, X: Any) -> PathSimilarity:
-        if isinstance(X, PathSimilarity):
-            reset_feature_attributes(self)
-            return X
-        if isinstance(X, Graph):
-            reset_feature_attributes(self)
-        else:
-            X = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
-        shared = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        return path_similarity(X, **shared | (self.graph_params or {}))
-
-    def _spectrum(self, n: int, n_components: int) -> Eigenpairs:
-        """Eigenpairs, and with them ``n_clusters_`` if it is to be found."""
-        if isinstance(self.n_clusters, str):
+    def _spectrum(self, affinity: SpectralAffinity, n_components: int) -> Eigenpairs:
+        """Eigenpairs, and with them ``n_clusters_``."""
+        n = len(affinity.components())
+        if not isinstance(self.n_clusters, str):
+            n_pairs = self.n_clusters
+        elif affinity.has_eigengap:
             n_pairs = min(max(self.max_clusters, n_components) + 1, n)
         else:
-            n_pairs = self.n_clusters
+            raise InvalidValueError(
+                f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
+                "even if the clusters are clear; give the number of clusters."
+            )
         if n_pairs > n:
             raise InvalidValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
-        if isinstance(self.affinity_, PathSimilarity):
-            pairs = normalized_ultrametric_pairs(self.affinity_.relative, n_pairs, self._seed())
-        else:
-            pairs = leading_eigenpairs(
-                self.affinity_,
-                n_pairs,
-                tolerance=TOLERANCE,
-                random_state=self._seed(),
-                n_jobs=self.n_jobs,
-            )
+        pairs = affinity.eigenpairs(
+            n_pairs, tolerance=TOLERANCE, random_state=self._seed(), n_jobs=self.n_jobs
+        )
         self.n_clusters_ = n_pairs
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
@@ -255,18 +210,12 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         elif n_components > 1:
             warn_disconnected(n_components, "no cluster has points of two components")
 
-    def _merge(self, components: np.ndarray, n_components: int) -> None:
+    def _merge(self, affinity: SpectralAffinity, n_components: int) -> None:
         if self.disconnected == "raise":
             raise InvalidValueError(
-                f"there are {n_components} components, more than n_clusters={self.n_clusters_}; ask "
-                "for more clusters, connect the graph, or give disconnected='merge'."
+                f"there are {n_components} components, more than n_clusters={self.n_clusters_}; use "
+                "more clusters, connect the graph, or set disconnected='merge'."
             )
-        if (
-            isinstance(self.affinity_, PathSimilarity)
-            and np.isfinite(self.affinity_.tree.heights).all()
-        ):
-            self.labels_ = self.affinity_.clusters(n_clusters=self.n_clusters_)
-        else:
-            self.labels_ = merge_components(self.graph_, components, self.n_clusters_, self.n_jobs)
-        # Of an earlier fit: merged components have no embedding.
+        self.labels_ = affinity.merge(self.n_clusters_, self.n_jobs)
+        # Merged components have no embedding; drop that of an earlier fit.
         self.__dict__.pop("embedding_", None)

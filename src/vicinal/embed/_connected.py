@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from vicinal._base.affinity_operator import SparseAffinity
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._core.precision import PreservesPrecision
 from vicinal._core.validation import check_choice, check_count
 from vicinal.exceptions import InvalidValueError
-from vicinal.operators._components import affinity_components
 
 # A link between components weighs at least this much, or it would not connect: its length is far
 # above the scale of the edges.
@@ -37,12 +37,12 @@ class ConnectedEmbedding(
         """`fit`, and the embedding of the points."""
         return self.fit(X).embedding_
 
-    def _connected_affinity(self, X: Any) -> sparse.csr_array:
+    def _connected_affinity(self, X: Any) -> SparseAffinity:
         """Affinity in one piece, of which ``n_components`` directions can be taken."""
         check_count(self.n_components, "n_components")
         check_choice(self.disconnected, "disconnected", ("connect", "raise"))
-        weights = self._connected(self._build_affinity(X))
-        n = weights.shape[0]
+        affinity = self._connected(SparseAffinity(self._build_affinity(X)))
+        n = affinity.weights.shape[0]
         check_count(
             self.n_components,
             "n_components",
@@ -50,13 +50,13 @@ class ConnectedEmbedding(
             remedy=f"X has n_samples={n}, and the first direction is constant.",
         )
         self._n_features_out = self.n_components
-        return weights
+        return affinity
 
-    def _connected(self, weights: sparse.csr_array) -> sparse.csr_array:
-        components = affinity_components(weights)
+    def _connected(self, affinity: SparseAffinity) -> SparseAffinity:
+        components = affinity.components()
         n_components = int(components.max()) + 1
         if n_components == 1:
-            return weights
+            return affinity
         if self.disconnected == "raise" or self.graph_ is None or self.graph_.points is None:
             raise InvalidValueError(
                 f"there are {n_components} components, and an embedding needs one; connect the graph, "
@@ -65,7 +65,7 @@ class ConnectedEmbedding(
         warn_disconnected(n_components, CONNECTED)
         self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)
         self.affinity_ = _with_links(self.graph_, self._affinity_of(self.graph_), components)
-        return self.affinity_
+        return SparseAffinity(self.affinity_)
 
 
 def _with_links(graph: Any, weights: sparse.csr_array, components: np.ndarray) -> sparse.csr_array:

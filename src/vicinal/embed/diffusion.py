@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.affinity_operator import SparseAffinity
 from vicinal._core.precision import like_input
 from vicinal._core.validation import check_real, require_memory
 from vicinal.embed._connected import ConnectedEmbedding
@@ -90,7 +91,9 @@ def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectru
     weights = as_affinity(affinity)
     if isinstance(affinity, Graph):
         weights = with_diagonal(weights)
-    weights = without_density(weights, alpha)
+    alpha = check_real(alpha, "alpha", low=0.0, high=1.0)
+    if alpha > 0:
+        weights = without_density(weights, degrees(weights), alpha)
     n = weights.shape[0]
     require_memory(
         40.0 * n * n, f"The diffusion distances of {n:,} nodes", "Use DiffusionMaps for many."
@@ -115,13 +118,9 @@ def with_diagonal(weights: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(weights + sparse.eye_array(weights.shape[0], format="csr"))
 
 
-def without_density(weights: sparse.csr_array, alpha: float) -> sparse.csr_array:
-    """w_ij / (d_i d_j)^alpha: with alpha = 1 a walk no longer sees how densely nodes lie."""
-    alpha = check_real(alpha, "alpha", low=0.0, high=1.0)
-    if alpha == 0:
-        return weights
+def without_density(weights: sparse.csr_array, sums: np.ndarray, alpha: float) -> sparse.csr_array:
+    """w_ij / (d_i d_j)^alpha, d the degrees: with alpha = 1 a walk does not depend on the density."""
     # Relative to the largest: sums of very large or small weights have no powers.
-    sums = degrees(weights)
     largest = sums.max()
     factors = np.where(sums > 0, sums / (largest if largest > 0 else 1.0), 1.0) ** -alpha
     values = np.repeat(factors, np.diff(weights.indptr)) * factors[weights.indices]
@@ -226,12 +225,19 @@ class DiffusionMaps(ConnectedEmbedding):
         check_real(self.alpha, "alpha", low=0.0, high=1.0)
         affinity = self._connected_affinity(X)
         if self.graph_ is not None:
-            self.affinity_ = affinity = with_diagonal(affinity)
-        weights = without_density(affinity, self.alpha)
-        sums = degrees(weights)
-        n_pairs = min(self.n_components + 2, len(sums))
+            self.affinity_ = with_diagonal(affinity.weights)
+            affinity = SparseAffinity(self.affinity_)
+        self._density = affinity.degrees() ** self.alpha if self.alpha > 0 else None
+        if self.alpha > 0:
+            weights = without_density(affinity.weights, affinity.degrees(), self.alpha)
+            affinity = SparseAffinity(weights)
+        sums = affinity.degrees()
         pairs = eigenpairs_by_modulus(
-            weights, n_pairs, random_state=self._seed(), n_jobs=self.n_jobs
+            affinity.weights,
+            min(self.n_components + 2, len(sums)),
+            structure=affinity.structure,
+            random_state=self._seed(),
+            n_jobs=self.n_jobs,
         )
         self.t_ = _steps_to_fade(np.abs(pairs.values[1:])) if given is None else given
         rates = np.abs(pairs.values[1:]) ** self.t_
@@ -241,7 +247,6 @@ class DiffusionMaps(ConnectedEmbedding):
         self.eigenvalues_ = pairs.values[kept]
         embedding = _unit_mean_square(pairs.vectors[:, kept], sums)
         self.embedding_ = like_input(embedding * rates[: self.n_components], X)
-        self._density = degrees(affinity) ** self.alpha if self.alpha > 0 else None
         return self
 
     def transform(self, X: Any) -> np.ndarray:

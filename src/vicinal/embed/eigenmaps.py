@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
-from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
-from vicinal.operators.laplacians import degrees
+from vicinal.operators.eigenpairs import random_walk_eigenvectors
+
+# Residual of the eigenpairs.
+TOLERANCE = 1e-9
 
 
 class LaplacianEigenmaps(ConnectedEmbedding):
@@ -84,14 +86,16 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         -------
         self
         """
-        weights = self._connected_affinity(X)
-        pairs = leading_eigenpairs(
-            weights, self.n_components + 1, random_state=self._seed(), n_jobs=self.n_jobs
+        affinity = self._connected_affinity(X)
+        pairs = affinity.eigenpairs(
+            self.n_components + 1,
+            tolerance=TOLERANCE,
+            random_state=self._seed(),
+            n_jobs=self.n_jobs,
         )
         self.eigenvalues_ = pairs.values[1:]
-        self.embedding_ = like_input(
-            random_walk_eigenvectors(pairs.vectors[:, 1:], degrees(weights)), X
-        )
+        vectors = random_walk_eigenvectors(pairs.vectors[:, 1:], affinity.degrees())
+        self.embedding_ = like_input(vectors, X)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

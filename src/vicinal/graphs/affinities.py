@@ -58,14 +58,25 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
     check_choice(kernel, "kernel", ("gaussian", "binary", "inverse"))
     check_scale(scale)
     if kernel == "binary":
-        values = graph.strengths.copy()
-    else:
-        scales = _scales_of_edges(graph, scale)
-        # A length far above its scale may overflow to infinity, where every kernel is 0.
-        with np.errstate(over="ignore", under="ignore"):
-            out = scales if isinstance(scales, np.ndarray) else None
-            values = _kernel(np.divide(graph.lengths, scales, out=out), kernel)
-        values *= graph.strengths
+        return _with_values(graph, graph.strengths.copy())
+    return affinity_and_scale(graph, scale, kernel)[0]
+
+
+def affinity_and_scale(
+    graph: Graph, scale: Any, kernel: str = "gaussian"
+) -> tuple[sparse.csr_array, float | np.ndarray]:
+    """`affinity` and the `edge_scale` that it uses; node scales are computed once for both."""
+    base, node_scales = _resolve_scale(graph, check_scale(scale))
+    scales = _scales_of_edges(graph, base, node_scales if scale == "auto" else None)
+    # A length far above its scale may overflow to infinity, where every kernel is 0.
+    with np.errstate(over="ignore", under="ignore"):
+        out = scales if isinstance(scales, np.ndarray) else None
+        values = _kernel(np.divide(graph.lengths, scales, out=out), kernel)
+    values *= graph.strengths
+    return _with_values(graph, values), base
+
+
+def _with_values(graph: Graph, values: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array(
         (values, graph.indices.copy(), graph.indptr.copy()), shape=(graph.n_nodes,) * 2
     )
@@ -112,15 +123,21 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
     array([1., 1., 5., 9.])
     """
     check_graph(graph)
-    scale = check_scale(scale)
+    return _resolve_scale(graph, check_scale(scale))[0]
+
+
+def _resolve_scale(
+    graph: Graph, scale: float | str
+) -> tuple[float | np.ndarray, np.ndarray | None]:
+    """The edge scale, and the node scales it was derived from; None if it needs none."""
     if isinstance(scale, float):
-        return scale
+        return scale, None
     if scale == "auto" and graph.strengths_are_affinities:
-        return np.inf
-    scales = _node_scales(graph)
-    known = scales > 0
-    typical = _median(scales[known]) if known.any() else 1.0
-    return typical if scale == "auto" else np.where(known, scales, typical)
+        return np.inf, None
+    node_scales = _node_scales(graph)
+    known = node_scales > 0
+    typical = _median(node_scales[known]) if known.any() else 1.0
+    return typical if scale == "auto" else np.where(known, node_scales, typical), node_scales
 
 
 def _median(values: np.ndarray) -> float:
@@ -153,16 +170,20 @@ def _kernel(values: np.ndarray, kernel: str) -> np.ndarray:
     return np.exp(values, out=values)
 
 
-def _scales_of_edges(graph: Graph, scale: Any) -> float | np.ndarray:
-    """What the length of each edge is divided by; an array is fresh and may be overwritten."""
-    base = edge_scale(graph, scale)
+def _scales_of_edges(
+    graph: Graph, base: float | np.ndarray, node_scales: np.ndarray | None
+) -> float | np.ndarray:
+    """What the length of each edge is divided by; an array is fresh and may be overwritten.
+
+    With ``node_scales``, nodes far above the scale ``base`` are compared at a scale of their own.
+    """
     if isinstance(base, np.ndarray):
         # Roots first: the product of two scales may overflow or vanish.
         roots = np.sqrt(base)
         return _combined(np.multiply, roots, graph)
-    if scale != "auto" or base == np.inf:
+    if node_scales is None:
         return base
-    wide = np.maximum(_node_scales(graph) / FAR_OUT, base)
+    wide = np.maximum(node_scales / FAR_OUT, base)
     if wide.max(initial=base) == base:
         return base
     return _combined(np.maximum, wide, graph)

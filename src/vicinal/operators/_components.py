@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -14,7 +16,20 @@ NEGLIGIBLE = 1e-15
 TOLERANCE = 1e-10
 
 
-def affinity_components(weights: sparse.csr_array) -> np.ndarray:
+class AffinityStructure(NamedTuple):
+    """Degree and component of each node of an affinity."""
+
+    degrees: np.ndarray
+    components: np.ndarray
+
+
+def affinity_structure(weights: sparse.csr_array) -> AffinityStructure:
+    """Degrees and `affinity_components` of a symmetric affinity, each computed once."""
+    sums = degrees(weights)
+    return AffinityStructure(sums, affinity_components(weights, sums))
+
+
+def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarray:
     """Component of each node, where edges too weak to be felt do not connect.
 
     What is left out as negligible beside the degrees of both ends may still be all that one end has: an
@@ -23,7 +38,6 @@ def affinity_components(weights: sparse.csr_array) -> np.ndarray:
     a piece of which they are not gets its edges back.
     """
     rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-    sums = degrees(weights)
     roots = np.sqrt(sums)
     edges = weights.data > 0
     felt = weights.data > NEGLIGIBLE * roots[rows] * roots[weights.indices]

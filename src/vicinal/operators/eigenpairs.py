@@ -17,11 +17,11 @@ from vicinal._core.options import checked
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.operators._components import affinity_components
+from vicinal.operators._components import AffinityStructure, affinity_structure
 from vicinal.operators._eigen.separate_walks import walk_pairs
 from vicinal.operators._eigen.solvers import connected_pairs, largest
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
-from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
+from vicinal.operators.laplacians import as_affinity, normalized_affinity
 
 FADED = 0.1
 # Share of the largest entry by which a symmetric matrix may differ from its transpose.
@@ -87,7 +87,8 @@ def leading_eigenpairs(
     if normalized:
         weights = as_affinity(operator, name="operator")
         n_pairs = _check_pairs(n_pairs, weights.shape[0])
-        pairs = _normalized_pairs(weights, n_pairs, tolerance, seed, n_jobs)
+        structure = affinity_structure(weights)
+        pairs = normalized_pairs(weights, structure, n_pairs, tolerance, seed, n_jobs)
     else:
         operator = _symmetric_operator(operator, n_jobs)
         n_pairs = _check_pairs(n_pairs, operator.shape[0])
@@ -181,13 +182,18 @@ class _Pair(NamedTuple):
     entries: np.ndarray
 
 
-def _normalized_pairs(
-    weights: sparse.csr_array, n_pairs: int, tolerance: float, seed: int, n_jobs: int | None
+def normalized_pairs(
+    weights: sparse.csr_array,
+    structure: AffinityStructure,
+    n_pairs: int,
+    tolerance: float,
+    seed: int,
+    n_jobs: int | None,
 ) -> Eigenpairs:
-    n = weights.shape[0]
-    sums = degrees(weights)
+    """`leading_eigenpairs` of the normalised affinity for checked weights of known structure."""
+    n, sums = weights.shape[0], structure.degrees
     matrix = normalized_affinity(weights, sums)
-    by_size = _nodes_by_component(affinity_components(weights))[:n_pairs]
+    by_size = _nodes_by_component(structure.components)[:n_pairs]
     constant, others = [], []
     for nodes in by_size:
         known = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)

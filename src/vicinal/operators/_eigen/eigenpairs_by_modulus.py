@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal.operators._components import AffinityStructure, affinity_structure
 from vicinal.operators._eigen.solvers import (
     ACCURACY,
     DENSE,
@@ -23,8 +24,8 @@ from vicinal.operators._eigen.solvers import (
     largest,
 )
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
-from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs, signed, with_residuals
-from vicinal.operators.laplacians import degrees, normalized_affinity
+from vicinal.operators.eigenpairs import Eigenpairs, normalized_pairs, signed, with_residuals
+from vicinal.operators.laplacians import normalized_affinity
 
 # Accuracy to which the lowest eigenvalue is found, from above, to see whether it matters.
 ROUGH = 1e-2
@@ -36,6 +37,7 @@ def eigenpairs_by_modulus(
     weights: sparse.csr_array,
     n_pairs: int,
     *,
+    structure: AffinityStructure | None = None,
     tolerance: float = 1e-9,
     random_state: int = 0,
     n_jobs: int | None = -1,
@@ -46,21 +48,19 @@ def eigenpairs_by_modulus(
     ----------
     weights : csr_array (n, n)
         Symmetric affinities of a connected graph.
+    structure : AffinityStructure, optional
+        Degrees and components, if they are known already.
     n_pairs, tolerance, random_state, n_jobs :
         As for `leading_eigenpairs`.
     """
     n = weights.shape[0]
     every = n <= DENSE or n_pairs > n // 4
-    upper = leading_eigenpairs(
-        weights,
-        n if every else n_pairs,
-        tolerance=tolerance,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    structure = affinity_structure(weights) if structure is None else structure
+    wanted = n if every else n_pairs
+    upper = normalized_pairs(weights, structure, wanted, tolerance, random_state, n_jobs)
     parts = [upper]
     if not every:
-        matrix = normalized_affinity(weights, degrees(weights))
+        matrix = normalized_affinity(weights, structure.degrees)
         sides = two_sides(matrix)
         lower: Eigenpairs | None
         if sides is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from vicinal.exceptions import InvalidValueError
-from vicinal.similarity.paths.matrix import PathSimilarity
-from vicinal.similarity.paths.similarity import log_neighbor_weights
+from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
+
+if TYPE_CHECKING:
+    from vicinal.similarity.paths.matrix import PathSimilarity
 
 # Height of a similarity that is just not 0.
 BARELY = 700.0

@@ -14,9 +14,11 @@ from vicinal._core.validation import check_count, check_real, real_array, requir
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 from vicinal.graphs._checks import check_range
 from vicinal.neighbors._kept_search import KeptSearch
-from vicinal.operators.ultrametric import Ultrametric
+from vicinal.operators.eigenpairs import Eigenpairs
+from vicinal.operators.ultrametric import Ultrametric, normalized_ultrametric_pairs
 from vicinal.similarity.paths._auto_sigma import SigmaCurve
 from vicinal.similarity.paths._merge_tree import MergeTree
+from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
 
 # Below this exponential functions are 0.
 VANISHED = -745.0
@@ -53,7 +55,11 @@ class PathSimilarity:
         Logarithm of the largest similarity of two points.
     tree : MergeTree
         Merges at heights -log s.
+    has_eigengap : bool
+        False: the kernel is so wide that the spectrum does not show the number of clusters.
     """
+
+    has_eigengap = False
 
     def __init__(
         self,
@@ -170,6 +176,117 @@ class PathSimilarity:
             return np.zeros(n, np.int64)
         lowest_cut = np.partition(self.tree.heights, n - wanted)[n - wanted]
         return self.tree.clusters(np.nextafter(lowest_cut, -np.inf))
+
+    def components(self) -> np.ndarray:
+        """Components: groups of points without any noticeable similarity between them.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Component of each point, numbered from 0.
+        """
+        return self.relative.pieces()
+
+    def degrees(self) -> np.ndarray:
+        """Row sums of the matrix, relative to the largest similarity.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.relative @ np.ones(self.shape[0])
+
+    def eigenpairs(
+        self,
+        n_pairs: int,
+        *,
+        tolerance: float = 0.0,
+        random_state: int = 0,
+        n_jobs: int | None = -1,
+    ) -> Eigenpairs:
+        """Leading eigenpairs of D^-1/2 S D^-1/2, D the row sums of the matrix S.
+
+        Parameters
+        ----------
+        n_pairs : int
+            Number of eigenpairs, at most n.
+        tolerance : float, default=0.0
+            Ignored: pairs are always accurate to rounding.
+        random_state : int, default=0
+            Seed of the start vectors.
+        n_jobs : int or None, default=-1
+            Ignored.
+
+        Returns
+        -------
+        Eigenpairs
+            Eigenvalues in descending order, eigenvectors as columns, and residuals.
+        """
+        return normalized_ultrametric_pairs(self.relative, n_pairs, random_state)
+
+    def extend(
+        self, X: Any, vectors: np.ndarray, eigenvalues: np.ndarray, n_jobs: int | None = -1
+    ) -> np.ndarray:
+        """Extend eigenvectors of the random walk D^-1 S to new points (Nystrom).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points; if the similarity was computed from distances, their distances (m, n).
+        vectors : ndarray of shape (n, q)
+            Eigenvectors of the random walk.
+        eigenvalues : ndarray of shape (q,)
+            Their eigenvalues. The extension of an eigenvector with eigenvalue 0 is 0.
+        n_jobs : int or None, default=-1
+            Number of threads; -1 uses all cores.
+
+        Returns
+        -------
+        ndarray of shape (m, q)
+            Points that coincide with a point of the similarity get its entries.
+        """
+        return extend_walk_vectors(self, X, vectors, eigenvalues, n_jobs)
+
+    def extend_labels(self, X: Any, labels: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
+        """Label new points as the point to which their best step leads.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points; if the similarity was computed from distances, their distances (m, n).
+        labels : ndarray of shape (n,)
+            Labels of the points of the similarity.
+        n_jobs : int or None, default=-1
+            Number of threads; -1 uses all cores.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return labels[best_links(self, X, n_jobs).points]
+
+    def merge(self, n_clusters: int, n_jobs: int | None = -1) -> np.ndarray:
+        """Merge the most similar components until ``n_clusters`` remain.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        n_jobs : int or None, default=-1
+            Ignored.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Cluster of each point.
+        """
+        if not np.isfinite(self.tree.heights).all():
+            raise InvalidValueError(
+                f"there are {int(self.components().max()) + 1} components, more than "
+                f"n_clusters={n_clusters}, and no path connects them; use more clusters or connect "
+                "the graph."
+            )
+        return self.clusters(n_clusters=n_clusters)
 
     def to_linkage(self) -> np.ndarray:
         """Single linkage of -log s, (n - 1, 4), for `scipy.cluster.hierarchy`; inf where no path leads."""

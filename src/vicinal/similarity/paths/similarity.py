@@ -22,6 +22,7 @@ from vicinal.graphs.trees import mst
 from vicinal.neighbors import NeighborSearch
 from vicinal.similarity.paths._auto_sigma import SigmaCurve, choose_sigma
 from vicinal.similarity.paths._merge_tree import MergeTree
+from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 from vicinal.similarity.paths.matrix import Origin, PathSimilarity
 
 METRICS = ("euclidean", "precomputed")
@@ -278,11 +279,3 @@ def _at_width(
         curve,
         origin,
     )
-
-
-def log_neighbor_weights(squares: np.ndarray, sigma: float) -> np.ndarray:
-    """log of formula (3), the sum of exp(-d^2 / (2 sigma^2)) over neighbours, without underflow."""
-    nearest = squares.min(axis=1, keepdims=True)
-    with np.errstate(over="ignore", under="ignore"):
-        sums = np.exp(-(squares - nearest) / sigma / sigma / 2).sum(axis=1)
-        return np.log(sums) - nearest[:, 0] / sigma / sigma / 2
