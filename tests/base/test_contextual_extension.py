@@ -52,6 +52,28 @@ def test_roots_of_masses_become_roots_of_the_new_masses():
     assert_allclose((rows @ np.sqrt(masses))[seen], np.sqrt(entered @ masses)[seen], rtol=1e-12)
 
 
+def test_rows_of_theta_of_new_points_are_formula_10_as_it_stands():
+    X, _ = make_half_cylinders(60, 30, random_state=0)
+    graph = graphs.contextual(X[:-15], 8)
+    masses, beta = SymmetricWalk(graph).stationary, 0.9
+    n = len(masses)
+    steps, entered = (
+        function(graph, X[-15:], 1, descriptor="coding_length")
+        for function in (new_contexts, reverse_context_probabilities)
+    )
+    rows = symmetric_rows(steps[0], entered, masses, beta).toarray()
+    for i, (leaving, arriving) in enumerate(
+        zip(steps[0].toarray(), entered.toarray(), strict=True)
+    ):
+        mass = sum(
+            beta * arriving[j] * masses[j] + (1 - beta) * masses[j] / (n + 1) for j in range(n)
+        )
+        for j in range(n):
+            ratio = np.sqrt(mass / masses[j])
+            expected = beta * (ratio * leaving[j] + arriving[j] / ratio) / 2
+            assert rows[i, j] == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
 def test_noise_among_new_points_is_told_as_well_as_in_training():
     X, truth = make_half_cylinders(800, 800, random_state=0)
     train = np.random.default_rng(777).random(len(X)) < 0.7

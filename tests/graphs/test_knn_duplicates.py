@@ -44,6 +44,26 @@ def test_each_row_meets_its_nearest_places_and_a_copy(seed, n, k, n_values):
     assert graph.n_edges <= between.degrees[group].sum() + n * max(1, k // 2)
 
 
+@pytest.mark.parametrize(("n_distinct", "n_neighbors"), [(3, 5), (4, 4), (4, 3), (6, 2), (2, 1)])
+def test_merged_edges_are_the_literal_ones(n_distinct, n_neighbors):
+    """At most n_distinct - 1 distinct neighbours, and n_neighbors // 2 next duplicates in a ring."""
+    n_equal = 9
+    positions = 2.0 ** np.arange(n_distinct)
+    X = np.repeat(positions, n_equal)[:, None]
+    expected = set()
+    for a in range(n_distinct):
+        others = sorted(
+            (b for b in range(n_distinct) if b != a), key=lambda b: abs(positions[b] - positions[a])
+        )
+        for turn in range(n_equal):
+            row = a * n_equal + turn
+            for b in others[: min(n_neighbors, n_distinct - 1)]:
+                expected.add(tuple(sorted((row, b * n_equal + turn))))
+            for step in range(1, max(1, n_neighbors // 2) + 1):
+                expected.add(tuple(sorted((row, a * n_equal + (turn + step) % n_equal))))
+    assert {tuple(edge) for edge in graphs.knn(X, n_neighbors).edges().tolist()} == expected
+
+
 def test_without_many_copies_it_is_the_graph_of_nearest_neighbours():
     X = np.random.default_rng(0).normal(size=(80, 3))
     assert graphs.knn(X, 5) == graphs.knn(X, 5, duplicates="keep")

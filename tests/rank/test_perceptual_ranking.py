@@ -135,6 +135,29 @@ def test_copies_of_training_points_have_their_answers(laplacian):
     assert model.scores(X[:30]) == pytest.approx(model.scores(np.arange(30)))
 
 
+def test_scores_of_new_points_are_those_of_the_enlarged_dense_system():
+    """A new node with the column p_j / sqrt(m_j) beside an unchanged Theta, solved as one system."""
+    X, _ = make_half_cylinders(40, 20, random_state=0)
+    kept, new = X[:-8], X[-8:]
+    alpha, beta = 0.95, 0.99999
+    graph = contextual(kept, 6)
+    model = PerceptualRanking(6, alpha, beta=beta).fit(kept)
+    theta = dense_theta(graph.to_scipy("strengths").toarray(), beta)
+    n = len(kept)
+    for point, scores_of_point in zip(new, model.scores(new), strict=True):
+        enlarged = contextual(np.vstack([kept, point]), 6, sigma=graph.metadata["sigma"])
+        steps = enlarged.to_scipy("strengths").toarray()[-1, :-1]
+        column = steps / steps.sum() / np.sqrt(model.stationary_)
+        system = np.zeros((n + 1, n + 1))
+        system[:n, :n] = theta
+        # The factor of the column does not change the proportions of the scores.
+        system[:n, n] = system[n, :n] = 1e-3 * column / column.max()
+        expected = np.linalg.inv(np.eye(n + 1) - alpha * system)[n, :n]
+        np.testing.assert_allclose(
+            scores_of_point / scores_of_point.sum(), expected / expected.sum(), rtol=1e-7
+        )
+
+
 @pytest.mark.parametrize("laplacian", ["global", "aligned"])
 @pytest.mark.parametrize("alpha", [0.9, 0.999])
 def test_new_points_rank_as_if_they_had_been_there(alpha, laplacian):

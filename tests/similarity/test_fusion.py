@@ -92,6 +92,36 @@ def test_before_averages_each_pair_over_the_sources_that_know_it():
     np.testing.assert_allclose(model.affinity_, mean)
 
 
+def test_cross_fusion_of_partly_known_sources_is_the_literal_one():
+    """Each source spreads the mean of the others, or itself where no other knows a pair."""
+    views, _ = sources(n=24)
+    unknown = [[0, 1], [1, 2, 3], [3, 4]]
+    weights = np.array([1.0, 2.0, 3.0])
+    n, n_steps = 24, 6
+    known = [[i not in items for i in range(n)] for items in unknown]
+    total, norm = np.zeros((n, n)), np.zeros((n, n))
+    for s, W in enumerate(views):
+        inside = np.flatnonzero(known[s])
+        start = np.zeros((len(inside), len(inside)))
+        for a, i in enumerate(inside):
+            for b, j in enumerate(inside):
+                others = [o for o in range(3) if o != s and known[o][i] and known[o][j]]
+                start[a, b] = (
+                    np.average([views[o][i, j] for o in others], weights=weights[others])
+                    if others
+                    else W[i, j]
+                )
+        part = W[np.ix_(inside, inside)]
+        step = np.linalg.matrix_power(part / part.sum(axis=1, keepdims=True), n_steps // 2)
+        total[np.ix_(inside, inside)] += weights[s] * (step @ start @ step.T)
+        norm[np.ix_(inside, inside)] += weights[s]
+    mean = np.divide(total, norm, out=np.zeros((n, n)), where=norm > 0)
+    expected = np.minimum(mean / np.diagonal(mean)[:, None], 1.0)
+    partial = [without(W, items) for W, items in zip(views, unknown, strict=True)]
+    model = SelfSmoothing(n_steps).fuse(partial, how="cross", weights=weights)
+    np.testing.assert_allclose(model.similarity_, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("how", WAYS)
 def test_a_fused_model_chooses_t_finds_neighbors_and_goes_on(how):
     views, labels = sources()

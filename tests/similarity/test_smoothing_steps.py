@@ -1,0 +1,87 @@
+"""Every strategy takes exactly t steps: W_t has t + 1 factors, compared with literal matrix powers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import spearmanr
+
+from vicinal.similarity import SelfSmoothing
+from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
+from vicinal.similarity.smoothing._spectral import all_pairs
+from vicinal.similarity.smoothing._walks import SampledReturns, SparseWalk
+
+
+def line_similarity(n=120, width=0.05, cutoff=1e-3, seed=0):
+    """Gaussian similarities of points on a line whose density varies."""
+    x = np.random.default_rng(seed).random(n) ** 2
+    W = np.exp(-np.square((x[:, None] - x) / width) / 2)
+    W[W < cutoff] = 0.0
+    return W
+
+
+def transition_matrix(W):
+    return W / W.sum(axis=1, keepdims=True)
+
+
+def return_probabilities(W, t):
+    return np.diagonal(np.linalg.matrix_power(transition_matrix(W), int(t) + 1))
+
+
+@pytest.mark.parametrize("t", [1, 2, 7])
+def test_spectrum_has_t_plus_one_factors(t):
+    W = line_similarity(40)
+    roots = np.sqrt(W.sum(axis=1))
+    spectrum = all_pairs(W / np.outer(roots, roots), roots)
+    expected = W @ np.linalg.matrix_power(transition_matrix(W), t)
+    np.testing.assert_allclose(spectrum.matrix(t), expected, atol=1e-12)
+    np.testing.assert_allclose(spectrum.diagonal(t), np.diagonal(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize("t", [1, 2, 7, 30])
+def test_sampled_return_probabilities_have_t_plus_one_factors(t):
+    W = line_similarity()
+    items = np.array([0, 3, 50])
+    returns = SampledReturns(SparseWalk(sparse.csr_array(W), True, 1).operator, items)
+    np.testing.assert_allclose(returns(t), return_probabilities(W, t)[items], atol=1e-7)
+
+
+@pytest.mark.parametrize("strategy", ["pruned powers", "leading eigenpairs", "full power"])
+@pytest.mark.parametrize("t", [3, 8])
+def test_neighbors_of_every_strategy_have_t_plus_one_factors(strategy, t, monkeypatch):
+    W = line_similarity(width=0.1)
+    similarity = SmoothedSimilarity(SparseWalk(sparse.csr_array(W), True, 1), t)
+    # A small matrix would be solved row by row: make that look expensive.
+    monkeypatch.setattr(SmoothedSimilarity, "_cost_of_rows", lambda self: 1e12)
+    if strategy == "pruned powers":
+        values, items = similarity._by_powers(5, len(W), None)
+    elif strategy == "leading eigenpairs":
+        monkeypatch.setattr(SmoothedSimilarity, "_cost_of_full_power", lambda self: 1e12)
+        values, items = similarity._by_eigenpairs(np.arange(len(W)), 5, None)
+    else:
+        values, items = similarity._by_full_power(5)
+    assert similarity.method == strategy
+
+    def literal(n_steps):
+        smoothed = W @ np.linalg.matrix_power(transition_matrix(W), n_steps)
+        normalized = np.minimum(smoothed / np.diagonal(smoothed)[:, None], 1.0)
+        return np.take_along_axis(normalized, items, axis=1)
+
+    np.testing.assert_allclose(np.minimum(values, 1.0), literal(t), atol=1e-4)
+    # One step more or less changes the similarities by far more than the tolerance.
+    assert np.abs(literal(t - 1) - literal(t)).max() > 1e-3
+    assert np.abs(literal(t + 1) - literal(t)).max() > 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_automatic_t_is_the_literal_zero_of_the_correlation(seed):
+    W = line_similarity(80, seed=seed)
+    sums = W.sum(axis=1)
+    grid = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
+    correlations = [spearmanr(sums, return_probabilities(W, t))[0] for t in grid]
+    after = int(np.argmax(np.array(correlations) >= 0))
+    assert after > 0
+    low, high = correlations[after - 1], correlations[after]
+    # Linear in the logarithm of the number of factors, t + 1.
+    factors = np.interp(0.0, [low, high], np.log([grid[after - 1] + 1, grid[after] + 1]))
+    expected = round(np.exp(factors) - 1)
+    assert SelfSmoothing(metric="similarity").fit(W).t_ == expected
