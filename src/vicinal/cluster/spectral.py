@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +14,7 @@ from vicinal._base.affinity_operator import SpectralAffinity
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.validation import check_choice, check_count
+from vicinal.cluster._automatic import AutomaticClusters, membership
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
@@ -20,15 +22,16 @@ from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors
 from vicinal.similarity.paths.similarity import path_similarity
 
 
-class SpectralClustering(ClusterMixin, GraphEstimator):
+class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     """Clusters of a graph: parts that a random walk seldom leaves.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. "auto" takes the one with the clearest gap in the spectrum, which may
-        be 1; the curve is stored. Path similarities need a number: their kernel is so wide that the
-        spectrum shows no such gap.
+        Number of clusters. "auto" tests the densities and communities of the points against what chance
+        makes of one cluster (`vicinal.cluster.estimate_clusters`); it may be 1. Graphs without points, other
+        metrics and fewer than 40 distinct points have the number with the clearest gap in the spectrum. Path
+        similarities need a number: their kernel is so wide that the spectrum shows no gap.
     method : {"njw", "ncut"}, default="njw"
         "njw": rows of the eigenvectors of D^-1/2 W D^-1/2 on the unit sphere (Ng, Jordan and Weiss).
         "ncut": generalised eigenvectors of the normalised cut (Shi and Malik).
@@ -37,7 +40,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     disconnected : {"merge", "raise"}, default="merge"
         If the graph has more components than clusters: join the nearest components, or explain.
     max_clusters : int, default=20
-        Most clusters that "auto" considers.
+        Most clusters that "auto" looks for a gap of the spectrum after.
     graph : str or callable, default="knn"
         Name of a function of `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" if X is an affinity matrix ("precomputed" means the same, as in
@@ -67,6 +70,16 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     eigengaps_ : ndarray
         With "auto", entry k - 1 tells how clearly the spectrum speaks for k clusters; the first is
         the threshold that others had to exceed (see `vicinal.cluster._eigengap`).
+    n_clusters_candidates_ : list of (int, float)
+        With "auto" on points, numbers of clusters with their scores, the chosen one first; above 1 is more
+        than chance explains.
+    cluster_evidence_ : ClusterEvidence
+        With "auto" on points, all that the number was read from (see `vicinal.cluster.estimate_clusters`).
+    cluster_layers_ : list of Layer
+        With "auto" on points, nested clusters from coarse to fine, each with its persistence.
+    probabilities_ : ndarray (n, n_clusters + 1)
+        Membership of each point in each cluster, shared with the clusters of its neighbours, and last the
+        probability that it is background noise (0 unless the number was found from points). Rows sum to 1.
     embedding_ : ndarray (n, n_clusters)
         Rows that were assigned; absent if components were merged.
     graph_ : Graph or None
@@ -180,13 +193,44 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             rows = unit_rows(rows)
         return nearest_center(rows, self._centers, self._assign)
 
+    @property
+    def probabilities_(self) -> np.ndarray:
+        check_is_fitted(self)
+        weights = self.affinity_ if sparse.issparse(self.affinity_) else None
+        found = getattr(self, "cluster_evidence_", None)
+        noise = found.noise.score if found else None
+        return membership(weights, self.labels_, self.n_clusters_, noise)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Membership of new points in each cluster, and last in the background noise.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+            As for `predict`.
+
+        Returns
+        -------
+        ndarray (m, n_clusters + 1)
+            Means of ``probabilities_`` over the nearest training points, weighted by affinity; rows sum to 1.
+            On path similarities the cluster of `predict` has it all.
+        """
+        check_is_fitted(self)
+        if not sparse.issparse(self.affinity_):
+            return np.eye(self.n_clusters_ + 1)[self.predict(X)]
+        return self._weights_of(X) @ self.probabilities_
+
     def _spectrum(self, affinity: SpectralAffinity, n_components: int) -> Eigenpairs:
         """Eigenpairs, and with them ``n_clusters_``."""
         n = len(affinity.components())
+        found = None
         if not isinstance(self.n_clusters, str):
+            self._estimate(None, self.n_jobs)
             n_pairs = self.n_clusters
         elif affinity.has_eigengap:
-            n_pairs = min(max(self.max_clusters, n_components) + 1, n)
+            found = self._estimate(self.graph_, self.n_jobs)
+            most = max(self.max_clusters, n_components, found.n_clusters if found else 1)
+            n_pairs = min(most + 1, n)
         else:
             raise InvalidValueError(
                 f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
@@ -200,7 +244,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         self.n_clusters_ = n_pairs
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
-            self.n_clusters_ = n_clusters_by_gap(self.eigengaps_)
+            self.n_clusters_ = found.n_clusters if found else n_clusters_by_gap(self.eigengaps_)
         return pairs
 
     def _warn_disconnected(self, n_components: int) -> None:
