@@ -19,8 +19,11 @@ from vicinal._base.row_assignment import (
     unit_rows,
 )
 from vicinal._core.validation import check_choice, check_count, check_real
+from vicinal.cluster._automatic import AutomaticClusters, membership
+from vicinal.cluster._background import DEEP
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster._noise import split_norms, visited
+from vicinal.cluster._evidence import ClusterEvidence
+from vicinal.cluster._noise import NoiseSplit, split_norms, visited
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError, VicinalWarning
 from vicinal.operators.eigenpairs import nystrom
@@ -30,6 +33,8 @@ NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
 # Share of a walk between clusters below which they are as good as separate.
 SEPARATE = 1e-4
+# Fraction of the points that norms or densities call noise which both have to.
+SAME_NOISE = 0.4
 DOUBT = (
     "distances from the origin are those of two groups, the nearer one of {:.0%} of the points, but there "
     "is no valley between them. Thin edges of clean clusters look like that, and so does heavy noise: no "
@@ -37,7 +42,7 @@ DOUBT = (
 )
 
 
-class PerceptualClustering(ClusterMixin, PerceptualEstimator):
+class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator):
     """Clusters that survive heavy noise.
 
     Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`). Those near the
@@ -47,7 +52,9 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters, noise not counted; "auto" reads it off the spectrum.
+        Number of clusters, noise not counted; "auto" tests the densities and communities of the points
+        against what chance makes of one cluster (`vicinal.cluster.estimate_clusters`), and reads it off the
+        spectrum where there are fewer than 40 distinct points or a digraph without points.
     noise : "auto", int or float, default="auto"
         Which points are noise (label -1): those nearest to the origin, as many as a count (int) or a
         share (float in [0, 1)) says, or a few less where copies would have to be parted; "auto"
@@ -57,7 +64,7 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`, which
         group the directions of the rows.
     max_clusters : int, default=20
-        Most clusters that "auto" considers.
+        Most clusters that "auto" looks for a gap of the spectrum after.
     n_neighbors, descriptor, epsilon, beta, laplacian, random_state, n_jobs, verbose :
         As for `PerceptualEmbedding`.
 
@@ -88,6 +95,11 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         Eigenvalues after the first, which is 1.
     eigengaps_ : ndarray
         With ``n_clusters="auto"``, how clearly the spectrum speaks for 1, 2, ... clusters.
+    n_clusters_candidates_, cluster_evidence_, cluster_layers_ :
+        With "auto" on points, as for `SpectralClustering`.
+    probabilities_ : ndarray (n, n_clusters + 1)
+        Membership of each point in each cluster, shared with the clusters of its neighbours, and last in the
+        noise. Rows sum to 1.
     stationary_ : ndarray (n,)
     graph_ : Graph
         Of the distinct rows.
@@ -157,16 +169,19 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
 
         walk = self._build_walk(X)
         n = walk.shape[0]
-        pairs = self._eigenpairs(walk, self._n_pairs(n), TOLERANCE)
+        automatic = isinstance(self.n_clusters, str) or isinstance(self.noise, str)
+        evidence = self._estimate(self.graph_ if automatic else None, self.n_jobs)
+        pairs = self._eigenpairs(walk, self._n_pairs(n, evidence), TOLERANCE)
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
-            self.n_clusters_ = n_clusters_by_gap(self.eigengaps_)
+            by_gap = n_clusters_by_gap(self.eigengaps_)
+            self.n_clusters_ = evidence.n_clusters if evidence else by_gap
         else:
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
         norms = np.linalg.norm(self._directions, axis=1)
-        is_noise = self._split_noise(norms)
+        is_noise = self._split_noise(norms, evidence)
         mean_square = max(self._directions.shape[1], 1) / n
         self.norms_ = self._of_rows(norms)
         self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
@@ -200,15 +215,38 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         own = weights.indices[weights.indptr[:-1]]
         return np.where(known, self._of_nodes(self.labels_)[own], labels)
 
-    def _n_pairs(self, n: int) -> int:
+    @property
+    def probabilities_(self) -> np.ndarray:
+        check_is_fitted(self)
+        labels = self._of_nodes(self.labels_)
+        steps = self.graph_.to_scipy("strengths")
+        return self._of_rows(membership(steps + steps.T, labels, self.n_clusters_))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Membership of new points in each cluster, and last in the noise.
+
+        Parameters
+        ----------
+        X : array (m, n_features)
+
+        Returns
+        -------
+        ndarray (m, n_clusters + 1)
+            Means of ``probabilities_`` over the points that a walk from here goes to; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
+
+    def _n_pairs(self, n: int, evidence: ClusterEvidence | None) -> int:
         if isinstance(self.n_clusters, str):
-            return min(max(self.max_clusters, NOISE_DIRECTIONS), n - 1)
+            number = evidence.n_clusters if evidence else 1
+            return min(max(self.max_clusters, NOISE_DIRECTIONS, number), n - 1)
         if self.n_clusters > n:
             some = f"n_samples={n} points" if self._copies is None else f"{n} distinct row(s)"
             raise InvalidValueError(f"n_clusters={self.n_clusters}, but there are {some}.")
         return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
-    def _split_noise(self, norms: np.ndarray) -> np.ndarray:
+    def _split_noise(self, norms: np.ndarray, evidence: ClusterEvidence | None) -> np.ndarray:
         """Which nodes are noise; stores the threshold and where it came from."""
         self.noise_gain_, self.noise_doubt_ = None, False
         if isinstance(self.noise, str):
@@ -218,6 +256,8 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
                 # there must be two groups as well.
                 without = split_norms(norms[visited(self.graph_, self.beta)])
                 split = split if without.threshold > 0 else without
+            if evidence is not None:
+                split = _confirmed(split, norms, evidence)
             self.noise_doubt_ = split.doubtful
             if split.doubtful:
                 warnings.warn(DOUBT.format(split.nearer), category=VicinalWarning, stacklevel=3)
@@ -257,6 +297,21 @@ class PerceptualClustering(ClusterMixin, PerceptualEstimator):
         labels = np.full(len(vectors), -1)
         labels[kept], self._places = found
         self.labels_ = self._of_rows(labels)
+
+
+def _confirmed(split: NoiseSplit, norms: np.ndarray, evidence: ClusterEvidence) -> NoiseSplit:
+    """The split of norms if the densities speak for the same noise; otherwise as many as these show.
+
+    Without a valley in the densities that is twice as deep as it has to be these show none.
+    """
+    sparse_ones = evidence.noise.is_noise
+    near = norms < split.threshold
+    both, either = np.count_nonzero(near & sparse_ones), np.count_nonzero(near | sparse_ones)
+    if split.threshold > 0 and both >= SAME_NOISE * either:
+        return split
+    is_deep = len(evidence.noise.curve) and evidence.noise.curve[:, 1].max() >= 2.0 * DEEP
+    count = np.count_nonzero(sparse_ones) if is_deep else 0
+    return split._replace(threshold=float(np.sort(norms)[count]) if count else 0.0)
 
 
 def _walk_between(walk: Any, kept: np.ndarray, labels: np.ndarray) -> float:
