@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vicinal._core.rescale import max_magnitude, power_of_two
+
 # Squared distances of coordinates within it are finite.
 FARTHEST = 1e150
 
@@ -32,12 +34,7 @@ class Frame(NamedTuple):
 
 def frame_of(X: np.ndarray) -> Frame:
     """The frame of a table of points."""
-    size = _power_of_two(np.abs(X).max())
+    size = power_of_two(max_magnitude(X))
     resized = X / size
     centre = resized.mean(axis=0)
-    return Frame(size, centre, _power_of_two(np.abs(resized - centre).max()))
-
-
-def _power_of_two(value: float) -> float:
-    """The largest power of 2 up to a value; 1 for 0."""
-    return float(np.ldexp(1.0, int(np.frexp(value)[1]) - 1)) if value > 0 else 1.0
+    return Frame(size, centre, power_of_two(max_magnitude(resized - centre)))

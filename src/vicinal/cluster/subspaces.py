@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.options import random_generator
+from vicinal._core.rescale import normalize_magnitude
 from vicinal._core.validation import check_count, check_points
 
 STARTS = 10
@@ -49,7 +50,7 @@ def k_subspaces(
     dimension = check_count(dimension, "dimension", high=rows.shape[1])
     rng = random_generator(random_state)
     # A power of two changes no digit, and squares of huge or tiny values become ordinary numbers.
-    rows = np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
+    rows, _ = normalize_magnitude(rows, axis=1)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     directions = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
     found = [

@@ -9,6 +9,7 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
+from vicinal._core.rescale import binary_exponent, normalize_magnitude
 from vicinal._core.validation import check_points, check_real, require_memory
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
 from vicinal.exceptions import InvalidValueError, VicinalWarning
@@ -150,9 +151,9 @@ def code_points(points: np.ndarray, normalize: bool) -> tuple[np.ndarray, float]
         )
     # Powers of two change no digit, and squares neither overflow nor vanish.
     if normalize:
-        scaled = np.ldexp(points, -np.frexp(largest)[1][:, None])
+        scaled, _ = normalize_magnitude(points, axis=1)
         return scaled / np.linalg.norm(scaled, axis=1, keepdims=True), 1.0
-    exponent = -int(np.frexp(largest.max())[1])
+    exponent = -binary_exponent(largest.max())
     return np.ldexp(points, exponent), float(np.ldexp(1.0, exponent))
 
 

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
+from vicinal._core.rescale import power_of_two
 from vicinal._core.validation import check_count, check_distances, check_points
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.operators.eigenpairs import leading_eigenpairs
@@ -238,4 +239,4 @@ def _unit(distances: np.ndarray) -> float:
             "distances hold infinite or undefined values, but scaling needs finite ones; "
             "connect the graph whose paths they are."
         )
-    return float(np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))) if largest > 0 else 1.0
+    return power_of_two(largest)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.options import checked, random_generator
+from vicinal._core.rescale import power_of_two
 from vicinal._core.validation import check_count, check_real
 from vicinal.graphs._contextual_distance import contextual_distance
 from vicinal.graphs._entries import Entries, index_dtype
@@ -102,6 +103,6 @@ def _spread(distances: np.ndarray, n_contexts: int | None, random_state: Any) ->
     if not distances.any():
         return 1.0
     # In a unit, a power of two, in which squares neither overflow nor vanish.
-    unit = 2.0 ** int(np.frexp(distances.max())[1] - 1)
+    unit = power_of_two(distances.max())
     distances = distances / unit
     return unit * float(distances.mean() + 3.0 * distances.std())

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.rescale import normalize_magnitude, safe_factor
 from vicinal._core.validation import check_choice, check_points, require_memory
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors._exact import safe_unit as safe_unit
 
 # Below this part of its extent a set of points counts as flat.
 FLAT = 1e-13
@@ -130,13 +130,13 @@ def _normalized(points: np.ndarray) -> np.ndarray:
     """Points around 0 and of size 1: Qhull's tolerances are relative to the largest coordinate."""
     lowest, highest = points.min(axis=0), points.max(axis=0)
     moved = points - (lowest / 2 + highest / 2)
-    return np.ldexp(moved, -int(np.frexp(np.abs(moved).max())[1]))
+    return normalize_magnitude(moved)[0]
 
 
 def _lengths(points: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    unit = safe_unit(points)
+    factor = safe_factor(points)
     squares = np.zeros(len(edges))
     for column in points.T:
-        gap = column[edges[:, 0]] * unit - column[edges[:, 1]] * unit
+        gap = column[edges[:, 0]] * factor - column[edges[:, 1]] * factor
         squares += gap * gap
-    return np.sqrt(squares) / unit
+    return np.sqrt(squares) / factor

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.rescale import power_of_two
 from vicinal._core.validation import check_count, check_points, real_array, require_memory
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._entries import Entries, index_dtype
@@ -142,7 +143,7 @@ def _differences(image: np.ndarray, here: tuple, there: tuple) -> np.ndarray:
         return np.abs(change)
     largest = np.abs(change).max(initial=0.0)
     # Measured in a power of two, the changes keep their bits and their squares stay in range.
-    unit = 2.0 ** np.frexp(largest)[1] if largest else 1.0
+    unit = power_of_two(largest)
     change /= unit
     total = np.zeros(change.shape[:-1])
     for channel in range(change.shape[-1]):

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.rescale import safe_factor
 from vicinal._core.validation import (
     check_choice,
     check_distances,
@@ -223,7 +224,7 @@ def point_edges(
         n_jobs,
         progress,
     )
-    return tree.order[edges], np.sqrt(squares) / prepared.unit
+    return tree.order[edges], np.sqrt(squares) / prepared.factor
 
 
 def matrix_edges(
@@ -231,17 +232,16 @@ def matrix_edges(
 ) -> Edges:
     """Pairs of rows of a distance matrix with an empty region, and their distances."""
     from vicinal.graphs._distance_region_kernels import edges_of_rows
-    from vicinal.neighbors._exact import safe_unit
 
     n = len(distances)
     near = np.empty((n, min(N_WITNESSES, n)), np.int64)
-    unit = safe_unit(distances)
+    factor = safe_factor(distances)
 
     def search(span: tuple[int, int]) -> Edges:
         rows = slice(*span)
         # The row itself is among them; it blocks nothing.
         near[rows] = np.argpartition(distances[rows], near.shape[1] - 1)[:, : near.shape[1]]
-        return edges_of_rows(distances, unit, near, *span, beta)
+        return edges_of_rows(distances, factor, near, *span, beta)
 
     return _in_blocks(search, n, ROWS_PER_TASK, n_jobs, progress)
 

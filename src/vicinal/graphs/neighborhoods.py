@@ -375,6 +375,6 @@ def _measured(points: np.ndarray, metric: str) -> Callable[[int, int], np.ndarra
     def rows(first: int, last: int) -> np.ndarray:
         out = np.empty((last - first, len(points)))
         kernel(prepared.X, columns, first, out)
-        return out / prepared.unit
+        return out / prepared.factor
 
     return rows

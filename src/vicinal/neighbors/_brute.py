@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
+from vicinal._core.rescale import power_of_two
 from vicinal.neighbors._brute_kernels import recheck, refine, scan, sort_lists
 
 # Points of a block that a task owns, and the part of a product that stays in the second-level cache.
@@ -111,7 +112,7 @@ def find_frame(X: np.ndarray, queries: np.ndarray | None = None) -> Frame:
             whole = whole and bool((np.rint(moved) == moved).all())
     bits = np.log2(8.0 * X.shape[1]) + 2 * np.log2(max(size, 1.0))
     exact = tuple(t for t, room in ((np.float32, 24), (np.float64, 53)) if whole and bits <= room)
-    return Frame(centre, float(2.0 ** -np.frexp(size)[1]), exact)
+    return Frame(centre, 1.0 / power_of_two(2.0 * size), exact)
 
 
 def place(X: np.ndarray, frame: Frame, n_jobs: int | None = -1) -> Placed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vicinal._core.rescale import SAFE_RANGE, max_magnitude, safe_factor
 from vicinal._core.validation import check_extent
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors import _brute as brute
@@ -18,8 +19,6 @@ from vicinal.neighbors._radius_kernels import points_to_visit
 ALWAYS_TREE, SHORT, N_SAMPLES = 3, 200, 64
 # Points that are looked at first, where there are many more.
 PILOT = 500
-# Where squares neither overflow nor vanish.
-SAFE = 1e-140, 1e140
 
 
 class Points:
@@ -32,7 +31,7 @@ class Points:
     def __init__(self, X: np.ndarray, metric: str, n_jobs: int | None) -> None:
         self.metric, self.n_jobs = metric, n_jobs
         self.p = 1 if metric == "manhattan" else 2
-        self.unit = safe_unit(X) if metric != "cosine" else 1.0
+        self.factor = safe_factor(X) if metric != "cosine" else 1.0
         if metric != "cosine":
             check_extent(X, "X")
         self.X = self._prepare(X, "X")
@@ -74,7 +73,7 @@ class Points:
         asked = self.X if queries is None else self._prepare(queries, "queries")
         cosine = self.metric == "cosine"
         # A little wider, because the border is decided below, by the cosine distance itself.
-        reach = np.sqrt(2 * radius) * (1 + 2.0**-50) if cosine else radius * self.unit
+        reach = np.sqrt(2 * radius) * (1 + 2.0**-50) if cosine else radius * self.factor
         if self.tree_pays(radius=reach):
             asked = asked.astype(np.float64, copy=False)
             lists = within_tree(self.tree, asked, reach, p=self.p, own=own, n_jobs=self.n_jobs)
@@ -100,12 +99,12 @@ class Points:
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         if self.metric == "cosine":
             return _unit_vectors(X, name)
-        if size_of(X) * self.unit > SAFE[1]:
+        if max_magnitude(X) * self.factor > SAFE_RANGE[1]:
             raise InvalidValueError(
-                f"{name} holds values up to {size_of(X):g}, so far from X that squared "
+                f"{name} holds values up to {max_magnitude(X):g}, so far from X that squared "
                 "distances are no longer numbers; bring both to a common scale."
             )
-        return X if self.unit == 1.0 else np.multiply(X, self.unit, dtype=np.float64)
+        return X if self.factor == 1.0 else np.multiply(X, self.factor, dtype=np.float64)
 
     def _alike(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         both = np.result_type(self.X, queries)
@@ -126,7 +125,7 @@ class Points:
         """Distances between the prepared points as distances of the metric between the given ones."""
         if self.metric == "cosine":
             return distances**2 / 2
-        return distances if self.unit == 1.0 else distances / self.unit
+        return distances if self.factor == 1.0 else distances / self.factor
 
     def tree_pays(self, k: int | None = None, radius: float | None = None) -> bool:
         """Whether the tree is the faster road to k neighbours, or to those within a radius."""
@@ -178,19 +177,6 @@ class Points:
         kind = kdtree.kernel_kind(self.tree, self.p)
         reach = np.minimum(reach, 1e150) ** self.p
         return float(points_to_visit(self.tree, kind, sample, reach) / len(rows))
-
-
-def size_of(X: np.ndarray) -> float:
-    """Largest absolute value."""
-    return max(float(X.max()), -float(X.min()))
-
-
-def safe_unit(X: np.ndarray) -> float:
-    """A power of two that brings extreme coordinates to where their squares are numbers."""
-    size = size_of(X)
-    if size == 0.0 or SAFE[0] < size < SAFE[1]:
-        return 1.0
-    return float(2.0 ** -float(np.clip(np.frexp(size)[1], -1000, 1000)))
 
 
 def _unit_vectors(X: np.ndarray, name: str) -> np.ndarray:

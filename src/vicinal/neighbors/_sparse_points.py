@@ -12,10 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.rescale import safe_factor
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import not_real
 from vicinal.exceptions import InvalidValueError
-from vicinal.neighbors._exact import safe_unit
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
 
@@ -31,8 +31,8 @@ class SparsePoints:
 
     def __init__(self, X: sparse.csr_array, metric: str, n_jobs: int | None) -> None:
         self.metric, self.n_jobs = metric, n_jobs
-        has_unit = metric != "cosine" and X.nnz > 0
-        self.unit = safe_unit(X.data[None]) if has_unit else 1.0
+        rescaled = metric != "cosine" and X.nnz > 0
+        self.factor = safe_factor(X.data) if rescaled else 1.0
         self.X = self._prepare(X, "X")
         self.squares = _row_squares(self.X)
         self.columns = sparse.csr_array(self.X.T)
@@ -57,7 +57,7 @@ class SparsePoints:
     def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         asked = self.X if queries is None else self._prepare(queries, "queries")
-        reach = 2.0 * radius if self.metric == "cosine" else (radius * self.unit) ** 2
+        reach = 2.0 * radius if self.metric == "cosine" else (radius * self.factor) ** 2
 
         def search(span: tuple[int, int]) -> Rows:
             squares, slack = self._squares(asked, *span, own=queries is None)
@@ -107,11 +107,11 @@ class SparsePoints:
         per_pair = max(1, stored // max(1, len(self) + asked.shape[0]))
         for a, b in blocks(len(rows), max(1, MEASURED_ENTRIES // per_pair)):
             squares[a:b] = _row_squares(asked[rows[a:b]] - self.X[ids[a:b]])
-        return squares / 2 if self.metric == "cosine" else np.sqrt(squares) / self.unit
+        return squares / 2 if self.metric == "cosine" else np.sqrt(squares) / self.factor
 
     def _prepare(self, X: sparse.csr_array, name: str) -> sparse.csr_array:
         if self.metric != "cosine":
-            return X if self.unit == 1.0 else X * self.unit
+            return X if self.factor == 1.0 else X * self.factor
         size = np.asarray(abs(X).max(axis=1).toarray()).ravel()
         zero = np.flatnonzero(size == 0)
         if len(zero):

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.rescale import normalize_magnitude
 from vicinal._core.sparse import checked_csr
 from vicinal._core.validation import check_count, check_real, not_real, real_array
 from vicinal.exceptions import InvalidValueError
@@ -103,8 +104,7 @@ def solve_positive_definite(
     arrays = _arrays(A)
     columns = B.reshape(n, -1)
     # Squares of tiny or huge values would vanish or overflow; a power of 2 changes no digit.
-    units = np.frexp(np.abs(columns).max(axis=0))[1]
-    columns = np.ldexp(columns, -units)
+    columns, exponents = normalize_magnitude(columns, axis=0)
     values = np.empty_like(columns)
     residuals = np.empty(columns.shape[1])
 
@@ -139,7 +139,7 @@ def solve_positive_definite(
             f"steps, but {tolerance:g} was asked for; the matrix is not positive definite, or so "
             "nearly singular that its diagonal should be raised."
         )
-    return Solution(np.ldexp(values, units).reshape(B.shape), residuals, max(steps, default=0))
+    return Solution(np.ldexp(values, exponents).reshape(B.shape), residuals, max(steps, default=0))
 
 
 def _arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

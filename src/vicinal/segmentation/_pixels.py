@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.rescale import max_magnitude, power_of_two
 from vicinal._core.validation import real_array, require_memory
 from vicinal.exceptions import InvalidValueError
 
@@ -73,8 +74,7 @@ def comparable(image: np.ndarray) -> tuple[np.ndarray, float]:
     if colors is not None:
         return _lab(colors), 1.0
     values = image.reshape(*image.shape[:2], -1).astype(np.float64)
-    largest = float(np.abs(values).max())
-    unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest > 0 else 1.0
+    unit = power_of_two(max_magnitude(values))
     return values / unit, unit
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from vicinal._core.rescale import binary_exponent
 from vicinal.operators._conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees
 
@@ -63,7 +64,7 @@ def absorb(
         weights.setdiag(0.0)
     outward = degrees(weights)
     # Weights as small or large as doubles can be come near 1; a power of 2 changes no digit.
-    unit = -np.frexp(max(outward.max(), pull.max()))[1]
+    unit = -binary_exponent(max(outward.max(), pull.max()))
     weights = sparse.csr_array(
         (np.ldexp(weights.data, unit), weights.indices, weights.indptr), shape=weights.shape
     )

@@ -1,8 +1,8 @@
-"""Exact minimum spanning trees by Boruvka's method.
+"""Exact minimum spanning trees by Borůvka's algorithm.
 
-Each round, every component finds its cheapest edge to the outside and joins along it. Most of these
-edges stand in short neighbour lists; the rest are searched (`vicinal.graphs._build.nearest_foreign`). A component may
-sit a round out as long as another one joins: the edges found are the same.
+In each round, every component finds its cheapest edge to another component and merges along it. Most of
+these edges are in short neighbour lists; `vicinal.graphs._build.nearest_foreign` searches for the rest. A
+component may skip a round as long as another one merges: the tree is the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, progress_bar
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest, advance, choose, join
-from vicinal.graphs._build.nearest_foreign import OutsideInRows, ForeignNeighborTree
+from vicinal.graphs._build.nearest_foreign import ForeignNeighborTree, OutsideInRows
 
 NO_EXCLUSIONS = ExcludedEdges(np.zeros(0, np.int64), np.zeros(0, np.int64))
 

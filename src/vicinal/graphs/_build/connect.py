@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from vicinal.exceptions import InvalidValueError
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.graphs._build.spanning_trees import spanning_links
 from vicinal.neighbors.search import NeighborSearch

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from vicinal.exceptions import InvalidValueError
 import numpy as np
 from scipy import sparse
 
 from vicinal._core.symmetry import rounding_of
 from vicinal._core.validation import check_distances
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import require_memory
-from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs._build.duplicates import Duplicates
+from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 
 TREATMENTS = ("keep", "merge")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
+from vicinal._core.rescale import binary_exponent, max_magnitude, safe_factor
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest
 from vicinal.graphs._build._nearest_foreign_kernels import (
     mark_pure,
@@ -23,9 +24,9 @@ from vicinal.graphs._build._nearest_foreign_kernels import (
 )
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors._brute_kernels import measure_lists, smallest
-from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
+from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import kernel_kind, nearest_in_tree_order, tree_offsets
-from vicinal.neighbors._exact import Points, safe_unit, size_of
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.neighbors._pairwise import OtherMetric
 
 # Rows that a task works on at once, and costs that it may hold.
@@ -199,12 +200,12 @@ def foreign_neighbor_search(
 
 def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[float, np.ndarray]:
     """Scale of squared distances in their safe unit, and offsets, so that their sums are numbers."""
-    unit = safe_unit(X)
+    factor = safe_factor(X)
     mantissa, exponent = np.frexp(scale)
-    exponent = int(exponent) - 2 * int(np.frexp(unit)[1] - 1)
+    exponent = int(exponent) - 2 * (binary_exponent(factor) - 1)
     # Powers of two that bound squares and offsets; of a zero there is none.
-    sizes = [size_of(X) * unit, size_of(offsets)]
-    powers = [int(np.frexp(size)[1]) if size else -LARGEST_POWER for size in sizes]
+    sizes = [max_magnitude(X) * factor, max_magnitude(offsets)]
+    powers = [binary_exponent(size) if size else -LARGEST_POWER for size in sizes]
     largest = max(2 * powers[0] + exponent, powers[1])
     if max(abs(exponent), abs(largest)) < LARGEST_POWER:
         return float(np.ldexp(mantissa, exponent)), offsets
@@ -219,10 +220,10 @@ def offset_search(
 ) -> ForeignNeighborTree | OutsideInRows:
     """The same for costs ``scale * d^2 + b_i + b_j``, Euclidean or precomputed, d in a safe unit."""
     if metric == "precomputed":
-        unit = safe_unit(X)
+        factor = safe_factor(X)
 
         def rows(chosen: np.ndarray) -> np.ndarray:
-            return scale * (X[chosen] * unit) ** 2 + (offsets[chosen, None] + offsets)
+            return scale * (X[chosen] * factor) ** 2 + (offsets[chosen, None] + offsets)
 
         return OutsideInRows(rows, len(X), k, n_jobs)
     points = Points(X, metric, n_jobs)

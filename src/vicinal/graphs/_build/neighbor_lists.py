@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import check_count, read_array
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._checks import check_range
 from vicinal.graphs._entries import Entries, index_dtype
 
@@ -64,7 +64,10 @@ def from_kneighbors(
     width = indices.shape[1]
     if n_neighbors is not None:
         n_neighbors = check_count(
-            n_neighbors, "n_neighbors", high=width, remedy=f"The lists hold {width} neighbours; search for more."
+            n_neighbors,
+            "n_neighbors",
+            high=width,
+            remedy=f"The lists hold {width} neighbours; search for more.",
         )
     lists = _sorted_lists(indices, distances, n_neighbors or width, n_jobs)
     if n_neighbors is not None:
@@ -79,14 +82,18 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     if indices.dtype.kind not in "iu":
         swapped = indices.dtype.kind == "f" and distances.dtype.kind in "iu"
         remedy = "pass the indices first, then the distances" if swapped else "cast them to int"
-        raise InvalidTypeError(f"indices has dtype {indices.dtype}, but integers are needed; {remedy}.")
+        raise InvalidTypeError(
+            f"indices has dtype {indices.dtype}, but integers are needed; {remedy}."
+        )
     if indices.ndim != 2 or indices.size == 0 or indices.shape != distances.shape:
         raise InvalidValueError(
             f"indices has shape {indices.shape} and distances {distances.shape}, but both must be "
             "(n_points, n_neighbors)."
         )
     if distances.dtype.kind not in "iuf":
-        raise InvalidTypeError(f"distances has dtype {distances.dtype}, but real numbers are needed.")
+        raise InvalidTypeError(
+            f"distances has dtype {distances.dtype}, but real numbers are needed."
+        )
     indices = np.ascontiguousarray(indices, dtype=np.int64)
     check_range(indices, len(indices), "indices", low=-1)
     distances = np.ascontiguousarray(distances, dtype=np.float64)
@@ -107,8 +114,8 @@ def _check_enough(indices: np.ndarray, counts: np.ndarray, n_neighbors: int) -> 
     if len(short):
         i = short[0]
         raise InvalidValueError(
-            f"n_neighbors={n_neighbors}, but row {i} of indices holds {counts[i]} neighbours besides node {i} itself; "
-            "search for more or lower k."
+            f"n_neighbors={n_neighbors}, but row {i} of indices holds only {counts[i]} neighbours "
+            f"besides node {i} itself; search for more neighbours or lower n_neighbors."
         )
 
 

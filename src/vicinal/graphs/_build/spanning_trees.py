@@ -9,7 +9,11 @@ import numpy as np
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
 from vicinal.graphs._build.boruvka import NO_EXCLUSIONS, spanning_edges
 from vicinal.graphs._build.duplicates import Duplicates, many_duplicates
-from vicinal.graphs._build.nearest_foreign import in_common_unit, offset_search, foreign_neighbor_search
+from vicinal.graphs._build.nearest_foreign import (
+    foreign_neighbor_search,
+    in_common_unit,
+    offset_search,
+)
 from vicinal.graphs._build.tree_duplicates import Edges, join_components, join_duplicates
 from vicinal.neighbors._exact import Points
 
@@ -100,7 +104,9 @@ def _trees_of_distinct(
     X: np.ndarray, metric: Any, n_trees: int, k: int, n_jobs: int | None, verbose: int
 ) -> Edges:
     n, title = len(X), "neighbours" if verbose > 0 else None
-    search, to_lengths = foreign_neighbor_search(X, metric, min(k, n - 1), n_jobs, title, several=True)
+    search, to_lengths = foreign_neighbor_search(
+        X, metric, min(k, n - 1), n_jobs, title, several=True
+    )
     edges, costs = np.empty((0, 2), np.int64), np.empty(0)
     forbidden, position = NO_EXCLUSIONS, np.argsort(search.order)
     for tree in range(n_trees):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal._core.options import checked
+from vicinal._core.rescale import safe_factor
 from vicinal._core.validation import (
     check_choice,
     check_count,
@@ -27,7 +28,6 @@ from vicinal.similarity.paths.matrix import Origin, PathSimilarity
 
 METRICS = ("euclidean", "precomputed")
 # Binary exponents below which squares are safe.
-MODERATE = 300
 # From here on the width is chosen by steps to neighbours.
 MANY = 5_000
 
@@ -177,22 +177,15 @@ def _steps_of(X: Any, metric: str, n_jobs: int | None, verbose: int) -> _Steps:
             )
         if X.n_nodes == 0:
             raise InvalidValueError("X is a graph without nodes, but at least one is needed.")
-        return _Steps(X.points, X.metric, X, _unit(X.lengths), n_jobs, verbose)
+        return _Steps(X.points, X.metric, X, 1 / safe_factor(X.lengths), n_jobs, verbose)
     points = check_distances(X) if metric == "precomputed" else check_points(X)
     if not isinstance(points, np.ndarray):
         raise InvalidTypeError(
             "X is a sparse matrix of distances; Graph.from_scipy(X) makes it a graph, whose edges are "
             "then the only steps."
         )
-    unit = _unit(points)
+    unit = 1 / safe_factor(points)
     return _Steps(points if unit == 1 else points / unit, metric, None, unit, n_jobs, verbose)
-
-
-def _unit(values: np.ndarray) -> float:
-    """1, or a power of two near the largest value where squares might overflow or vanish."""
-    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-    exponent = int(np.frexp(largest)[1])
-    return 1.0 if abs(exponent) < MODERATE else float(np.ldexp(1.0, np.clip(exponent, -1000, 1000)))
 
 
 def _edge_squares(graph: Graph, k: int, unit: float) -> np.ndarray:

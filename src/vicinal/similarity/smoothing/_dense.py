@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import fractional_matrix_power
 
+from vicinal._core.rescale import binary_exponent
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import many_duplicates
 from vicinal.operators.laplacians import LARGE
@@ -34,7 +35,7 @@ def in_range(weights: Any) -> tuple[Any, int]:
     largest = float(weights.max())
     if largest == 0 or 1 / LARGE < largest < LARGE:
         return weights, 0
-    exponent = int(np.frexp(largest)[1])
+    exponent = binary_exponent(largest)
     if not sparse.issparse(weights):
         return np.ldexp(weights, -exponent), exponent
     scaled = weights.copy()
