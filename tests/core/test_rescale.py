@@ -48,9 +48,9 @@ def test_max_magnitude_sees_negative_values():
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_normalized_values_are_restored_bit_for_bit(axis):
-    X = np.random.default_rng(0).normal(size=(4, 3)) * [1e-180, 1.0, 1e190]
+    X = np.random.default_rng(0).normal(size=(4, 3)) * [1e-140, 1.0, 1e140]
     X[2] = 0.0
     scaled, exponents = normalize_magnitude(X, axis)
     sizes = np.abs(scaled).max(axis=axis)
     assert ((sizes == 0) | ((sizes >= 0.5) & (sizes < 1))).all()
-    assert np.array_equal(np.ldexp(scaled, exponents), X) or axis is None
+    assert np.array_equal(np.ldexp(scaled, exponents), X)
