@@ -39,7 +39,7 @@ def test_the_estimate_is_within_a_fifth_of_the_peak(name, monkeypatch):
     needed = []
     monkeypatch.setattr(module, "require_memory", lambda n_bytes, *words: needed.append(n_bytes))
     # Blocks are of a fixed size, which would count among so few points.
-    monkeypatch.setattr(neighborhoods, "ENTRIES_A_TASK", 1 << 14)
+    monkeypatch.setattr(neighborhoods, "ENTRIES_PER_TASK", 1 << 14)
     tracemalloc.start()
     build()
     peak = tracemalloc.get_traced_memory()[1]

@@ -212,5 +212,5 @@ def test_masked_labels_are_not_taken_for_labels(take):
 @pytest.mark.parametrize("model", [SpectralClustering, SelfSmoothing, LaplacianEigenmaps])
 def test_an_n_jobs_that_nothing_uses_is_checked_too(model):
     options = {"metric": "similarity"} if model is SelfSmoothing else {"graph": "precomputed"}
-    with pytest.raises(TypeError, match="n_jobs='abc': give a number of threads"):
+    with pytest.raises(TypeError, match="n_jobs='abc', but a number of threads is needed"):
         model(n_jobs="abc", **options).fit(np.exp(-DISTANCES))

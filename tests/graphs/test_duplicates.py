@@ -117,7 +117,7 @@ def test_copies_do_not_make_trees_quadratic(monkeypatch):
         searched.append(len(X))
         return search(X, *args, **kwargs)
 
-    monkeypatch.setattr(spanning, "outside_search", counted)
+    monkeypatch.setattr(spanning, "foreign_neighbor_search", counted)
     X = np.random.default_rng(0).integers(0, 4, (20_000, 1)).astype(float)
     assert mst(X).lengths.sum() == 6.0
     assert disjoint_mst(X, 3).n_edges == 3 * 19_999

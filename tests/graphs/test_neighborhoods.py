@@ -255,10 +255,10 @@ def test_one_and_two_points(n):
 
 X = CLOUDS["random"]
 BAD = {
-    "k of 0": (lambda: knn(X, 0), ValueError, "k=0"),
-    "k of n": (lambda: knn(X, 60), ValueError, "k=60.*1 to 59.*complete"),
-    "one point": (lambda: knn([[1.0]], 1), ValueError, "k=1"),
-    "k of 2.5": (lambda: knn(X, 2.5), TypeError, "k=2.5"),
+    "k of 0": (lambda: knn(X, 0), ValueError, "n_neighbors=0"),
+    "k of n": (lambda: knn(X, 60), ValueError, "n_neighbors=60.*1 to 59.*complete"),
+    "one point": (lambda: knn([[1.0]], 1), ValueError, "n_neighbors=1"),
+    "k of 2.5": (lambda: knn(X, 2.5), TypeError, "n_neighbors=2.5"),
     "contradiction": (lambda: knn(X, 3, mutual=True, directed=True), ValueError, "contradict"),
     "NaN": (lambda: knn([[0.0], [np.nan]], 1), ValueError, "X.*NaN"),
     "infinity": (lambda: complete([[0.0], [np.inf]]), ValueError, "X.*infinite"),
@@ -275,7 +275,7 @@ BAD = {
         "pair",
     ),
     "three lists": (lambda: knn((X, X, X), 1), ValueError, "tuple of 3"),
-    "short lists": (lambda: knn(NeighborSearch(X).nearest(2), 3), ValueError, "k=3"),
+    "short lists": (lambda: knn(NeighborSearch(X).nearest(2), 3), ValueError, "n_neighbors=3"),
     "negative distances": (
         lambda: complete([[0.0, -1.0], [-1.0, 0.0]], metric="precomputed"),
         ValueError,

@@ -224,7 +224,7 @@ def test_one_and_two_points_have_their_trees():
         (lambda X: perturbed_mst(X, 0), "n_trees=0"),
         (lambda X: perturbed_mst(X, noise=1.5), "noise=1.5"),
         (lambda X: perturbed_mst(X, noise=-0.1), "noise=-0.1"),
-        (lambda X: perturbed_mst(X, n_neighbors=0), "k=0"),
+        (lambda X: perturbed_mst(X, n_neighbors=0), "n_neighbors=0"),
         (lambda X: mst(X, offsets=[1.0, 2.0]), "offsets has 2 values"),
         (lambda X: mst(X, offsets=np.full(20, np.nan)), "offsets holds 20"),
         (lambda X: mst(X, offsets=np.ones(20), offset_scale=0.0), "offset_scale=0.0"),
