@@ -1,4 +1,4 @@
-"""A table to work on, and the command as a user meets it: words in, an exit code and lines out."""
+"""A table, and the command as a user runs it: arguments in, exit code and lines out."""
 
 import json
 
@@ -30,7 +30,7 @@ def run():
 
 @pytest.fixture
 def error_of(run, capsys):
-    """The one line of an error the user can mend."""
+    """The single error line of a command that exits with code 2."""
 
     def call(*words):
         assert run(*words) == 2
@@ -46,7 +46,7 @@ def error_of(run, capsys):
 
 @pytest.fixture
 def facts_of(run, capsys):
-    """What a command says with --json."""
+    """The result of a command with --json."""
 
     def call(*words):
         capsys.readouterr()

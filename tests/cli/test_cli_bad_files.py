@@ -1,4 +1,4 @@
-"""Files that are not what their names say, or may not be touched: one line, with what to do."""
+"""Files with a wrong extension or without permissions: one error line with what to do."""
 
 import os
 import subprocess
@@ -12,28 +12,32 @@ pd = pytest.importorskip("pandas")
 from vicinal.cli.tables import read_table  # noqa: E402
 
 
-def test_a_file_that_was_cut_short_is_named(tmp_path, points, error_of):
+def test_a_truncated_file_is_named(tmp_path, points, error_of):
     path = tmp_path / "cut.npz"
     np.savez_compressed(path, X=points)
     path.write_bytes(path.read_bytes()[:300])
     message = error_of("graph", path)
     assert str(path) in message
-    assert "cut short has to be made again" in message
+    assert "create a truncated file again" in message
 
 
-def test_a_file_under_the_name_of_another_kind_is_told_its_own(tmp_path, points, error_of):
+def test_a_file_with_a_wrong_extension_is_explained(tmp_path, points, error_of):
     np.savez(tmp_path / "two.npz", X=points)
     os.rename(tmp_path / "two.npz", tmp_path / "two.npy")
-    assert "two.npy holds several arrays" in error_of("graph", tmp_path / "two.npy")
-    assert "as an .npz file does" in error_of(
+    assert "two.npy contains several arrays, like an .npz file; rename it to .npz" in error_of(
+        "graph", tmp_path / "two.npy"
+    )
+    assert "like an .npz file; save one of them as .npy" in error_of(
         "segment", tmp_path / "two.npy", "-n", 2, "-o", "x.png"
     )
     np.save(tmp_path / "one.npy", points)
     os.rename(tmp_path / "one.npy", tmp_path / "one.npz")
-    assert "one.npz holds one array, as an .npy" in error_of("graph", tmp_path / "one.npz")
+    assert "one.npz contains one array, like an .npy file; rename it to .npy" in error_of(
+        "graph", tmp_path / "one.npz"
+    )
 
 
-def test_names_that_are_python_objects_are_refused_with_a_remedy(tmp_path, points, error_of):
+def test_names_that_are_python_objects_are_rejected_with_a_remedy(tmp_path, points, error_of):
     names = np.array([f"row {i}" for i in range(60)], dtype=object)
     np.savez(tmp_path / "X.npz", X=points, name=names)
     message = error_of("graph", tmp_path / "X.npz", "--id", "name")
@@ -47,47 +51,47 @@ def test_text_of_another_encoding_is_named(line, tmp_path, error_of):
     lines[line] = "1,2,M\xfcller" if line else "x,y,gr\xf6\xdfe"
     (tmp_path / "old.csv").write_bytes("\n".join(lines).encode("latin-1"))
     message = error_of("graph", tmp_path / "old.csv")
-    assert "old.csv is no UTF-8 text" in message
-    assert "save it again with the encoding UTF-8" in message
+    assert "old.csv is not UTF-8 text" in message
+    assert "save it with UTF-8 encoding" in message
 
 
 @pytest.mark.parametrize(
     "words", [["demo"], ["demo", "graphs"], ["reproduce", "proximity-graphs", "--quick"]]
 )
-def test_a_file_where_a_folder_is_needed_is_refused_before_any_work(words, tmp_path, error_of):
+def test_a_file_instead_of_a_folder_is_an_error_before_any_work(words, tmp_path, error_of):
     (tmp_path / "out").write_text("mine")
     for target in ("out", "out/below"):
         message = error_of(*words, "-o", tmp_path / target)
-        assert f"{tmp_path / 'out'} is a file, but a folder is needed" in message
+        assert f"{tmp_path / 'out'} is a file, not a folder" in message
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_steps_are_not_kept_in_a_file(table, tmp_path, error_of):
+def test_steps_are_not_cached_in_a_file(table, tmp_path, error_of):
     (tmp_path / "r.steps").write_text("mine")
     message = error_of("perceive", table, "-o", tmp_path / "r.html", "--resume")
-    assert "r.steps is a file, but a folder is needed" in message
+    assert "r.steps is a file, not a folder" in message
 
 
-def test_a_folder_that_cannot_be_written_into_is_refused(tmp_path, error_of, monkeypatch):
+def test_a_folder_that_is_not_writable_is_an_error(tmp_path, error_of, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert "cannot be written to" in error_of("demo", "-o", tmp_path / "new" / "below")
+    assert "is not writable" in error_of("demo", "-o", tmp_path / "new" / "below")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet", ".h5ad"])
-def test_a_table_without_rights_says_so_and_what_to_do(suffix, tmp_path, error_of, monkeypatch):
+def test_a_table_without_permission_says_so_and_what_to_do(suffix, tmp_path, error_of, monkeypatch):
     path = tmp_path / f"mine{suffix}"
     path.write_text("1,2\n3,4\n")
 
     def closed(path, *arguments, **keywords):
         raise PermissionError(13, "Permission denied", str(path))
 
-    # Tests may run as root, to whom no file is closed.
+    # Tests may run as root, who can read every file.
     monkeypatch.setattr("builtins.open", closed)
     message = error_of("graph", path)
-    assert f"{path}: Permission denied; change its rights" in message
+    assert f"{path}: Permission denied; change its permissions" in message
 
 
-def test_results_have_the_name_that_was_asked_for(table, tmp_path, run):
+def test_output_files_have_exactly_the_given_name(table, tmp_path, run):
     assert run("graph", table, "--kind", "mst", "-o", tmp_path / "E.NPZ") == 0
     with np.load(tmp_path / "E.NPZ") as edges:
         assert len(edges["source"]) == 59
@@ -97,7 +101,7 @@ def test_results_have_the_name_that_was_asked_for(table, tmp_path, run):
     assert sorted(os.listdir(tmp_path)) == ["E.NPZ", "L.NPY", "points.csv", "values.npy"]
 
 
-def test_a_terminal_that_lacks_a_character_shows_another():
+def test_characters_that_the_terminal_cannot_encode_are_replaced():
     code = (
         "import sys; from vicinal import cli\n"
         "cli.demo.run = lambda arguments: {'bar': 'full \u2588 block'}\n"
@@ -108,10 +112,10 @@ def test_a_terminal_that_lacks_a_character_shows_another():
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
     )
-    assert (result.returncode, result.stdout.split()) == (0, [b"bar", b"full", b"?", b"block"])
+    assert (result.returncode, result.stdout.split()) == (0, [b"bar:", b"full", b"?", b"block"])
 
 
-def test_a_table_of_pictures_is_shown_with_them(tmp_path, run):
+def test_the_report_of_a_stack_of_images_shows_them(tmp_path, run):
     pytest.importorskip("PIL")
     pictures = np.random.default_rng(0).integers(0, 255, (30, 4, 5))
     np.save(tmp_path / "stack.npy", pictures)

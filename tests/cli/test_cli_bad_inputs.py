@@ -1,4 +1,4 @@
-"""Every command that reads a table meets the same bad tables and targets with the same words."""
+"""Every command that reads a table gives the same errors for bad tables and output files."""
 
 import os
 
@@ -18,17 +18,17 @@ READING = {
 }
 
 BAD = {
-    "missing.csv": (None, "does not exist; name a file"),
-    "empty.csv": ("", "is empty; a table with a row for each point is needed"),
+    "missing.csv": (None, "does not exist; choose a file"),
+    "empty.csv": ("", "is empty; a table with one row per point is needed"),
     "header.csv": ("x,y\n", "has no rows"),
     "words.csv": ("name,kind\nada,a\ngrace,b\n", "has no numeric column among name, kind"),
     "gaps.csv": ("x,y\n1,2\n,4\n5,\n", "2 of 3 rows have missing values"),
-    "infinite.tsv": ("x\ty\n1\t2\ninf\t4\n", "1 infinite ones, the first is data row 2"),
-    "garbage.npy": ("no array", "could not be read"),
-    "garbage.npz": ("no arrays", "could not be read"),
-    "garbage.parquet": ("no table", "could not be read as parquet"),
-    "garbage.h5ad": ("no table", "could not be read as .h5ad"),
-    "table.xlsx": ("", "ends in .xlsx, but one of .csv"),
+    "infinite.tsv": ("x\ty\n1\t2\ninf\t4\n", "1 have infinite values (first: data row 2)"),
+    "garbage.npy": ("no array", "cannot read"),
+    "garbage.npz": ("no arrays", "cannot read"),
+    "garbage.parquet": ("no table", "garbage.parquet as parquet"),
+    "garbage.h5ad": ("no table", "garbage.h5ad as .h5ad"),
+    "table.xlsx": ("", "unsupported format .xlsx; use one of .csv"),
 }
 
 
@@ -47,9 +47,9 @@ def test_a_bad_table_is_explained_in_one_line(command, name, tmp_path, error_of)
 
 
 @pytest.mark.parametrize("command", READING)
-def test_a_folder_without_images_is_no_table(command, tmp_path, error_of):
+def test_a_folder_without_images_is_an_error(command, tmp_path, error_of):
     (tmp_path / "folder").mkdir()
-    assert "holds no image" in error_of(command, tmp_path / "folder", *READING[command])
+    assert "contains no images" in error_of(command, tmp_path / "folder", *READING[command])
 
 
 @pytest.mark.parametrize("command", READING)
@@ -58,11 +58,13 @@ def test_a_folder_of_images_is_a_table_of_pixels(command, tmp_path, facts_of, er
     pixels = np.random.default_rng(0).integers(0, 256, (12, 5, 4)).astype(np.uint8)
     for number, picture in enumerate(pixels):
         pictures.fromarray(picture).save(tmp_path / f"{number:02}.png")
-    # Too few rows for four spanning trees that share no edge.
+    # Too few rows for four edge-disjoint spanning trees.
     words = ["--kind", "mst"] if command == "graph" else READING[command]
     facts = facts_of(command, tmp_path, *words)
     assert facts.get("rows", facts.get("nodes")) == 12
-    assert "--key means nothing to a folder" in error_of(command, tmp_path, *words, "--key", "X")
+    assert "--key has no effect on a folder of images" in error_of(
+        command, tmp_path, *words, "--key", "X"
+    )
 
 
 @pytest.mark.parametrize("command", READING)
@@ -71,38 +73,38 @@ def test_targets_are_checked_before_the_table_is_read(command, option, tmp_path,
     suffix = ".csv" if option == "--output" else ".png"
     words = [command, tmp_path / "missing.csv", *READING[command], option]
     (tmp_path / f"old{suffix}").write_text("old")
-    assert "exists; give --force" in error_of(*words, tmp_path / f"old{suffix}")
-    assert "there is no folder" in error_of(*words, tmp_path / "no" / f"new{suffix}")
+    assert "exists; use --force" in error_of(*words, tmp_path / f"old{suffix}")
+    assert "does not exist; create it" in error_of(*words, tmp_path / "no" / f"new{suffix}")
     (tmp_path / f"folder{suffix}").mkdir()
-    assert "is a folder; name a file" in error_of(*words, tmp_path / f"folder{suffix}")
-    assert "but one of" in error_of(*words, tmp_path / "new.doc")
+    assert "is a folder; choose a file name" in error_of(*words, tmp_path / f"folder{suffix}")
+    assert "unsupported format .doc; use one of" in error_of(*words, tmp_path / "new.doc")
 
 
 @pytest.mark.parametrize("command", [*READING, "perceive"])
-def test_what_is_read_is_never_written_over(command, table, tmp_path, error_of):
+def test_the_input_file_is_never_overwritten(command, table, tmp_path, error_of):
     if command == "perceive":
         table = table.rename(tmp_path / "points.html")
     before = table.read_bytes()
     words = [command, table, *READING.get(command, [])]
     (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
     for target in (table, tmp_path / "again" / table.name):
-        assert "is the file that is read" in error_of(*words, "-o", target, "--force")
+        assert "is the input file" in error_of(*words, "-o", target, "--force")
     assert table.read_bytes() == before
 
 
 @pytest.mark.parametrize("words", ["x", "2.5", "AUTO"])
 @pytest.mark.parametrize("command", ["cluster", "perceive"])
-def test_a_number_of_clusters_is_whole_or_auto(command, words, table, tmp_path, error_of):
+def test_a_number_of_clusters_is_an_integer_or_auto(command, words, table, tmp_path, error_of):
     target = ["-o", tmp_path / "page.html"] if command == "perceive" else []
     message = error_of(command, table, "--clusters", words, *target)
-    assert f"--clusters {words}: a whole number or the word auto is needed" in message
+    assert f"--clusters {words}: must be an integer or auto" in message
 
 
 @pytest.mark.parametrize("command", READING)
-def test_a_folder_without_rights_is_named(command, tmp_path, error_of, monkeypatch):
+def test_a_folder_without_permission_is_named(command, tmp_path, error_of, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     words = [command, tmp_path / "missing.csv", *READING[command], "-o", tmp_path / "new.csv"]
-    assert "cannot be written to; choose another" in error_of(*words)
+    assert "is not writable; choose another" in error_of(*words)
 
 
 @pytest.mark.parametrize("command", READING)
@@ -110,7 +112,7 @@ def test_a_folder_without_rights_is_named(command, tmp_path, error_of, monkeypat
     ("target", "module"),
     [("new.csv", "pandas"), ("new.parquet", "pyarrow"), ("new.png", "matplotlib")],
 )
-def test_a_library_that_is_missing_is_named_before_the_work(
+def test_a_missing_dependency_is_named_before_any_work(
     command, target, module, tmp_path, error_of, monkeypatch
 ):
     monkeypatch.setattr(output, "find_spec", lambda name: None if name == module else name)
@@ -120,7 +122,7 @@ def test_a_library_that_is_missing_is_named_before_the_work(
 
 
 @pytest.mark.parametrize("command", READING)
-def test_one_row_or_one_point_many_times_ends_well_or_in_one_line(command, tmp_path, run, capsys):
+def test_one_row_or_only_duplicates_succeeds_or_is_one_error_line(command, tmp_path, run, capsys):
     for number, points in enumerate([np.ones((1, 2)), np.ones((12, 2)), np.arange(4.0)[:, None]]):
         np.save(tmp_path / f"{number}.npy", points)
         code = run(command, tmp_path / f"{number}.npy", *READING[command])
@@ -130,10 +132,10 @@ def test_one_row_or_one_point_many_times_ends_well_or_in_one_line(command, tmp_p
 
 
 @pytest.mark.parametrize("command", READING)
-def test_an_array_that_is_no_table_is_explained(command, tmp_path, error_of):
+def test_an_array_that_is_not_a_table_is_explained(command, tmp_path, error_of):
     np.save(tmp_path / "line.npy", np.arange(5.0))
     message = error_of(command, tmp_path / "line.npy", *READING[command])
-    assert "holds an array of shape (5,)" in message
+    assert "contains an array of shape (5,)" in message
     np.save(tmp_path / "words.npy", np.array([["a", "b"], ["c", "d"]]))
     message = error_of(command, tmp_path / "words.npy", *READING[command])
-    assert "holds values of type <U1, but real numbers are needed" in message
+    assert "contains values of type <U1, but real numbers are needed" in message

@@ -19,7 +19,7 @@ sys.exit(arguments.only == "broken")
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A repository whose benchmarks only say how they were called."""
+    """A repository whose benchmarks only print their arguments."""
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "__main__.py").write_text(FAKE)
     (tmp_path / "src" / "vicinal").mkdir(parents=True)
@@ -33,15 +33,15 @@ def test_suites_are_run_with_their_options(clone, run, capfd):
     assert "measured tasks True mst 5.0" in capfd.readouterr().out
 
 
-def test_without_a_suite_those_there_are_are_named_and_none_is_run(clone, run, capfd):
+def test_without_a_suite_all_are_listed_and_none_is_run(clone, run, capfd):
     assert run("bench") == 0
     out = capfd.readouterr().out
     assert "measured" not in out
-    assert "to start vicinal bench SUITE, or vicinal bench all" in out
+    assert "usage: vicinal bench SUITE, or vicinal bench all" in out
     assert {"graphs", "tasks"} <= set(out.split())
 
 
-def test_all_suites_are_run_when_asked_for(clone, run, capfd):
+def test_all_runs_all_suites(clone, run, capfd):
     assert run("bench", "all") == 0
     out = capfd.readouterr().out
     assert "measured graphs False None None" in out
@@ -57,13 +57,14 @@ def test_json_is_not_mixed_with_the_tables(clone, run, capfd):
     assert "measured graphs" in captured.err
 
 
-def test_an_unknown_suite_is_named_with_those_there_are(clone, error_of):
-    assert "no suite maps; there are graphs, tasks" in error_of("bench", "maps")
+def test_an_unknown_suite_lists_the_suites_and_suggests_one(clone, error_of):
+    assert "unknown suite 'xyz'; choose from graphs, tasks" in error_of("bench", "xyz")
+    assert "(did you mean 'graphs'?)" in error_of("bench", "grahps")
 
 
 def test_a_failed_suite_is_an_error(clone, run, capfd):
     assert run("bench", "graphs", "--only", "broken") == 2
-    assert "graphs ended with exit code 1" in capfd.readouterr().err
+    assert "suite graphs failed with exit code 1" in capfd.readouterr().err
 
 
 def test_without_a_repository_the_command_explains(tmp_path):

@@ -44,21 +44,21 @@ def test_labels_written_are_those_of_the_estimator(suffix, moons, tmp_path, fact
     assert facts["accuracy"] == facts["normalized_mutual_info"] == 1.0
 
 
-def test_the_number_of_clusters_is_found_and_its_curve_told(moons, facts_of):
+def test_the_number_of_clusters_is_chosen_and_its_eigengaps_reported(moons, facts_of):
     facts = facts_of("cluster", moons[0], "--label", "moon")
     assert facts["clusters"] == 2
     assert len(facts["eigengaps"]) > 2
     assert sum(size["rows"] for size in facts["sizes"]) == 120
 
 
-def test_noise_is_told_from_clusters(tmp_path, facts_of):
+def test_noise_is_separated_from_clusters(tmp_path, facts_of):
     X, _ = make_half_cylinders(200, 100, random_state=0)
     np.save(tmp_path / "X.npy", X)
     target = tmp_path / "labels.csv"
     words = ["--method", "perceptual", "--clusters", 2, "--noise", 100, "--neighbors", 12]
     facts = facts_of("cluster", tmp_path / "X.npy", *words, "-o", target)
     assert facts["noise"] == 100
-    assert facts["sizes"][0] == {"cluster": -1, "rows": 100, "share": 100 / len(X)}
+    assert facts["sizes"][0] == {"cluster": -1, "rows": 100, "fraction": 100 / len(X)}
     frame = pd.read_csv(target)
     model = vicinal.PerceptualClustering(2, noise=100, n_neighbors=12, random_state=0).fit(X)
     np.testing.assert_array_equal(frame["cluster"], model.labels_)
@@ -90,7 +90,7 @@ def test_distances_are_clustered_through_a_graph_of_them(moons, tmp_path, facts_
     assert [size["rows"] for size in facts["sizes"]] == [60, 60]
 
 
-def test_columns_of_different_units_can_be_put_on_one_scale(moons, tmp_path, facts_of):
+def test_standardize_makes_columns_of_different_units_comparable(moons, tmp_path, facts_of):
     frame = pd.read_csv(moons[0]).assign(x=lambda f: 1e-4 * f["x"])
     frame.to_csv(tmp_path / "units.csv", index=False)
     words = ["cluster", tmp_path / "units.csv", "--label", "moon", "--clusters", 2]
@@ -98,7 +98,7 @@ def test_columns_of_different_units_can_be_put_on_one_scale(moons, tmp_path, fac
     assert facts_of(*words, "--standardize")["accuracy"] > 0.95
 
 
-def test_rows_are_clustered_by_which_others_represent_them(tmp_path, facts_of):
+def test_rows_are_clustered_by_sparse_representation(tmp_path, facts_of):
     rng = np.random.default_rng(0)
     # Two cones of directions, at any distance from the origin.
     cones = np.vstack([rng.random((30, 4)) @ np.eye(4, 8), rng.random((30, 4)) @ np.eye(4, 8, 4)])
@@ -115,30 +115,33 @@ def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
     picture = tmp_path / "clusters.png"
     assert run("cluster", moons[0], "--clusters", 2, "--plot", picture) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert f"picture written to {picture}" in capsys.readouterr().out
+    assert f"plot written to {picture}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--method", "perceptual", "--graph", "mst"], "--graph means nothing to --method perc"),
-        (["--method", "perceptual", "--radius", "1"], "--radius means nothing to --method perc"),
+        (["--method", "perceptual", "--graph", "mst"], "--graph has no effect with --method perc"),
+        (["--method", "perceptual", "--radius", "1"], "--radius has no effect with --method perc"),
         (
             ["--noise", "0.1"],
-            "--noise means nothing to --method spectral; it is an option of perceptual",
+            "--noise has no effect with --method spectral; it applies to perceptual",
         ),
-        (["--graph", "mst", "--neighbors", "3"], "--neighbors means nothing to --graph mst"),
-        (["--graph", "precomputed", "--radius", "3"], "where the table is the graph"),
+        (["--graph", "mst", "--neighbors", "3"], "--neighbors has no effect with --graph mst"),
+        (
+            ["--graph", "precomputed", "--radius", "3"],
+            "with --graph precomputed: the table is the graph",
+        ),
         (["--graph", "epsilon"], "--graph epsilon needs --radius"),
         (["--method", "kernel-kmeans"], "--method kernel-kmeans needs a number of --clusters"),
-        (["--gamma", "1"], "--gamma means nothing to --method spectral; it is an option of kernel"),
-        (["--clusters", "many"], "--clusters many: a whole number or the word auto is needed"),
-        (["--clusters", "0"], "n_clusters=0"),
-        (["--clusters", "200"], "n_clusters=200"),
-        (["--scale", "wide"], "scale='wide'"),
+        (["--gamma", "1"], "--gamma has no effect with --method spectral; it applies to kernel"),
+        (["--clusters", "many"], "--clusters many: must be an integer or auto"),
+        (["--clusters", "0"], "--clusters 0"),
+        (["--clusters", "200"], "--clusters 200"),
+        (["--scale", "wide"], "--scale 'wide'"),
         (["--graph", "precomputed", "--plot", "c.png"], "--plot needs coordinates"),
-        (["-o", "labels.txt"], "--output labels.txt ends in .txt"),
+        (["-o", "labels.txt"], "--output labels.txt: unsupported format .txt"),
     ],
 )
-def test_a_mistake_is_one_teaching_line(words, message, moons, error_of):
+def test_a_mistake_is_one_line_that_names_the_option(words, message, moons, error_of):
     assert message in error_of("cluster", moons[0], *words)

@@ -18,8 +18,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 
 @pytest.fixture
-def offered(tmp_path, run, capsys):
-    """What the tab key of a shell offers after some words; the last may be unfinished."""
+def completions(tmp_path, run, capsys):
+    """Completions of a shell after some words; the last may be partial."""
 
     def call(shell, *words):
         if shutil.which(shell) is None:
@@ -40,19 +40,19 @@ def offered(tmp_path, run, capsys):
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_the_tab_key_knows_commands_options_and_choices(shell, offered, table):
+def test_the_script_completes_commands_options_and_choices(shell, completions, table):
     names = {command.name for command in commands_of(build_parser())}
-    assert names <= offered(shell, "vicinal", "")
-    assert offered(shell, "vicinal", "gr") == {"graph"}
-    assert offered(shell, "vicinal", "graph", "--kind", "") == set(KINDS)
-    assert offered(shell, "vicinal", "graph", "--neighb") == {"--neighbors"}
-    assert offered(shell, "vicinal", "reproduce", "") == set(STUDIES)
-    assert offered(shell, "vicinal", "graph", str(table)[:-2]) == {str(table)}
-    assert offered(shell, "vicinal", "graph", "x.csv", "--neighbors", "") == set()
+    assert names <= completions(shell, "vicinal", "")
+    assert completions(shell, "vicinal", "gr") == {"graph"}
+    assert completions(shell, "vicinal", "graph", "--kind", "") == set(KINDS)
+    assert completions(shell, "vicinal", "graph", "--neighb") == {"--neighbors"}
+    assert completions(shell, "vicinal", "reproduce", "") == set(STUDIES)
+    assert completions(shell, "vicinal", "graph", str(table)[:-2]) == {str(table)}
+    assert completions(shell, "vicinal", "graph", "x.csv", "--neighbors", "") == set()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_shell_finds_no_fault_with_the_script(shell, tmp_path, run, capsys):
+def test_the_script_is_valid_shell(shell, tmp_path, run, capsys):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     assert run("completion", shell) == 0

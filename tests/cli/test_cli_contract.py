@@ -29,7 +29,7 @@ def options_of(name):
 def test_every_command_has_the_common_options(name):
     options = options_of(name)
     assert {"--json", "--debug", "--help"} <= set(options)
-    # Whatever writes, writes over nothing unless asked to.
+    # Nothing is overwritten without --force.
     assert ("--output" in options) == ("--force" in options)
     assert "--n-jobs" not in options
 
@@ -52,7 +52,7 @@ def test_usage_errors_exit_with_2(arguments, capsys, run):
     assert "usage" in capsys.readouterr().err
 
 
-def test_json_and_text_tell_the_same(table, tmp_path, run, facts_of, capsys):
+def test_json_and_text_agree(table, tmp_path, run, facts_of, capsys):
     facts = facts_of("graph", table, "--kind", "mst", "-o", tmp_path / "a.csv")
     assert (facts["nodes"], facts["edges"], facts["components"]) == (60, 59, 1)
     assert facts["written"] == {"edges": str(tmp_path / "a.csv")}
@@ -62,21 +62,29 @@ def test_json_and_text_tell_the_same(table, tmp_path, run, facts_of, capsys):
         assert f"{facts[name]:.6g}" in out
 
 
-def test_json_has_no_number_that_json_does_not_know(run, capsys, monkeypatch):
+def test_json_has_no_nan_or_infinity(run, capsys, monkeypatch):
     from vicinal.cli import demo
 
-    found = {"share": np.float32(np.inf), "curve": np.array([1.0, np.nan]), "count": np.int64(3)}
-    monkeypatch.setattr(demo, "run", lambda arguments: found)
+    result = {
+        "fraction": np.float32(np.inf),
+        "curve": np.array([1.0, np.nan]),
+        "count": np.int64(3),
+    }
+    monkeypatch.setattr(demo, "run", lambda arguments: result)
     assert run("demo", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"share": None, "curve": [1.0, None], "count": 3}
+    assert json.loads(capsys.readouterr().out) == {
+        "fraction": None,
+        "curve": [1.0, None],
+        "count": 3,
+    }
 
 
-def test_debug_shows_where_an_error_came_from(tmp_path, run):
+def test_debug_raises_the_original_error(tmp_path, run):
     with pytest.raises(FileNotFoundError):
         run("graph", tmp_path / "nowhere.csv", "--debug")
 
 
-def test_a_defect_is_told_from_a_mistake_of_the_user(run, capsys, monkeypatch):
+def test_an_internal_error_is_distinguished_from_invalid_input(run, capsys, monkeypatch):
     from vicinal.cli import demo
 
     def broken(arguments):
@@ -84,7 +92,7 @@ def test_a_defect_is_told_from_a_mistake_of_the_user(run, capsys, monkeypatch):
 
     monkeypatch.setattr(demo, "run", broken)
     assert run("demo") == 1
-    assert "KeyError: 'lost'; this should not happen" in capsys.readouterr().err
+    assert "vicinal: internal error: KeyError: 'lost'; please report it" in capsys.readouterr().err
 
 
 def test_warnings_are_one_line(run, capsys, monkeypatch):
@@ -101,25 +109,25 @@ def test_warnings_are_one_line(run, capsys, monkeypatch):
     assert capsys.readouterr().err == "vicinal: warning: few points\n"
 
 
-def test_a_demo_refuses_the_name_of_a_file_for_its_folder(tmp_path, error_of):
+def test_a_demo_rejects_a_file_name_for_its_folder(tmp_path, error_of):
     message = error_of("demo", "-o", tmp_path / "demo.html")
-    assert "writes its files into a folder; name one, such as" in message
+    assert "writes to a folder; use a folder such as" in message
     assert list(tmp_path.iterdir()) == []
 
 
-# Nothing is written over
+# Overwriting
 
 
-def test_a_file_that_exists_is_written_over_only_by_force(table, tmp_path, run, error_of):
+def test_an_existing_file_is_overwritten_only_with_force(table, tmp_path, run, error_of):
     target = tmp_path / "edges.csv"
     target.write_text("old")
-    assert "exists; give --force to write over it" in error_of("graph", table, "-o", target)
+    assert "exists; use --force to overwrite it" in error_of("graph", table, "-o", target)
     assert target.read_text() == "old"
     assert run("graph", table, "-o", target, "--force") == 0
     assert target.read_text().startswith("source,target")
 
 
-# Whole files or none
+# Complete files or none
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError])
@@ -157,14 +165,14 @@ def test_termination_while_writing_leaves_the_old_file(table, tmp_path, monkeypa
     assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
 
 
-def test_a_graph_too_large_to_be_written_is_refused_in_one_line(table, monkeypatch, error_of):
+def test_a_graph_too_large_to_write_is_one_error_line(table, monkeypatch, error_of):
     monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1000)
     message = error_of("graph", table, "--kind", "mst", "-o", table.with_name("e.csv"))
     assert "Writing 59 edges needs" in message
     assert not table.with_name("e.csv").exists()
 
 
-def test_nothing_is_built_when_the_result_could_not_be_written(table, monkeypatch, run):
+def test_nothing_is_built_if_the_output_is_not_writable(table, monkeypatch, run):
     def never(*arguments, **keywords):
         raise AssertionError("built")
 
@@ -172,10 +180,10 @@ def test_nothing_is_built_when_the_result_could_not_be_written(table, monkeypatc
     assert run("graph", table, "-o", "no/such/folder/edges.csv") == 2
 
 
-# The rest of the command
+# Other properties
 
 
-def test_demo_shows_every_graph_and_says_where(tmp_path, capsys, run):
+def test_demo_plots_every_graph_and_prints_the_path(tmp_path, capsys, run):
     assert run("demo", "graphs", "-o", tmp_path / "pictures") == 0
     out = capsys.readouterr().out
     for name in GALLERY:
@@ -201,7 +209,7 @@ def test_help_starts_without_the_heavy_libraries():
     assert result.stdout.strip() == "[]"
 
 
-def test_a_reader_that_stops_early_is_no_error(table):
+def test_a_closed_pipe_is_not_an_error(table):
     code = "import sys; from vicinal.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "graph", str(table), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

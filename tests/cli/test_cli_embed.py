@@ -33,7 +33,7 @@ def test_coordinates_written_are_those_of_the_estimator(method, spirals, tmp_pat
     assert list(frame.columns) == ["row", "axis_1", "axis_2", "axis_3"]
     expected = estimator(**parameters).fit_transform(X)
     np.testing.assert_allclose(frame.iloc[:, 1:], expected, rtol=1e-12)
-    np.testing.assert_allclose([a["deviation"] for a in facts["axes"]], expected.std(axis=0))
+    np.testing.assert_allclose([a["std"] for a in facts["axes"]], expected.std(axis=0))
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -47,7 +47,7 @@ def test_graph_and_landmarks_reach_the_estimator(spirals, tmp_path, facts_of):
     assert facts["axes"][1]["residual_variance"] == pytest.approx(model.residual_variance_[1])
 
 
-def test_what_was_chosen_is_told(spirals, facts_of):
+def test_automatic_choices_are_reported(spirals, facts_of):
     path, X = spirals
     words = ["--method", "diffusion", "--t", "auto", "--alpha", 1]
     facts = facts_of("embed", path, "--key", "X", *words)
@@ -61,27 +61,27 @@ def test_distances_can_be_embedded_and_drawn(spirals, tmp_path, run, capsys):
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
     words = ["--method", "isomap", "--metric", "precomputed", "--plot", tmp_path / "emb.svg"]
     assert run("embed", tmp_path / "D.npy", *words) == 0
-    assert "picture shows 2 axes of the embedding" in capsys.readouterr().out
+    assert "plot shows: 2 axes of the embedding" in capsys.readouterr().out
     assert (tmp_path / "emb.svg").read_text().startswith("<?xml")
 
 
 @pytest.mark.parametrize("dimensions", [1, 4])
 def test_a_picture_of_any_number_of_dimensions(dimensions, spirals, tmp_path, facts_of):
     words = ["--method", "eigenmaps", "--dimensions", dimensions, "--plot", tmp_path / "emb.png"]
-    shows = facts_of("embed", spirals[0], "--key", "X", *words)["picture_shows"]
+    shows = facts_of("embed", spirals[0], "--key", "X", *words)["plot_shows"]
     assert shows == {1: "1 axes of the embedding", 4: "2 of 4 axes of the embedding"}[dimensions]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--method", "perceptual", "--graph", "mst"], "--graph means nothing to --method perc"),
-        (["--landmarks", "9"], "--landmarks means nothing to --method cpe-lap"),
-        (["--dimensions", "0"], "n_components=0"),
-        (["--dimensions", "90"], "n_components=90"),
+        (["--method", "perceptual", "--graph", "mst"], "--graph has no effect with --method perc"),
+        (["--landmarks", "9"], "--landmarks has no effect with --method cpe-lap"),
+        (["--dimensions", "0"], "--dimensions 0"),
+        (["--dimensions", "90"], "--dimensions 90"),
         (["--label", "color"], "it has X, arm"),
-        (["--plot", "emb.gif"], "--plot emb.gif ends in .gif"),
+        (["--plot", "emb.gif"], "--plot emb.gif: unsupported format .gif"),
     ],
 )
-def test_a_mistake_is_one_teaching_line(words, message, spirals, error_of):
+def test_a_mistake_is_one_line_that_names_the_option(words, message, spirals, error_of):
     assert message in error_of("embed", spirals[0], "--key", "X", *words)

@@ -101,7 +101,7 @@ def test_a_picture_of_any_number_of_columns(n_columns, tmp_path, capsys, run):
     assert ("principal components" in capsys.readouterr().out) == (n_columns > 3)
 
 
-def test_a_distance_matrix_is_taken_as_such(tmp_path, points, run):
+def test_a_distance_matrix_gives_the_graph_of_the_points(tmp_path, points, run):
     distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
     np.save(tmp_path / "D.npy", distances)
     target = tmp_path / "tree.csv"
@@ -112,7 +112,7 @@ def test_a_distance_matrix_is_taken_as_such(tmp_path, points, run):
     )
 
 
-def test_progress_bar_only_on_request_when_stderr_is_no_terminal(table, capsys, run):
+def test_progress_bar_needs_the_option_if_stderr_is_not_a_terminal(table, capsys, run):
     assert run("graph", table, "--kind", "pmst", "--seed", 0) == 0
     assert "%" not in capsys.readouterr().err
     assert run("graph", table, "--kind", "pmst", "--seed", 0, "--progress") == 0
@@ -125,19 +125,22 @@ def test_progress_bar_only_on_request_when_stderr_is_no_terminal(table, capsys, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--kind", "mst", "--neighbors", "3"], "--neighbors means nothing to --kind mst"),
-        (["--kind", "delaunay", "--metric", "cosine"], "--metric means nothing"),
+        (["--kind", "mst", "--neighbors", "3"], "--neighbors has no effect with --kind mst"),
+        (
+            ["--kind", "delaunay", "--metric", "cosine"],
+            "--metric has no effect with --kind delaunay",
+        ),
         (["--kind", "epsilon"], "--kind epsilon needs --radius"),
         (["--kind", "beta"], "--kind beta needs --beta"),
-        (["--kind", "knn", "--neighbors", "0"], "n_neighbors=0"),
-        (["--kind", "knn", "--neighbors", "60"], "n_neighbors=60"),
-        (["--kind", "epsilon", "--radius", "-1"], "radius=-1"),
-        (["-o", "edges.docx"], "--output edges.docx ends in .docx"),
-        (["-o", "no/such/folder/edges.csv"], "no folder"),
-        (["--plot", "graph.bmp"], "--plot graph.bmp ends in .bmp"),
+        (["--kind", "knn", "--neighbors", "0"], "--neighbors 0"),
+        (["--kind", "knn", "--neighbors", "60"], "--neighbors 60"),
+        (["--kind", "epsilon", "--radius", "-1"], "--radius -1"),
+        (["-o", "edges.docx"], "--output edges.docx: unsupported format .docx"),
+        (["-o", "no/such/folder/edges.csv"], "does not exist; create it"),
+        (["--plot", "graph.bmp"], "--plot graph.bmp: unsupported format .bmp"),
         (["--metric", "precomputed", "--plot", "graph.png"], "--plot needs coordinates"),
-        (["--key", "X"], "--key X names an array"),
+        (["--key", "X"], "--key X: only .npz and .h5ad files"),
     ],
 )
-def test_a_mistake_is_one_teaching_line(arguments, words, table, error_of):
+def test_a_mistake_is_one_line_that_names_the_option(arguments, words, table, error_of):
     assert words in error_of("graph", table, *arguments)

@@ -1,4 +1,4 @@
-"""Folders of images: levels of any depth, and folders that may not be read."""
+"""Folders of images: levels of any depth, and unreadable folders."""
 
 import os
 
@@ -26,10 +26,10 @@ def test_deep_images_share_one_scale(kind, tmp_path):
     pixels, notes = load_images([tmp_path / "bright.tif", tmp_path / "dim.tif"])
     np.testing.assert_allclose(pixels[0], RAMP * 255, atol=0.51)
     np.testing.assert_allclose(pixels[1], RAMP * 127.5, atol=0.51)
-    assert "levels of 2 of them, from 0 to 100000, were scaled to 0 to 255" in notes
+    assert "levels of 2 of them were rescaled from 0..100000 to 0..255" in notes
 
 
-def test_deep_images_are_made_smaller_too(tmp_path):
+def test_deep_images_are_downscaled_too(tmp_path):
     image.fromarray(np.kron(RAMP, np.ones((20, 20), np.float32)).astype(np.float32)).save(
         tmp_path / "large.tif"
     )
@@ -45,7 +45,7 @@ def test_gaps_and_constant_levels_of_deep_images_are_black(tmp_path):
     assert load_images([tmp_path / "a.tif"])[0].max() == 0
 
 
-def test_a_folder_that_may_not_be_read_is_named(tmp_path, error_of, monkeypatch):
+def test_an_unreadable_folder_is_named(tmp_path, error_of, monkeypatch):
     (tmp_path / "closed").mkdir()
     image.new("L", (4, 4)).save(tmp_path / "a.png")
     listed = os.scandir
@@ -55,14 +55,14 @@ def test_a_folder_that_may_not_be_read_is_named(tmp_path, error_of, monkeypatch)
             raise PermissionError(13, "Permission denied", os.fspath(path))
         return listed(path)
 
-    # Tests may run as root, to whom no folder is closed.
+    # Tests may run as root, who can read every folder.
     monkeypatch.setattr(os, "scandir", scandir)
     for folder in (tmp_path, tmp_path / "closed"):
         message = error_of("graph", folder)
-        assert f"the folder {tmp_path / 'closed'} may not be read; change its rights" in message
+        assert f"cannot read the folder {tmp_path / 'closed'}; change its permissions" in message
 
 
-def test_an_image_that_may_not_be_read_is_named(tmp_path, error_of, monkeypatch):
+def test_an_unreadable_image_is_named(tmp_path, error_of, monkeypatch):
     image.new("L", (4, 4)).save(tmp_path / "a.png")
 
     def closed(path, *arguments):

@@ -1,4 +1,4 @@
-"""What the tables of methods promise, and whether the library keeps it."""
+"""The tables of methods agree with the library."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Classes that only some rows have: those without are left out of every share, and counted."""
+"""Partly labelled rows: unlabelled ones are counted and left out of all fractions."""
 
 import numpy as np
 import pytest
@@ -27,18 +27,18 @@ def saved(frame, tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_shares_are_taken_among_rows_that_have_a_class(kind, blobs, tmp_path, facts_of):
+def test_fractions_count_only_labelled_rows(kind, blobs, tmp_path, facts_of):
     path = saved(blobs, tmp_path, kind)
     smoothed = facts_of("smooth", path, "--label", "class", "--t", 3, "-k", 12)
-    assert smoothed["rows_without_label"] == 42
+    assert smoothed["unlabelled_rows"] == 42
     assert smoothed["same_class_before"] == smoothed["same_class_after"] == 1.0
     ranked = facts_of("rank", path, "--label", "class", "--query", 20, 3, 80, "-k", 12)
-    assert ranked["rows_without_label"] == 42
+    assert ranked["unlabelled_rows"] == 42
     assert ranked["same_class"] == 1.0
-    assert {line["label"] for line in ranked["found"]} == {"a", "c", None}
+    assert {line["label"] for line in ranked["results"]} == {"a", "c", None}
 
 
-def test_a_query_without_a_class_has_no_share(blobs, tmp_path, facts_of):
+def test_an_unlabelled_query_has_no_fraction(blobs, tmp_path, facts_of):
     facts = facts_of(
         "rank", saved(blobs, tmp_path, "csv"), "--label", "class", "--query", 3, "-k", 5
     )
@@ -47,7 +47,7 @@ def test_a_query_without_a_class_has_no_share(blobs, tmp_path, facts_of):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("command", [("smooth", "--t", 3), ("embed", "--method", "cpe-lap")])
-def test_pictures_of_partly_labelled_rows_are_drawn(command, kind, blobs, tmp_path, run):
+def test_partly_labelled_rows_can_be_plotted(command, kind, blobs, tmp_path, run):
     pytest.importorskip("matplotlib")
     name, *words = command
     path, picture = saved(blobs, tmp_path, kind), tmp_path / "picture.png"

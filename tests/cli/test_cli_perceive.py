@@ -1,4 +1,4 @@
-"""``vicinal perceive``: every kind of table gives a good report, or one line that says what to do."""
+"""``vicinal perceive``: every kind of table gives a report, or one error line with what to do."""
 
 import os
 from pathlib import Path
@@ -93,10 +93,10 @@ def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
         ("empty.csv", "", "is empty"),
         ("header.csv", "x,y\n", "no rows"),
         ("same.csv", "x,y\n" + "1,2\n" * 20, "columns are constant"),
-        ("points.xlsx", "", "ends in .xlsx"),
+        ("points.xlsx", "", "unsupported format .xlsx"),
     ],
 )
-def test_what_cannot_be_shown_is_one_line(name, content, words, tmp_path, error_of):
+def test_an_unusable_table_is_one_error_line(name, content, words, tmp_path, error_of):
     path = tmp_path / name
     path.write_text(content)
     assert words in error_of("perceive", path, "-o", tmp_path / "r.html")
@@ -106,33 +106,35 @@ def test_what_cannot_be_shown_is_one_line(name, content, words, tmp_path, error_
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--clusters", "some"], "--clusters some: a whole number or the word auto is needed"),
-        (["--clusters", "0"], "n_clusters=0"),
+        (["--clusters", "some"], "--clusters some: must be an integer or auto"),
+        (["--clusters", "0"], "--clusters 0"),
         (["--label", "kind"], "--label kind"),
-        (["--standardize", "--as-is"], "exclude each other"),
-        (["-o", "report.pdf"], "ends in .pdf"),
-        (["-o", "no/such/folder/report.html"], "there is no folder"),
-        (["--images", "nowhere"], "nowhere is no folder"),
-        (["--sample", "2"], "sample=2"),
+        (["--standardize", "--as-is"], "contradict each other"),
+        (["-o", "report.pdf"], "unsupported format .pdf"),
+        (["-o", "no/such/folder/report.html"], "does not exist; create it"),
+        (["--images", "nowhere"], "nowhere is not a folder"),
+        (["--sample", "2"], "--sample 2"),
     ],
 )
-def test_a_mistake_is_one_line(arguments, words, table, tmp_path, error_of, monkeypatch):
+def test_a_mistake_is_one_error_line(arguments, words, table, tmp_path, error_of, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert words in error_of("perceive", table, *arguments)
 
 
 def test_a_missing_file_and_a_folder_without_images(tmp_path, error_of):
     assert "does not exist" in error_of("perceive", tmp_path / "no.csv", "-o", tmp_path / "r.html")
-    assert "holds no image" in error_of("perceive", tmp_path, "-o", tmp_path / "r.html")
+    assert "contains no images" in error_of("perceive", tmp_path, "-o", tmp_path / "r.html")
 
 
-def test_a_folder_without_rights_is_refused_before_any_work(table, tmp_path, error_of, monkeypatch):
-    # Tests may run as root, to whom no folder is closed.
+def test_a_folder_without_permission_is_an_error_before_any_work(
+    table, tmp_path, error_of, monkeypatch
+):
+    # Tests may run as root, who can write everywhere.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert "cannot be written to" in error_of("perceive", table, "-o", tmp_path / "r.html")
+    assert "is not writable" in error_of("perceive", table, "-o", tmp_path / "r.html")
 
 
-def test_a_table_without_rights_is_one_line(table, tmp_path, error_of, monkeypatch):
+def test_a_table_without_permission_is_one_error_line(table, tmp_path, error_of, monkeypatch):
     def closed(path, *arguments, **keywords):
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -143,14 +145,14 @@ def test_a_table_without_rights_is_one_line(table, tmp_path, error_of, monkeypat
 def test_an_existing_report_stays_unless_forced(table, tmp_path, error_of):
     report = tmp_path / "r.html"
     report.write_text("old")
-    assert "give --force" in error_of("perceive", table, "-o", report)
+    assert "use --force" in error_of("perceive", table, "-o", report)
     assert report.read_text() == "old"
 
 
 def test_an_interrupted_run_leaves_nothing_or_with_resume_its_finished_steps(
     blobs, tmp_path, run, capsys, monkeypatch
 ):
-    from vicinal.report import pipeline as road
+    from vicinal.report import pipeline
 
     np.save(tmp_path / "X.npy", blobs)
     report = tmp_path / "r.html"
@@ -159,19 +161,19 @@ def test_an_interrupted_run_leaves_nothing_or_with_resume_its_finished_steps(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(road, "draw_maps", stop)
+        patch.setattr(pipeline, "draw_maps", stop)
         assert run("perceive", tmp_path / "X.npy", "-o", report, *QUICK) == 130
         assert os.listdir(tmp_path) == ["X.npy"]
         assert run("perceive", tmp_path / "X.npy", "-o", report, "--resume", *QUICK) == 130
-    assert "for --resume" in capsys.readouterr().err
+    assert "use --resume to continue" in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["X.npy", "r.steps"]
     with monkeypatch.context() as patch:
-        patch.setattr(road, "count_clusters", stop)
+        patch.setattr(pipeline, "count_clusters", stop)
         assert run("perceive", tmp_path / "X.npy", "-o", report, "--resume", *QUICK) == 0
     assert sorted(os.listdir(tmp_path)) == ["X.npy", "r.html"]
 
 
-def test_only_kept_steps_are_removed(blobs, tmp_path, run, error_of, capsys):
+def test_only_cache_files_are_removed(blobs, tmp_path, run, error_of, capsys):
     np.save(tmp_path / "X.npy", blobs)
     folder = tmp_path / "r.steps"
     folder.mkdir()
@@ -207,11 +209,11 @@ def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, fact
     assert "Clusters against the 2 classes" in page
     assert "on all 90 rows that have a label" in page
     facts = facts_of("cluster", *words)
-    assert facts["rows_without_label"] == 10
+    assert facts["unlabelled_rows"] == 10
     assert facts["accuracy"] > 0.9
 
 
-# Pictures
+# Images
 
 
 @pytest.fixture
@@ -240,13 +242,13 @@ def test_a_folder_of_images_is_a_table_of_grey_levels(pictures):
     )
 
 
-def test_images_of_other_sizes_are_brought_to_one(pictures):
+def test_images_are_resized_to_one_size(pictures):
     from PIL import Image
 
     Image.new("L", (300, 200), 10).save(pictures / "dark" / "99.png")
     table = image_folder.read_images(pictures)
     assert table.images.shape == (31, 6, 8)
-    assert "1 of them had another size" in table.notes[1]
+    assert "1 of them were resized to this size" in table.notes[1]
     Image.new("L", (640, 320), 10).save(pictures / "a.png")
     assert image_folder.read_images(pictures).images.shape == (32, 32, 64)
 
@@ -257,16 +259,16 @@ def test_a_report_of_a_folder_of_images(pictures, tmp_path, facts_of):
     assert '"sprites":{' in (tmp_path / "r.html").read_text()
 
 
-def test_pictures_go_with_rows_by_name_or_by_order(pictures):
+def test_images_are_matched_to_rows_by_name_or_order(pictures):
     names = np.array([f"{i:02}" for i in range(14, -1, -1)])
     by_order = image_folder.images_of_rows(pictures / "dark", 15, None)
     by_name = image_folder.images_of_rows(pictures / "dark", 15, names)
     np.testing.assert_array_equal(by_name, by_order[::-1])
-    with pytest.raises(ValueError, match="holds 15 images for 20 rows"):
+    with pytest.raises(ValueError, match="contains 15 images for 20 rows"):
         image_folder.images_of_rows(pictures / "dark", 20, None)
 
 
-def test_columns_set_aside_are_kept_to_colour_by(flowers):
+def test_skipped_columns_are_kept_for_colouring(flowers):
     table = read_table(flowers, id_column="name")
     assert list(table.others) == ["species"]
 

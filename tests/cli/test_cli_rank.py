@@ -21,7 +21,7 @@ def moons(tmp_path):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_is_found_is_what_the_estimator_finds(method, moons, tmp_path, facts_of):
+def test_results_are_those_of_the_estimator(method, moons, tmp_path, facts_of):
     path, X, classes = moons
     target, picture = tmp_path / "found.csv", tmp_path / "found.png"
     own = {"steps": 20} if method == "propagation" else {"alpha": 0.9}
@@ -39,21 +39,21 @@ def test_what_is_found_is_what_the_estimator_finds(method, moons, tmp_path, fact
     assert frame["query"].tolist() == [17] * 5 + [3] * 5
     np.testing.assert_array_equal(frame["id"], frame["row"] + 1000)
     assert facts["same_class"] == np.mean(classes[indices] == classes[[17, 3]][:, None])
-    assert [line["row"] for line in facts["found"]] == indices.ravel().tolist()
+    assert [line["row"] for line in facts["results"]] == indices.ravel().tolist()
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_rows_are_asked_for_by_number_and_by_name(moons, tmp_path, facts_of):
+def test_queries_are_row_numbers_or_names(moons, tmp_path, facts_of):
     frame = pd.read_csv(moons[0]).drop(columns="code")
     frame.index = [f"point {i}" for i in range(80)]
     frame.to_parquet(tmp_path / "moons.parquet")
     by_number = facts_of("rank", tmp_path / "moons.parquet", "--query", 5, "-k", 3)
     by_name = facts_of("rank", tmp_path / "moons.parquet", "--query", "point 5", "-k", 3)
-    assert by_number["found"] == by_name["found"]
-    assert by_name["found"][0]["query_id"] == "point 5"
+    assert by_number["results"] == by_name["results"]
+    assert by_name["results"][0]["query_id"] == "point 5"
 
 
-def test_a_table_is_printed_in_the_order_found(moons, run, capsys):
+def test_the_table_is_printed_in_rank_order(moons, run, capsys):
     assert run("rank", moons[0], "--query", 17, "-k", 4) == 0
     lines = capsys.readouterr().out.splitlines()
     start = lines.index(next(line for line in lines if line.startswith("query ")))
@@ -63,30 +63,30 @@ def test_a_table_is_printed_in_the_order_found(moons, run, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--query", "80"], "--query 80: the table has the rows 0 to 79"),
-        (["--query", "-1"], "--query -1: the table has the rows 0 to 79"),
+        (["--query", "80"], "--query 80: the table has rows 0 to 79"),
+        (["--query", "-1"], "--query -1: the table has rows 0 to 79"),
         (
             ["--query", "Ada"],
-            "is no row number, and the rows have no names; name their column by --id",
+            "is not a row number, and the rows have no names; use --id to choose",
         ),
-        (["--id", "code", "--query", "5"], "0 rows have this name"),
-        (["--id", "moon", "--query", "1"], "40 rows have this name, but one is needed"),
-        (["--query", "5", "-k", "80"], "--top 80: of 80 rows, 1 to 79 can be found"),
+        (["--id", "code", "--query", "5"], "--query 5: no row has this name"),
+        (["--id", "moon", "--query", "1"], "40 rows have this name; use a row number"),
+        (["--query", "5", "-k", "80"], "--top 80: must be between 1 and 79 for a table of 80 rows"),
         (["--query", "5", "-k", "0"], "--top 0"),
-        (["--query", "5", "--alpha", "1"], "alpha=1"),
-        (["--query", "5", "--graph", "mst"], "it is an option of manifold, propagation"),
-        (["--query", "5", "-o", "found.html"], "--output found.html ends in .html"),
+        (["--query", "5", "--alpha", "1"], "--alpha 1"),
+        (["--query", "5", "--graph", "mst"], "it applies to manifold, propagation"),
+        (["--query", "5", "-o", "found.html"], "--output found.html: unsupported format .html"),
     ],
 )
-def test_a_mistake_is_one_teaching_line(words, message, moons, error_of):
+def test_a_mistake_is_one_line_that_names_the_option(words, message, moons, error_of):
     assert message in error_of("rank", moons[0], *words)
 
 
-def test_a_matrix_of_lengths_cannot_be_drawn(moons, tmp_path, error_of, facts_of):
+def test_a_distance_matrix_cannot_be_plotted(moons, tmp_path, error_of, facts_of):
     X = moons[1]
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
     words = ["rank", tmp_path / "D.npy", "--method", "manifold", "--metric", "precomputed"]
     words += ["--query", 4, "-k", 3]
     assert "--plot needs coordinates" in error_of(*words, "--plot", tmp_path / "f.png")
-    found = [line["row"] for line in facts_of(*words)["found"]]
+    found = [line["row"] for line in facts_of(*words)["results"]]
     assert found == vicinal.ManifoldRanking().fit(X).rank(4, 3)[0][0].tolist()

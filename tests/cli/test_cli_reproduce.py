@@ -67,16 +67,16 @@ def test_json_has_the_summaries(study, tmp_path, facts_of):
     assert experiment["claim"] == "trees are better."
 
 
-def test_results_that_exist_are_kept_before_any_work(study, tmp_path, run, error_of):
+def test_existing_results_are_an_error_before_any_work(study, tmp_path, run, error_of):
     (tmp_path / "errors.md").write_text("old")
-    assert "errors.md exists; give --force" in error_of("reproduce", "fake", "-o", tmp_path)
+    assert "errors.md exists; use --force" in error_of("reproduce", "fake", "-o", tmp_path)
     assert study == []
     assert run("reproduce", "fake", "-o", tmp_path, "--force") == 0
     assert "trees are better" in (tmp_path / "errors.md").read_text()
 
 
 @pytest.mark.parametrize("name", reproduce.STUDIES)
-def test_every_study_has_a_plan_of_experiments_with_names_of_their_own(name):
+def test_every_study_has_experiments_with_unique_names(name):
     module = import_module(f"vicinal.studies.{reproduce.STUDIES[name].module}")
     _, experiments = module.plan(True, None)
     names = [experiment.name for experiment in experiments]

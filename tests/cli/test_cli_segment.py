@@ -49,12 +49,12 @@ def test_every_label_format_holds_the_labels_of_the_function(
     assert f"{np.mean(expected == 0):.1%}" in capsys.readouterr().out
 
 
-def test_shares_are_numbers_for_machines_and_percent_for_people(photo, tmp_path, facts_of):
+def test_fractions_are_numbers_in_json_and_percent_in_text(photo, tmp_path, facts_of):
     words = ["segment", photo, "-n", 3, "--labels", tmp_path / "labels.npy"]
     for segment in facts_of(*words)["segments"]:
-        assert segment["share"] == segment["pixels"] / (24 * 30)
-    shown = format_facts({"sizes": [{"cluster": -1, "rows": 1, "share": 0.25}]})
-    assert shown.split() == ["cluster", "rows", "share", "noise", "1", "25.0%"]
+        assert segment["fraction"] == segment["pixels"] / (24 * 30)
+    shown = format_facts({"sizes": [{"cluster": -1, "rows": 1, "fraction": 0.25}]})
+    assert shown.split() == ["cluster", "rows", "fraction", "noise", "1", "25.0%"]
 
 
 def test_options_reach_the_function(photo, image, tmp_path):
@@ -67,25 +67,25 @@ def test_options_reach_the_function(photo, image, tmp_path):
     np.testing.assert_array_equal(np.load(target), expected)
 
 
-def test_more_labels_than_bytes_are_written_with_16_bits(tmp_path):
+def test_more_than_256_labels_are_written_with_16_bits(tmp_path):
     labels = np.arange(600).reshape(20, 30)
     command.write_labels(labels, tmp_path / "labels.png")
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "labels.png")), labels)
 
 
-def test_the_picture_has_the_image_and_its_boundaries(photo, tmp_path, capsys):
+def test_the_output_shows_the_image_and_its_boundaries(photo, tmp_path, capsys):
     plain, filled = tmp_path / "out.png", tmp_path / "filled.png"
     run(photo, "-n", 3, "-o", plain)
     run(photo, "-n", 3, "-o", filled, "--mean-colors")
     pixels = np.asarray(Image.open(plain).convert("RGB")).astype(int)
     times = pixels.shape[0] // 24
     assert pixels.shape == (24 * times, 30 * times, 3)
-    assert times * 30 >= command.DRAWN_SIZE
+    assert times * 30 >= command.MIN_DRAWN_SIZE
     yellow = (pixels[..., 0] > 230) & (pixels[..., 1] > 230) & (pixels[..., 2] < 60)
     assert yellow[:, 19 * times : 21 * times].any(axis=1).all()
     assert not yellow[:, 22 * times :].any()
     assert len(np.unique(np.asarray(Image.open(filled).convert("RGB"))[:, 25 * times], axis=0)) == 1
-    assert f"picture written to {plain}" in capsys.readouterr().out
+    assert f"image written to {plain}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg", ".jpg"])
@@ -97,7 +97,7 @@ def test_every_figure_format_is_written(suffix, photo, tmp_path):
 # Reading
 
 
-def test_a_turned_photograph_is_turned_upright(tmp_path, image):
+def test_a_rotated_photograph_is_shown_upright(tmp_path, image):
     path = tmp_path / "turned.png"
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -140,22 +140,22 @@ def test_cmyk_becomes_colours(tmp_path, image):
 # Errors
 
 
-def test_the_photograph_itself_is_never_written_over(photo):
-    with pytest.raises(ValueError, match="is the file that is read"):
+def test_the_input_image_is_never_overwritten(photo):
+    with pytest.raises(ValueError, match="is the input file"):
         run(photo, "-n", 2, "-o", photo, "--force")
 
 
 def test_nothing_to_write_is_an_error(photo):
-    with pytest.raises(ValueError, match="nothing to write"):
+    with pytest.raises(ValueError, match="no output file: use -o"):
         run(photo, "-n", 2)
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        (["-o", "out.txt"], ValueError, "--output out.txt ends in .txt"),
-        (["--labels", "map.jpg"], ValueError, "--labels map.jpg ends in .jpg"),
-        (["-o", "nowhere/out.png"], FileNotFoundError, "no folder nowhere"),
+        (["-o", "out.txt"], ValueError, "--output out.txt: unsupported format .txt"),
+        (["--labels", "map.jpg"], ValueError, "--labels map.jpg: unsupported format .jpg"),
+        (["-o", "nowhere/out.png"], FileNotFoundError, "the folder nowhere does not exist"),
     ],
 )
 def test_targets_are_checked_before_the_work(arguments, error, words, photo, monkeypatch):
@@ -164,10 +164,10 @@ def test_targets_are_checked_before_the_work(arguments, error, words, photo, mon
         run(photo, "-n", 2, *arguments)
 
 
-def test_a_file_that_is_no_picture_is_named(tmp_path):
+def test_a_file_that_is_not_an_image_is_named(tmp_path):
     for name in ("broken.png", "broken.npy"):
         (tmp_path / name).write_text("no picture")
-        with pytest.raises(ValueError, match=rf"{name} could not be read"):
+        with pytest.raises(ValueError, match=rf"cannot read .*{name}"):
             command.read_image(tmp_path / name)
     with pytest.raises(FileNotFoundError, match=r"missing\.png does not exist"):
         command.read_image(tmp_path / "missing.png")

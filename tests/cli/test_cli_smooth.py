@@ -37,7 +37,7 @@ def test_neighbours_written_are_those_of_the_estimator(
     suffix, lines, moons, tmp_path, facts_of, monkeypatch
 ):
     path, X, classes = moons
-    monkeypatch.setattr(smooth, "LINES", lines)
+    monkeypatch.setattr(smooth, "LINES_PER_BLOCK", lines)
     target = tmp_path / f"neighbours{suffix}"
     words = ["--id", "name", "--label", "moon", "-k", 5, "--t", 20, "-o", target]
     facts = facts_of("smooth", path, *words)
@@ -55,8 +55,8 @@ def test_neighbours_written_are_those_of_the_estimator(
     assert facts["t"] == 20
 
 
-def test_rows_of_a_parquet_file_come_in_groups(moons, tmp_path, facts_of, monkeypatch):
-    monkeypatch.setattr(smooth, "LINES", 100)
+def test_a_parquet_file_is_written_in_row_groups(moons, tmp_path, facts_of, monkeypatch):
+    monkeypatch.setattr(smooth, "LINES_PER_BLOCK", 100)
     target = tmp_path / "neighbours.parquet"
     facts_of("smooth", moons[0], "-k", 10, "-o", target)
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -68,24 +68,28 @@ def test_before_smoothing_the_neighbours_are_the_nearest(moons, facts_of):
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
     nearest = np.argsort(distances, axis=1)[:, 1:8]
     facts = facts_of("smooth", path, "--label", "moon", "-k", 7)
-    share = np.mean(classes[nearest] == classes[:, None])
-    # The width of the kernel differs from pair to pair, so a few places change.
-    assert facts["same_class_before"] == pytest.approx(share, abs=0.02)
+    fraction = np.mean(classes[nearest] == classes[:, None])
+    # The width of the kernel differs from pair to pair, so a few positions change.
+    assert facts["same_class_before"] == pytest.approx(fraction, abs=0.02)
     assert facts["t_curve"][0][1] < 0 < facts["t_curve"][-1][1]
 
 
-def test_matrices_are_told_from_points(moons, tmp_path, run, capsys):
+def test_matrices_are_distinguished_from_points(moons, tmp_path, run, capsys):
     X = moons[1]
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
     np.save(tmp_path / "D.npy", distances)
     np.save(tmp_path / "S.npy", np.exp(-distances))
     np.save(tmp_path / "X.npy", X[:2])
     sparse.save_npz(tmp_path / "G.npz", graphs.knn(X, 12).to_scipy("lengths"))
-    for name, taken in [("D.npy", "distances"), ("S.npy", "similarities"), ("G.npz", "distances")]:
+    for name, meaning in [
+        ("D.npy", "distances"),
+        ("S.npy", "similarities"),
+        ("G.npz", "distances"),
+    ]:
         assert run("smooth", tmp_path / name, "--t", 5, "-k", 3) == 0
-        assert f"is taken for {taken}" in capsys.readouterr().err
+        assert f"is interpreted as {meaning}" in capsys.readouterr().err
     assert run("smooth", tmp_path / "D.npy", "--t", 5, "--metric", "euclidean") == 0
-    assert "is taken for" not in capsys.readouterr().err
+    assert "is interpreted as" not in capsys.readouterr().err
 
 
 def test_distances_give_what_points_give(moons, tmp_path, facts_of):
@@ -98,12 +102,12 @@ def test_distances_give_what_points_give(moons, tmp_path, facts_of):
     np.testing.assert_array_equal(first["neighbor"], second["neighbor"])
 
 
-def test_sparse_pairs_say_how_they_were_found(moons, facts_of):
+def test_sparse_similarities_report_their_backend(moons, facts_of):
     words = ["--label", "moon", "--pairs", "sparse", "--t", 6, "--neighbors", 12]
     facts = facts_of("smooth", moons[0], *words)
     assert facts["pairs"] == "sparse"
-    assert facts["found_by"] in ("pruned powers", "leading eigenpairs", "rows")
-    assert facts["recall_on_a_sample"] > 0.9
+    assert facts["backend"] in ("pruned powers", "leading eigenpairs", "rows")
+    assert facts["sampled_recall"] > 0.9
 
 
 def test_a_picture_of_before_and_after(moons, tmp_path, run):
@@ -112,8 +116,8 @@ def test_a_picture_of_before_and_after(moons, tmp_path, run):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_failure_half_way_leaves_no_file(moons, tmp_path, run, monkeypatch):
-    monkeypatch.setattr(smooth, "LINES", 100)
+def test_an_interrupted_write_leaves_no_file(moons, tmp_path, run, monkeypatch):
+    monkeypatch.setattr(smooth, "LINES_PER_BLOCK", 100)
     columns = smooth.neighbor_columns
 
     def broken(*arguments):
@@ -129,27 +133,27 @@ def test_a_failure_half_way_leaves_no_file(moons, tmp_path, run, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--t", "soon"], "t='soon'"),
-        (["--t", "-1"], "t=-1"),
+        (["--t", "soon"], "--t 'soon'"),
+        (["--t", "-1"], "--t -1"),
         (["-k", "80"], "--top 80"),
-        (["--bandwidth", "0"], "bandwidth=0"),
-        (["--pairs", "some"], "method='some'"),
+        (["--bandwidth", "0"], "--bandwidth 0"),
+        (["--pairs", "some"], "--pairs 'some'"),
         (["--metric", "precomputed"], "square"),
-        (["-o", "n.json"], "--output n.json ends in .json"),
+        (["-o", "n.json"], "--output n.json: unsupported format .json"),
     ],
 )
-def test_a_mistake_is_one_teaching_line(words, message, moons, error_of):
+def test_a_mistake_is_one_line_that_names_the_option(words, message, moons, error_of):
     assert message in error_of("smooth", moons[0], *words)
 
 
-def test_negative_distances_are_not_taken_for_points(tmp_path, error_of):
+def test_negative_distances_are_rejected(tmp_path, error_of):
     np.save(tmp_path / "D.npy", squareform([0.5, 0.4, -1e-5, 0.2, 0.1, 0.3]))
     assert "-1e-05 is negative, but distances must be >= 0" in error_of(
         "smooth", tmp_path / "D.npy"
     )
 
 
-def test_negative_similarities_are_refused(tmp_path, error_of):
+def test_negative_similarities_are_rejected(tmp_path, error_of):
     np.save(tmp_path / "S.npy", np.eye(4) - squareform([0.1] * 6))
     words = ["smooth", tmp_path / "S.npy", "--metric", "similarity"]
     assert "negative" in error_of(*words)

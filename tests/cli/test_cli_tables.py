@@ -53,7 +53,7 @@ def test_what_pandas_writes_by_default_comes_back(index, width, tmp_path):
     assert found.names == [str(number) for number in range(width)]
 
 
-def test_no_column_hides_another_of_the_same_name():
+def test_repeated_column_names_get_a_suffix():
     assert distinct(["a", "a", "b", "a (2)", "a", 1, "1"]) == [
         "a",
         "a (2)",
@@ -65,10 +65,10 @@ def test_no_column_hides_another_of_the_same_name():
     ]
 
 
-def test_columns_set_aside_are_named(tmp_path, capsys, run):
+def test_skipped_columns_are_named(tmp_path, capsys, run):
     path = write(tmp_path, "x,species,y\n1,setosa,2\n3,virginica,4\n")
     assert run("graph", path, "--kind", "mst") == 0
-    assert "set aside 'species': 2 of 2 values are not numbers" in capsys.readouterr().err
+    assert "skipped 'species': 2 of 2 values are not numbers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npy", ".npz", ".h5ad"])
@@ -101,21 +101,23 @@ def test_a_stack_of_pictures_is_a_table_of_pixels(tmp_path):
     found = read_table(tmp_path / "stack.npy")
     np.testing.assert_array_equal(found.points, pictures.reshape(4, 6))
     np.testing.assert_array_equal(found.images, pictures)
-    assert found.notes == ["each entry of shape (3, 2) is a row of its values"]
+    assert found.notes == ["flattened each entry of shape (3, 2) into a row"]
 
 
-def test_rows_of_different_lengths_are_no_table(tmp_path, error_of):
+def test_lines_of_different_lengths_are_an_error(tmp_path, error_of):
     path = write(tmp_path, "x,y\n1,2\n3,4,5,6\n", "ragged.csv")
-    assert "could not be read as a table" in error_of("graph", path)
+    assert f"cannot read {path} as a table" in error_of("graph", path)
 
 
 def test_arrays_to_choose_from_are_listed(tmp_path, points, error_of):
     np.savez(tmp_path / "two.npz", a=points, b=points)
-    assert "a, b; name one of them by --key" in error_of("graph", tmp_path / "two.npz")
+    assert "contains the arrays a, b; choose one with --key" in error_of(
+        "graph", tmp_path / "two.npz"
+    )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz", ".h5ad"])
-def test_columns_of_names_and_classes_are_no_coordinates(suffix, tmp_path, points):
+def test_columns_of_names_and_classes_are_not_coordinates(suffix, tmp_path, points):
     path = tmp_path / f"points{suffix}"
     names, classes = np.arange(100, 160), np.repeat(["a", "b"], 30)
     frame = pd.DataFrame({"code": names, "x": points[:, 0], "y": points[:, 1], "kind": classes})
@@ -144,14 +146,14 @@ def test_row_names_are_kept_as_ids(tmp_path, points):
         assert found.names == ["x", "y"]
 
 
-def test_a_column_that_is_not_there_is_named_with_those_that_are(table, tmp_path, points, error_of):
+def test_an_unknown_column_is_an_error_that_lists_the_columns(table, tmp_path, points, error_of):
     assert "--label species: " in error_of("graph", table, "--label", "species")
     assert "it has x, y" in error_of("graph", table, "--id", "name")
     np.save(tmp_path / "X.npy", points)
     assert "have no names" in error_of("graph", tmp_path / "X.npy", "--label", "y")
     np.savez(tmp_path / "X.npz", X=points, y=points)
     message = error_of("graph", tmp_path / "X.npz", "--label", "y")
-    assert "a value for each of the 60 rows is needed" in message
+    assert "one value for each of the 60 rows is needed" in message
 
 
 def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
@@ -162,18 +164,18 @@ def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
     np.testing.assert_array_equal(read_table(tmp_path / "W.npz").points, matrix.toarray())
 
 
-def test_a_sparse_table_too_large_to_be_full_is_refused(tmp_path, monkeypatch, error_of):
+def test_a_sparse_table_too_large_to_be_dense_is_an_error(tmp_path, monkeypatch, error_of):
     sparse.save_npz(tmp_path / "W.npz", sparse.csr_array((3000, 3000)))
     monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1000)
     assert "3,000 rows and 3,000 columns" in error_of("graph", tmp_path / "W.npz")
 
 
-def test_gaps_are_kept_where_the_caller_fills_them(tmp_path):
+def test_missing_values_are_kept_with_accept_gaps(tmp_path):
     path = write(tmp_path, "x,y\n1,2\n,4\n")
     np.testing.assert_array_equal(read_table(path, accept_gaps=True).points, [[1, 2], [np.nan, 4]])
 
 
-def test_a_list_of_distances_is_a_matrix_where_one_is_asked_for(
+def test_condensed_distances_become_a_matrix_with_metric_precomputed(
     tmp_path, points, facts_of, error_of
 ):
     classes = np.arange(60) % 2

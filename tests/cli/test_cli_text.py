@@ -1,4 +1,4 @@
-"""Text tables as programs of all countries write them."""
+"""Text tables with different separators and number formats."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ EXPECTED = [[1.5, 2.25], [3.0, 4.0], [-0.5, 1e3]]
 def test_decimal_commas_are_read_and_named(text, read):
     found = read(text)
     np.testing.assert_array_equal(found.points, EXPECTED)
-    assert found.notes[-1].startswith("commas are decimal points in ")
+    assert found.notes[-1].startswith("read commas as decimal points in ")
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_decimal_commas_are_read_and_named(text, read):
         "a,b\n1.5,2.25\n3,4\n-.5,1e3\n",
     ],
 )
-def test_separators_are_told_from_the_lines(text, read):
+def test_separators_are_detected(text, read):
     np.testing.assert_array_equal(read(text).points, EXPECTED)
 
 
 def test_decimal_commas_may_have_gaps_and_words_beside_them(read):
     found = read("a;b;c\n1,5;x;7\n;y;8\n2,5;1,5 m;9\n", accept_gaps=True)
     np.testing.assert_array_equal(found.points, [[1.5, 7], [np.nan, 8], [2.5, 9]])
-    assert "set aside 'b': 3 of 3 values are not numbers, as 'x'" in found.notes
+    assert "skipped 'b': 3 of 3 values are not numbers, e.g. 'x'" in found.notes
 
 
 def test_words_with_other_separators_in_them_stay_words(read):
@@ -70,14 +70,14 @@ def test_a_column_of_decimals_can_be_a_column_of_names(read):
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("a,b,\n1,2,\n3,4,\n", "set aside column 3: it is empty"),
-        ("a,b\n1,2,\n3,4,\n", "every line but the first ends in ','"),
-        ("1,2,\n3,4,\n", "set aside 'column 3': it is empty"),
-        ("a,empty,b\n1,,2\n3,,4\n", "set aside 'empty': it is empty"),
-        (",a,b\n,1,2\n,3,4\n", "set aside column 1: it is empty"),
+        ("a,b,\n1,2,\n3,4,\n", "skipped column 3: it is empty"),
+        ("a,b\n1,2,\n3,4,\n", "ignored the trailing ',' of all lines but the first"),
+        ("1,2,\n3,4,\n", "skipped 'column 3': it is empty"),
+        ("a,empty,b\n1,,2\n3,,4\n", "skipped 'empty': it is empty"),
+        (",a,b\n,1,2\n,3,4\n", "skipped column 1: it is empty"),
     ],
 )
-def test_what_is_empty_is_no_column(text, note, read):
+def test_empty_columns_are_skipped(text, note, read):
     found = read(text)
     np.testing.assert_array_equal(found.points, [[1, 2], [3, 4]])
     assert any(line.startswith(note) for line in found.notes)
@@ -90,25 +90,25 @@ def test_names_without_a_header_are_still_names(read):
     assert found.ids.tolist() == ["row 1", "row 2"]
 
 
-def test_whole_numbers_too_long_for_a_float_are_set_aside_for_that_reason(read):
+def test_integers_too_long_for_a_float_are_skipped_with_the_reason(read):
     found = read("id,x\n3,1\n12345678901234567890123,2\n")
     assert found.names == ["x"]
-    assert "too long to be exact, as 12345678901234567890123" in found.notes[-1]
+    assert "too long to be exact, e.g. 12345678901234567890123" in found.notes[-1]
 
 
-def test_truth_values_count_as_0_and_1_and_it_is_said(read):
+def test_booleans_become_0_and_1_with_a_note(read):
     found = read("x,flag\n1,True\n2,False\n")
     np.testing.assert_array_equal(found.points, [[1, 1], [2, 0]])
-    assert "took 'flag' for numbers: true is 1 and false is 0" in found.notes
+    assert "converted 'flag' to numbers: true is 1, false is 0" in found.notes
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a:b\n1:2\n3:4\n", "as '1:2'.*parted by commas, semicolons, tabs or"),
-        ("a;b\n1.234,5;2.345,6\n3.4,1;5.6,7\n", r"as '2.345,6'.*save numbers as 1234\.5"),
+        ("a:b\n1:2\n3:4\n", "e.g. '1:2'.*separate columns by commas, semicolons, tabs or"),
+        ("a;b\n1.234,5;2.345,6\n3.4,1;5.6,7\n", r"e.g. '2.345,6'.*write numbers as 1234\.5"),
     ],
 )
-def test_a_table_without_numbers_says_what_is_there_instead(text, words, read):
+def test_a_table_without_numbers_shows_an_example_value(text, words, read):
     with pytest.raises(ValueError, match=words):
         read(text)

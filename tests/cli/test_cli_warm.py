@@ -14,7 +14,7 @@ from vicinal import graphs
 from vicinal._core import jit as _jit
 from vicinal.cli import warm
 
-# Needed by very many points, many equal ones, or values that spread over magnitudes.
+# Used only for very many points, many duplicates, or values over many orders of magnitude.
 RARE = {
     "_brute_kernels.recheck",
     "_brute_kernels.sort_lists",
@@ -31,7 +31,7 @@ RARE = {
     "_duplicate_kernels.row_sizes",
     "_duplicate_kernels.fill_rows",
 }
-# Compiles everything in a process of its own and names the kernels that nothing used.
+# Compiles everything in a new process and names the kernels that were not used.
 WARM = """
 import importlib, json, sys
 from vicinal._core import jit as _jit
@@ -46,7 +46,7 @@ print(json.dumps({**facts, "unused": unused}))
 """
 
 
-def test_it_says_where_what_it_compiled_is_kept(run, capsys, monkeypatch):
+def test_it_reports_the_cache_folders(run, capsys, monkeypatch):
     X = np.random.default_rng(0).random((50, 2))
     monkeypatch.setattr(warm, "calls", lambda: [lambda: graphs.knn(X, 3)])
     assert run("warm", "--json") == 0

@@ -1,8 +1,8 @@
-"""The command ``vicinal``: one module a subcommand.
+"""The command ``vicinal``: one module per subcommand.
 
-A subcommand returns what it found and raises what the library raises. Only here the one is printed, for
-people or with ``--json`` for machines, and the other becomes one line on stderr and an exit code:
-0 done, 1 a defect of this program, 2 an error the user can mend, 130 interrupted, 143 terminated.
+A subcommand returns its result and raises errors. This module prints the result, as text or with
+``--json`` as JSON, and turns an error into one line on stderr and an exit code: 0 success,
+1 internal error, 2 invalid input or usage, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from vicinal import __version__
 from vicinal.cli import (
@@ -33,6 +34,7 @@ from vicinal.cli import (
     smooth,
     warm,
 )
+from vicinal.cli.names import in_terms_of_options, suggestion
 from vicinal.cli.options import HelpPage
 from vicinal.cli.output import format_facts, format_json
 
@@ -53,34 +55,34 @@ COMMANDS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that lacks a character shows another, and loses no result.
+        # Replace characters the terminal cannot encode instead of failing.
         sys.stdout.reconfigure(errors="replace")
-    arguments = build_parser().parse_args(argv)
+    arguments = _parse(argv)
     try:
-        with _warnings_in_one_line(), _unwinding_when_terminated():
+        with _one_line_warnings(arguments), _exit_on_sigterm():
             facts = arguments.run(arguments)
         text = format_json(facts) if arguments.json else format_facts(facts)
         if text:
             _print(text)
     except KeyboardInterrupt:
-        print("vicinal: interrupted; no unfinished file was left behind", file=sys.stderr)
+        print("vicinal: interrupted; no partial files were left behind", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Who read the output has seen enough.
+        # The reader closed the pipe, as `head` does.
         _drop_output()
         return 0
     except Exception as error:
         if arguments.debug:
             raise
-        words = " ".join(_in_words(error).split())
+        message = " ".join(_message(error, arguments).split())
         if isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError)):
-            print(f"vicinal: error: {words}", file=sys.stderr)
+            print(f"vicinal: error: {message}", file=sys.stderr)
             return 2
         print(
-            f"vicinal: error: {type(error).__name__}: {words}; this should not happen: please report "
-            "it with what --debug shows.",
+            f"vicinal: internal error: {type(error).__name__}: {message}; please report it with the "
+            "output of --debug.",
             file=sys.stderr,
         )
         return 1
@@ -95,31 +97,53 @@ def _print(text: str) -> None:
     except OSError as error:
         _drop_output()
         raise OSError(
-            f"standard output could not be written: {error.strerror}; files named by options are complete."
+            f"cannot write to standard output: {error.strerror}; output files are complete."
         ) from error
 
 
 def _drop_output() -> None:
-    # Python must not find out once more, at its exit, that nobody takes what is left.
+    # Otherwise Python reports the closed pipe again when it flushes at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_words(error: Exception) -> str:
-    # One that the system raised names a file, but not what to do.
+def _message(error: Exception, arguments: argparse.Namespace) -> str:
+    # Errors of the operating system name a file, but not what to do.
     if isinstance(error, PermissionError) and error.filename is not None:
         return (
-            f"{error.filename}: {error.strerror}; change its rights (chmod), or name a file in a "
-            "folder of your own."
+            f"{error.filename}: {error.strerror}; change its permissions (chmod), or choose another "
+            "file."
         )
-    return str(error)
+    return in_terms_of_options(str(error), arguments)
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser that suggests a close name for an unknown command or choice."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, and exit with code 2."""
+        unknown = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if unknown:
+            choices = [name.strip(" '") for name in unknown[2].split(",")]
+            message += suggestion(unknown[1], choices)
+        super().error(message)
+
+
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    arguments, unknown = build_parser().parse_known_args(argv)
+    if unknown:
+        parser = arguments.command_parser
+        known = [option for action in parser._actions for option in action.option_strings]
+        option = unknown[0].partition("=")[0]
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(option, known)}")
+    return arguments
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
-    parser = argparse.ArgumentParser(
+    """Parser of all commands."""
+    parser = Parser(
         prog="vicinal",
         description="Find the structure of a table: graphs, clusters, noise, embeddings, rankings.",
-        epilog="'vicinal COMMAND --help' shows examples of each command.",
+        epilog="Run 'vicinal COMMAND --help' for the options and examples of a command.",
         formatter_class=HelpPage,
     )
     parser.add_argument("--version", action="version", version=f"vicinal {__version__}")
@@ -132,9 +156,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 @contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
+def _one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
     def show(message: Any, *_: Any, **__: Any) -> None:
-        print(f"vicinal: warning: {' '.join(str(message).split())}", file=sys.stderr)
+        text = in_terms_of_options(str(message), arguments)
+        print(f"vicinal: warning: {' '.join(text.split())}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -142,11 +167,10 @@ def _warnings_in_one_line() -> Iterator[None]:
 
 
 @contextmanager
-def _unwinding_when_terminated() -> Iterator[None]:
-    """Leave by an exception when asked to terminate, so that unfinished files are removed."""
-    if (
-        threading.current_thread() is not threading.main_thread()
-    ):  # signals are none of its business
+def _exit_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into an exception, so that partial files are removed."""
+    # Only the main thread may set signal handlers.
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
 

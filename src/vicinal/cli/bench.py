@@ -1,4 +1,4 @@
-"""``vicinal bench``: the benchmarks of the repository, where there is one."""
+"""``vicinal bench``: run the benchmarks of the repository."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from vicinal.cli.names import suggestion
 from vicinal.cli.options import new_command
 from vicinal.exceptions import InvalidValueError
 
@@ -19,9 +20,8 @@ examples:
   vicinal bench all
   vicinal bench
 """
-# The suite that stands for all of them.
 ALL = "all"
-TO_START = f"vicinal bench SUITE, or vicinal bench {ALL}; --quick takes few points"
+USAGE = f"vicinal bench SUITE, or vicinal bench {ALL}; --quick uses few points"
 
 
 def add_to(commands: Any) -> None:
@@ -30,67 +30,69 @@ def add_to(commands: Any) -> None:
         commands,
         "bench",
         run,
-        "measure the library beside its peers",
-        "Run the benchmarks of the repository: every method beside its peers, on the same data.\n"
-        "They are not part of the installed package; call the command inside a clone of it.",
+        "run the benchmarks",
+        "Run the benchmarks of the repository: each method and its peers, on the same data.\n"
+        "They are not part of the installed package; run the command in a clone of the repository.",
         EXAMPLES,
     )
     parser.add_argument(
-        "suite", nargs="*", metavar="SUITE", help=f"suites, or {ALL}; without one, those there are"
+        "suite", nargs="*", metavar="SUITE", help=f"suites to run, or {ALL} (default: list them)"
     )
-    parser.add_argument("--quick", action="store_true", help="few points, nothing written")
-    parser.add_argument("--only", metavar="NAME", help="cases whose name contains this")
-    parser.add_argument("--limit", type=float, metavar="SECONDS", help="time for a peer")
+    parser.add_argument("--quick", action="store_true", help="use few points and write no files")
+    parser.add_argument("--only", metavar="NAME", help="run only cases whose name contains NAME")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="time limit per peer")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run the suites one after another, in processes of their own; or say which there are."""
+    """Run each suite in its own process, or list the suites."""
     root = find_benchmarks(Path.cwd(), Path(__file__).resolve())
-    suites = suites_of(root)
+    suites = list_suites(root)
     if not arguments.suite:
-        # They take from minutes to hours: nobody starts them by a look at what there is.
-        return {"suites": [{"suite": name} for name in suites], "to_start": TO_START}
-    strange = [name for name in arguments.suite if name not in (*suites, ALL)]
-    if strange:
-        raise InvalidValueError(f"there is no suite {strange[0]}; there are {', '.join(suites)}.")
+        # Suites take minutes to hours, so none runs by default.
+        return {"suites": [{"suite": name} for name in suites], "usage": USAGE}
+    for name in arguments.suite:
+        if name not in (*suites, ALL):
+            raise InvalidValueError(
+                f"unknown suite {name!r}{suggestion(name, suites)}; choose from {', '.join(suites)}."
+            )
     options = ["--quick"] if arguments.quick else []
     for flag, value in (("--only", arguments.only), ("--limit", arguments.limit)):
         options += [] if value is None else [flag, str(value)]
     done = []
     for suite in suites if ALL in arguments.suite else arguments.suite:
         start = time.perf_counter()
-        # Its tables are for people: with --json they go where they are in nobody's way.
+        # With --json, stdout is reserved for the result.
         stdout = sys.stderr if arguments.json else None
         code = _python(root, "-m", "benchmarks", suite, *options, stdout=stdout).returncode
         if code:
             raise InvalidValueError(
-                f"the suite {suite} ended with exit code {code}; see what it printed."
+                f"suite {suite} failed with exit code {code}; see its output above."
             )
         done.append({"suite": suite, "seconds": round(time.perf_counter() - start, 1)})
     return {"suites": done, "root": str(root)}
 
 
-def find_benchmarks(*places: Path) -> Path:
-    """The nearest folder at or above any of the places that has the benchmarks."""
-    for place in places:
-        for folder in (place, *place.parents):
+def find_benchmarks(*starts: Path) -> Path:
+    """Nearest folder at or above one of the given paths that contains the benchmarks."""
+    for start in starts:
+        for folder in (start, *start.parents):
             if (folder / "benchmarks" / "__main__.py").is_file() and (
                 folder / "src" / "vicinal"
             ).is_dir():
                 return folder
     raise FileNotFoundError(
-        "the benchmarks are not part of the installed package; clone the repository, install it by "
-        "pip install -e '.[bench]' and call vicinal bench inside it."
+        "benchmarks are not part of the installed package; clone the repository, run "
+        "pip install -e '.[bench]' and call vicinal bench in the clone."
     )
 
 
-def suites_of(root: Path) -> list[str]:
-    """Names of the suites, as the benchmarks list them."""
-    asked = _python(root, "-m", "benchmarks", "--help", stdout=subprocess.PIPE)
-    listed = asked.stdout.partition("{")[2].partition("}")[0]
-    if asked.returncode or not listed:
+def list_suites(root: Path) -> list[str]:
+    """Names of the suites, from the help of the benchmarks."""
+    result = _python(root, "-m", "benchmarks", "--help", stdout=subprocess.PIPE)
+    listed = result.stdout.partition("{")[2].partition("}")[0]
+    if result.returncode or not listed:
         raise InvalidValueError(
-            f"the benchmarks in {root} do not start; pip install -e '.[bench]'."
+            f"the benchmarks in {root} failed to start; run pip install -e '.[bench]'."
         )
     return [name.strip() for name in listed.split(",")]
 

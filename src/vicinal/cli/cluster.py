@@ -1,4 +1,4 @@
-"""``vicinal cluster``: a table in, a cluster for each row out."""
+"""``vicinal cluster``: clusters of the rows of a table."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 from vicinal._core.files import atomic_write
 from vicinal._core.tables import missing_cells
-from vicinal.cli.columns import without_label
+from vicinal.cli.columns import count_unlabelled
 from vicinal.cli.methods import (
     Method,
     add_methods,
     build_estimator,
+    matrix_meaning,
     methods_listing,
-    takes_matrix,
 )
 from vicinal.cli.options import (
     add_data,
-    add_manner,
+    add_run_options,
     add_targets,
     check_clusters,
     check_targets,
@@ -30,7 +30,7 @@ from vicinal.cli.options import (
     row_names,
 )
 from vicinal.cli.output import write_table
-from vicinal.cli.pictures import draw_points, plane_of
+from vicinal.cli.plots import draw_points, project_to_plane
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
@@ -39,30 +39,30 @@ if TYPE_CHECKING:
 METHODS = {
     "spectral": Method(
         "SpectralClustering",
-        "parts that a random walk on a graph seldom leaves (Ng, Jordan and Weiss)",
+        "sets of rows that a random walk on a graph rarely leaves (Ng, Jordan and Weiss)",
         {"scale": "scale"},
         on_graph=True,
     ),
     "ncut": Method(
         "SpectralClustering",
-        "the same by normalised cuts (Shi and Malik)",
+        "spectral clustering by normalised cuts (Shi and Malik)",
         {"scale": "scale"},
         {"method": "ncut"},
         on_graph=True,
     ),
     "perceptual": Method(
         "PerceptualClustering",
-        "by contextual distances; tells noise from clusters",
+        "contextual distances; separates noise from clusters",
         {"neighbors": "n_neighbors", "noise": "noise"},
     ),
     "sparse-subspace": Method(
         "SparseSubspaceClustering",
-        "by which few others represent a row; clusters are planes through the origin",
+        "sparse representation of each row by others; for linear subspaces",
         {"penalty": "penalty"},
     ),
     "kernel-kmeans": Method(
         "KernelKMeans",
-        "k-means in the space of a kernel; needs a number of --clusters",
+        "k-means in the feature space of a kernel; needs a number of --clusters",
         {"kernel": "kernel", "gamma": "gamma", "psd": "psd"},
     ),
 }
@@ -82,38 +82,46 @@ def add_to(commands: Any) -> None:
         "cluster",
         run,
         "find clusters and noise among the rows of a table",
-        "Find clusters of the rows of a table; with --label, also compare them with known classes.",
+        "Find clusters of the rows of a table. With --label, also compare them with known classes.",
         f"{methods_listing(METHODS)}\n\n{EXAMPLES}",
     )
     add_data(parser)
     parser.add_argument(
-        "--clusters", type=number_or_word, default="auto", metavar="N", help="auto or a number"
+        "--clusters",
+        type=number_or_word,
+        default="auto",
+        metavar="N",
+        help="number of clusters (default: auto)",
     )
     add_methods(parser, METHODS, "spectral")
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
         "--noise",
         type=number_or_word,
-        help="rows that belong to no cluster: auto, a share or a number",
+        help="noise: auto, a fraction of the rows or a number of rows",
     )
-    group.add_argument("--kernel", help="rbf, linear, or precomputed for a matrix of all pairs")
-    group.add_argument("--gamma", type=number_or_word, help="of the kernel rbf: scale or a number")
+    group.add_argument("--kernel", help="rbf, linear, or precomputed for a kernel matrix")
     group.add_argument(
-        "--psd", help="a matrix that is no kernel: check (explain) or project (to the nearest)"
+        "--gamma", type=number_or_word, help="width of the rbf kernel: scale or a number"
+    )
+    group.add_argument(
+        "--psd",
+        help="matrix that is not positive semidefinite: 'check' raises an error, 'project' uses the "
+        "nearest one that is",
     )
     add_targets(parser, "clusters of the rows")
-    add_manner(parser)
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read, cluster, write, and say what was found."""
+    """Read the table, cluster it and write the results."""
     check_clusters(arguments)
     if arguments.method == "kernel-kmeans" and arguments.clusters == "auto":
         raise InvalidValueError("--method kernel-kmeans needs a number of --clusters.")
     model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)
-    matrix = takes_matrix(arguments)
-    check_targets(arguments, has_coordinates=not matrix)
-    table = read_data(arguments, accept_sparse=matrix)
+    matrix = matrix_meaning(arguments, METHODS)
+    check_targets(arguments, has_coordinates=matrix is None)
+    table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)
 
     start = time.perf_counter()
     labels = model.fit(table.points).labels_
@@ -123,7 +131,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "method": arguments.method,
         "rows": len(labels),
         "columns": table.points.shape[1],
-        **clusters_found(model, labels),
+        **describe_clusters(model, labels),
         **agreement(labels, table),
         "seconds": seconds,
     }
@@ -137,13 +145,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         written["clusters"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
-            facts["picture_shows"] = draw_points(plane_of(table.points), unfinished, labels)
-        written["picture"] = arguments.plot
+            facts["plot_shows"] = draw_points(project_to_plane(table.points), unfinished, labels)
+        written["plot"] = arguments.plot
     return facts | {"written": written}
 
 
-def clusters_found(model: Any, labels: np.ndarray) -> dict[str, Any]:
-    """How many clusters there are, why, and how large each is; -1 is noise."""
+def describe_clusters(model: Any, labels: np.ndarray) -> dict[str, Any]:
+    """Number and sizes of clusters, and the eigengaps that decided the number; -1 is noise."""
     names, counts = np.unique(labels, return_counts=True)
     facts: dict[str, Any] = {"clusters": int((names >= 0).sum()), "noise": int((labels < 0).sum())}
     if isinstance(model.n_clusters, str):
@@ -152,7 +160,7 @@ def clusters_found(model: Any, labels: np.ndarray) -> dict[str, Any]:
         {
             "cluster": int(name),
             "rows": int(count),
-            "share": count / len(labels),
+            "fraction": count / len(labels),
         }
         for name, count in zip(names, counts, strict=True)
     ]
@@ -160,17 +168,17 @@ def clusters_found(model: Any, labels: np.ndarray) -> dict[str, Any]:
 
 
 def agreement(labels: np.ndarray, table: Table) -> dict[str, Any]:
-    """How well the clusters fit the known classes, where there are any."""
+    """Agreement of the clusters with the known classes, if there are any."""
     if table.labels is None:
         return {}
     from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 
-    without, missing = without_label(table.labels), missing_cells(table.labels)
+    unlabelled, missing = count_unlabelled(table.labels), missing_cells(table.labels)
     if missing.all():
-        return without
+        return unlabelled
     classes = np.unique(table.labels[~missing].astype(str), return_inverse=True)[1]
     labels = labels[~missing]
-    return without | {
+    return unlabelled | {
         "accuracy": float(clustering_accuracy(classes, labels)),
         "normalized_mutual_info": float(normalized_mutual_info(classes, labels)),
     }

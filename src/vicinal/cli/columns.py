@@ -1,4 +1,4 @@
-"""Columns of a table: which are numbers, names or classes, and which are set aside, and why."""
+"""Columns of a table: which are coordinates, names or classes, and which are skipped, and why."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from zipfile import BadZipFile
 import numpy as np
 
 from vicinal._core.tables import distinct, missing_cells
+from vicinal.cli.names import suggestion
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
-# What numpy raises for a file that is cut short, damaged, or holds Python objects.
+# What numpy raises for a file that is truncated, damaged, or holds Python objects.
 UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 
-ROWS_OF_DISTANCES = "it looks like distances of all pairs, but its rows are taken for points"
+DISTANCES_AS_POINTS = "looks like a distance matrix, but its rows are interpreted as points"
 
 
 class Table(NamedTuple):
-    """Numbers of a file, what else it says of their rows, and what the reader decided about them."""
+    """Coordinates of a file, what else it holds about the rows, and notes on how it was read."""
 
     # A sparse matrix only where the caller accepts one.
     points: Any
@@ -28,28 +29,29 @@ class Table(NamedTuple):
     names: list[str] | None = None
     ids: np.ndarray | None = None
     labels: np.ndarray | None = None
-    # Columns that were set aside, by name, and grey levels (n, height, width) if rows are pictures.
+    # Skipped columns by name, and grey levels (n, height, width) if rows are images.
     others: Mapping[str, np.ndarray] = {}
     images: np.ndarray | None = None
 
 
 class Roles(NamedTuple):
-    """Names of an array, and of the columns that are no coordinates."""
+    """Names of an array, and of the columns that are not coordinates."""
 
     key: str | None = None
     id: str | None = None
     label: str | None = None
-    # Whether a list of numbers may be the distances of all pairs, as scipy's pdist gives them.
+    # Whether a 1-D array may be condensed distances, as scipy's pdist returns them.
     pairs: bool = False
 
 
 def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
-    pandas = need("pandas", path)
+    """Numeric columns of a data frame as coordinates, with notes on the columns that are not."""
+    pandas = import_reader("pandas", path)
     if frame.empty:
-        raise InvalidValueError(f"{path} has no rows; a table with a row for each point is needed.")
+        raise InvalidValueError(f"{path} has no rows; a table with one row per point is needed.")
     frame = frame.set_axis(distinct(frame.columns), axis="columns")
-    ids = beside(frame, roles.id, "--id", len(frame), path)
-    labels = beside(frame, roles.label, "--label", len(frame), path)
+    ids = row_column(frame, roles.id, "--id", len(frame), path)
+    labels = row_column(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
     kept, names, notes, others = [], [], [], {}
@@ -58,78 +60,81 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
         if name in (roles.id, roles.label):
             continue
         if column.isna().all():
-            notes.append(f"set aside {_named(name, position)}: it is empty")
+            notes.append(f"skipped {_named(name, position)}: it is empty")
         elif position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
-            notes.append("set aside the first column: it has no name and is taken for row names")
+            notes.append("used the first column, which has no name, as row names")
             ids = column.to_numpy() if ids is None else ids
         elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
             kept.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             names.append(name)
             if pandas.api.types.is_bool_dtype(column):
-                notes.append(f"took {name!r} for numbers: true is 1 and false is 0")
+                notes.append(f"converted {name!r} to numbers: true is 1, false is 0")
         else:
-            notes.append(f"set aside {name!r}: {_why_not(column, pandas)}")
+            notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
     if not kept:
-        raise InvalidValueError(_no_numbers(frame, path, notes))
+        raise InvalidValueError(_no_numeric_column(frame, path, notes))
     return Table(np.column_stack(kept), notes, names, ids, labels, others)
 
 
 def _named(name: str, position: int) -> str:
-    # What has no name in a file gets one from pandas.
+    # pandas names columns that have no name.
     return f"column {position + 1}" if name.startswith("Unnamed: ") else repr(name)
 
 
-def _no_numbers(frame: Any, path: Path, notes: list[str]) -> str:
+def _no_numeric_column(frame: Any, path: Path, notes: list[str]) -> str:
     shown = ", ".join(frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
     why = f" ({notes[-1]})" if notes else ""
     if frame.shape[1] == 1:
         return (
-            f"{path} has the one column {shown}, which does not hold numbers{why}; columns are parted "
-            "by commas, semicolons, tabs or |."
+            f"{path} has only the column {shown}, which is not numeric{why}; separate columns by "
+            "commas, semicolons, tabs or |."
         )
     return (
-        f"{path} has no numeric column among {shown}{why}; encode its columns as numbers, or save "
+        f"{path} has no numeric column among {shown}{why}; encode its columns as numbers, or write "
         "numbers as 1234.5."
     )
 
 
-def _why_not(column: Any, pandas: Any) -> str:
+def _why_not_numeric(column: Any, pandas: Any) -> str:
     if column.dtype.kind not in "OTU" and str(column.dtype) not in {"str", "string"}:
         return f"its type is {column.dtype}"
-    strange = column[pandas.to_numeric(column, errors="coerce").isna() & column.notna()]
-    if len(strange) == 0:
+    invalid = column[pandas.to_numeric(column, errors="coerce").isna() & column.notna()]
+    if len(invalid) == 0:
         longest = max(column.dropna().astype(str), key=len)
-        return (
-            f"its whole numbers are too long to be exact, as {longest}; --id takes them for names"
-        )
-    return f"{len(strange)} of {len(column)} values are not numbers, as {strange.iloc[0]!r}"
+        return f"its integers are too long to be exact, e.g. {longest}; use --id for row names"
+    return f"{len(invalid)} of {len(column)} values are not numbers, e.g. {invalid.iloc[0]!r}"
 
 
-def beside(columns: Any, name: str | None, option: str, n: int, path: Path) -> np.ndarray | None:
-    """The column ``name`` that goes with the rows of a table."""
+def row_column(
+    columns: Any, name: str | None, option: str, n: int, path: Path
+) -> np.ndarray | None:
+    """Column ``name`` with one value per row of a table."""
     if name is None:
         return None
     if name not in columns:
-        there = ", ".join(map(str, columns)) or "none"
-        raise InvalidValueError(f"{option} {name}: {path} has no such column; it has {there}.")
+        known = list(map(str, columns))
+        raise InvalidValueError(
+            f"{option} {name}: {path} has no such column{suggestion(name, known)}; "
+            f"it has {', '.join(known) or 'none'}."
+        )
     try:
         column = np.asarray(columns[name])
     except UNREADABLE as error:
         raise InvalidValueError(
-            f"{option} {name}: this array of {path} could not be read: {error}; save it as plain "
-            "numbers or words, names.astype(str)."
+            f"{option} {name}: cannot read this array of {path}: {error}; save it as numbers or "
+            "strings, e.g. names.astype(str)."
         ) from error
     if column.shape != (n,):
         raise InvalidValueError(
-            f"{option} {name}: its shape in {path} is {column.shape}, but a value for each of the "
+            f"{option} {name}: its shape in {path} is {column.shape}, but one value for each of the "
             f"{n} rows is needed."
         )
     return column
 
 
 def looks_like_distances(points: Any) -> bool:
-    """Whether a table may be the distances of all pairs: square, symmetric, nothing but 0 on its diagonal."""
+    """Whether a table may be a distance matrix: square, symmetric, nonnegative, with a zero diagonal."""
     if points.shape[0] != points.shape[1] or points.shape[0] < 3 or points.diagonal().any():
         return False
     if not points.min() >= 0 < points.max():
@@ -139,21 +144,22 @@ def looks_like_distances(points: Any) -> bool:
     return np.allclose(points, points.T, rtol=1e-9, atol=0.0)
 
 
-def without_label(labels: np.ndarray) -> dict[str, int]:
-    """How many rows have no label, if any."""
+def count_unlabelled(labels: np.ndarray) -> dict[str, int]:
+    """Number of rows without a label, if there are any."""
     missing = int(missing_cells(labels).sum())
-    return {"rows_without_label": missing} if missing else {}
+    return {"unlabelled_rows": missing} if missing else {}
 
 
-def same_class(labels: np.ndarray, rows: np.ndarray, found: np.ndarray) -> float | None:
-    """Share of found rows (m, k) that are of the class of the row (m,) that asked, if both have one."""
-    there = ~missing_cells(labels)
-    counted = there[rows][:, None] & there[found]
-    asked = np.broadcast_to(labels[rows][:, None], found.shape)
-    return float((labels[found][counted] == asked[counted]).mean()) if counted.any() else None
+def same_class(labels: np.ndarray, queries: np.ndarray, neighbors: np.ndarray) -> float | None:
+    """Fraction of neighbours (m, k) with the class of their query (m,), where both have one."""
+    labelled = ~missing_cells(labels)
+    counted = labelled[queries][:, None] & labelled[neighbors]
+    classes = np.broadcast_to(labels[queries][:, None], neighbors.shape)
+    return float((labels[neighbors][counted] == classes[counted]).mean()) if counted.any() else None
 
 
-def need(module: str, path: Path) -> Any:
+def import_reader(module: str, path: Path) -> Any:
+    """Module that reads a file of this format."""
     from importlib import import_module
 
     try:

@@ -1,4 +1,4 @@
-"""``vicinal completion``: what the tab key offers in a shell, written from the commands themselves."""
+"""``vicinal completion``: shell completion scripts, generated from the parsers of the commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicinal.cli.stdin import path_or_stdin
 
 
 class Option(NamedTuple):
-    """An option or a positional argument (without flags) as a shell sees it."""
+    """An option, or a positional argument (no flags), for completion."""
 
     flags: tuple[str, ...]
     about: str
@@ -22,7 +22,7 @@ class Option(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command by its name, with what may follow it."""
+    """A command with its options and arguments."""
 
     name: str
     about: str
@@ -30,7 +30,7 @@ class Command(NamedTuple):
 
     @property
     def arguments(self) -> list[Option]:
-        """Those without a flag."""
+        """Positional arguments."""
         return [option for option in self.options if not option.flags]
 
 
@@ -40,18 +40,18 @@ def add_to(commands: Any) -> None:
         commands,
         "completion",
         run,
-        "make the tab key know the commands and their options",
-        "Print a script that makes the tab key of a shell know the commands and their options.",
+        "generate a shell completion script",
+        "Print a script that completes commands and options in bash, zsh or fish.",
         "examples:\n"
         "  vicinal completion bash > ~/.local/share/bash-completion/completions/vicinal\n"
-        "  vicinal completion zsh > ~/.zfunc/_vicinal       # where fpath has ~/.zfunc\n"
+        "  vicinal completion zsh > ~/.zfunc/_vicinal       # if ~/.zfunc is in fpath\n"
         "  vicinal completion fish > ~/.config/fish/completions/vicinal.fish\n",
     )
     parser.add_argument("shell", choices=SHELLS, help=" ".join(SHELLS))
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Print the script as it is; it is meant for a shell."""
+    """Print the script without formatting, so that a shell can read it."""
     from vicinal.cli import build_parser
 
     script = SHELLS[arguments.shell](commands_of(build_parser()))
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def commands_of(parser: argparse.ArgumentParser) -> list[Command]:
-    """All commands of a parser with their options, in its order."""
+    """Commands of a parser with their options, in order."""
     (choice,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     about = {action.dest: action.help or "" for action in choice._choices_actions}
     return [
@@ -82,17 +82,17 @@ def _option(action: argparse.Action, parser: argparse.ArgumentParser) -> Option:
 
 
 def bash_script(commands: list[Command]) -> str:
-    """A function that looks at the command and at the word before the one being typed."""
+    """Bash function that completes by command and previous word."""
     values, flags, words = [], [], []
     for command in commands:
         for option in command.options:
             if option.flags and option.takes_value:
                 cases = "|".join(f'"{command.name} {flag}"' for flag in option.flags)
-                values.append(f"        {cases}) {_bash_offer(option)}; return ;;")
+                values.append(f"        {cases}) {_bash_completions(option)}; return ;;")
         listed = " ".join(flag for option in command.options for flag in option.flags)
         flags.append(f"        {command.name}) _vicinal_words '{listed}' ;;")
         for argument in command.arguments:
-            words.append(f"        {command.name}) {_bash_offer(argument)} ;;")
+            words.append(f"        {command.name}) {_bash_completions(argument)} ;;")
     return "\n".join(
         [
             "# bash completion of vicinal",
@@ -129,14 +129,14 @@ def bash_script(commands: list[Command]) -> str:
     )
 
 
-def _bash_offer(option: Option) -> str:
+def _bash_completions(option: Option) -> str:
     if option.choices:
         return f"_vicinal_words '{' '.join(option.choices)}'"
     return "_vicinal_files" if option.takes_file else ":"
 
 
 def zsh_script(commands: list[Command]) -> str:
-    """Specifications for ``_arguments``, which knows the rest."""
+    """Zsh function based on ``_arguments``."""
     listed = [f"        {_quoted(f'{_zsh(c.name)}:{_zsh(c.about)}')}" for c in commands]
     cases = []
     for command in commands:
@@ -161,7 +161,7 @@ def zsh_script(commands: list[Command]) -> str:
             *cases,
             "    esac",
             "}",
-            # Read by the shell at a tab, the file is the function; sourced, it only defines it.
+            # Autoloaded, the file is the body of the function; sourced, it only defines it.
             'if [ "$funcstack[1]" = "_vicinal" ]; then',
             '    _vicinal "$@"',
             "else",
@@ -192,7 +192,7 @@ def _zsh(text: str) -> str:
 
 
 def fish_script(commands: list[Command]) -> str:
-    """A line for each thing that can be completed."""
+    """Fish script with one line per command and option."""
     start = "complete -c vicinal"
     lines = ["# fish completion of vicinal", f"{start} -f"]
     for command in commands:
@@ -206,11 +206,11 @@ def fish_script(commands: list[Command]) -> str:
                 f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"
                 for flag in option.flags
             )
-            lines.append(f"{here}{names}{_fish_offer(option)} -d {_quoted(option.about)}")
+            lines.append(f"{here}{names}{_fish_completions(option)} -d {_quoted(option.about)}")
     return "\n".join(lines)
 
 
-def _fish_offer(option: Option) -> str:
+def _fish_completions(option: Option) -> str:
     if option.choices:
         return f" -x -a {_quoted(' '.join(option.choices))}"
     if option.takes_file:

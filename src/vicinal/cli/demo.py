@@ -1,4 +1,4 @@
-"""``vicinal demo``: the whole of it on data that comes with scikit-learn."""
+"""``vicinal demo``: a report or a gallery of graphs, on data that needs no download."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.gallery import show_gallery
-from vicinal.cli.options import add_force, add_manner, new_command, verbosity
-from vicinal.cli.output import FIGURE_FORMATS, check_folder, refuse_existing
+from vicinal.cli.options import add_force, add_run_options, new_command, run_parameters
+from vicinal.cli.output import FIGURE_FORMATS, check_folder, check_overwrite
 from vicinal.cli.perceive import write_report
 from vicinal.exceptions import InvalidValueError
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from vicinal.report._preprocessing import RawTable
 
 DEMOS = {
-    "report": "perceive on the handwritten digits of scikit-learn",
-    "graphs": "every graph on a noisy spiral, as a picture",
+    "report": "report on the handwritten digits of scikit-learn",
+    "graphs": "plot of every graph on a noisy spiral",
 }
 READING = [
     "from sklearn.datasets import load_digits",
@@ -32,26 +32,30 @@ def add_to(commands: Any) -> None:
         commands,
         "demo",
         run,
-        "show what the package does, on digits that come with scikit-learn",
-        "Perceive handwritten digits and write the report, or draw every graph on a noisy spiral.",
+        "write a sample report, or plot every graph",
+        "Write a report on handwritten digits, or plot every graph on a noisy spiral.",
         f"demos:\n{listing}\n\nexamples:\n  vicinal demo report\n  vicinal demo graphs -o pictures",
     )
     parser.add_argument(
-        "what", nargs="?", choices=DEMOS, default="report", help="default: %(default)s"
+        "what", nargs="?", choices=DEMOS, default="report", help="(default: %(default)s)"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("demo-out"), help="folder; default: %(default)s"
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("demo-out"),
+        help="output folder (default: %(default)s)",
     )
     add_force(parser)
-    add_manner(parser)
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run a demo; returns what it found."""
+    """Run a demo and return its result."""
     if arguments.output.suffix.lower() in (".html", *FIGURE_FORMATS):
         raise InvalidValueError(
-            f"--output {arguments.output} looks like a file, but a demo writes its files into a folder; "
-            f"name one, such as {arguments.output.with_suffix('')}."
+            f"--output {arguments.output} looks like a file, but a demo writes to a folder; "
+            f"use a folder such as {arguments.output.with_suffix('')}."
         )
     check_folder(arguments.output, "--output")
     if arguments.what == "graphs":
@@ -60,16 +64,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from vicinal.report.result import Origin
 
     path = arguments.output / "report.html"
-    refuse_existing([path], arguments.force)
+    check_overwrite([path], arguments.force)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    found = perceive_source(
+    report = perceive_source(
         _digits(),
         Origin("Handwritten digits", f"vicinal demo --seed {arguments.seed}", READING),
-        random_state=arguments.seed,
-        n_jobs=arguments.jobs,
-        verbose=verbosity(arguments),
+        **run_parameters(arguments),
     )
-    return write_report(found, path, arguments.force, arguments.json)
+    return write_report(report, path, arguments.force, arguments.json)
 
 
 def _digits() -> RawTable:

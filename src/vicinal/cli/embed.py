@@ -1,4 +1,4 @@
-"""``vicinal embed``: a table in, few coordinates for each row out."""
+"""``vicinal embed``: low-dimensional coordinates of the rows of a table."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
+from vicinal.cli.kinds import DISTANCES
 from vicinal.cli.methods import (
     Method,
     add_methods,
     build_estimator,
+    matrix_meaning,
     methods_listing,
-    takes_matrix,
 )
 from vicinal.cli.options import (
     add_data,
-    add_manner,
+    add_run_options,
     add_targets,
     check_targets,
     new_command,
@@ -27,35 +28,39 @@ from vicinal.cli.options import (
     row_names,
 )
 from vicinal.cli.output import write_table
-from vicinal.cli.pictures import Plane, draw_points
+from vicinal.cli.plots import Plane, draw_points
 
 CLUSTER_PRESERVING = {"sigma": "sigma", "neighbors": "n_neighbors", "metric": "metric"}
 
 METHODS = {
     "cpe-lap": Method(
         "ClusterPreservingEmbedding",
-        "keeps clusters together and apart, by the best paths between rows",
+        "preserves clusters; similarity along the best path between rows",
         CLUSTER_PRESERVING,
         {"method": "laplacian"},
     ),
     "cpe-mds": Method(
         "ClusterPreservingEmbedding",
-        "the same by classical scaling",
+        "cluster preserving embedding by classical MDS",
         CLUSTER_PRESERVING,
         {"method": "mds"},
     ),
     "isomap": Method(
-        "Isomap", "keeps distances along a graph", {"landmarks": "n_landmarks"}, on_graph=True
+        "Isomap",
+        "preserves shortest-path distances along a graph",
+        {"landmarks": "n_landmarks"},
+        on_graph=True,
+        precomputed=DISTANCES,
     ),
     "eigenmaps": Method(
         "LaplacianEigenmaps",
-        "the slowest directions of a random walk on a graph",
+        "slowest modes of a random walk on a graph",
         {"scale": "scale"},
         on_graph=True,
     ),
     "diffusion": Method(
         "DiffusionMaps",
-        "distances of a walk after some steps",
+        "diffusion distances after t steps of a random walk",
         {"t": "t", "alpha": "alpha", "scale": "scale"},
         on_graph=True,
     ),
@@ -66,7 +71,7 @@ METHODS = {
     ),
 }
 
-# What a method may have chosen itself.
+# Parameters that a method may choose itself.
 CHOSEN = ("t", "sigma")
 
 EXAMPLES = """\
@@ -83,38 +88,43 @@ def add_to(commands: Any) -> None:
         commands,
         "embed",
         run,
-        "place the rows of a table in few dimensions",
-        "Place the rows of a table in few dimensions; with --label, known classes colour the picture.",
+        "embed the rows of a table in few dimensions",
+        "Embed the rows of a table in few dimensions. With --label, the plot is coloured by known classes.",
         f"{methods_listing(METHODS)}\n\n{EXAMPLES}",
     )
     add_data(parser)
-    parser.add_argument("--dimensions", type=int, default=2, metavar="N", help="default: 2")
+    parser.add_argument(
+        "--dimensions", type=int, default=2, metavar="N", help="number of dimensions (default: 2)"
+    )
     add_methods(parser, METHODS, "cpe-lap")
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
         "--landmarks",
         type=int,
         metavar="N",
-        help="rows that the others are placed by; some hundreds for many rows",
+        help="number of landmark rows; a few hundred for large tables",
     )
-    group.add_argument("--sigma", type=number_or_word, help="width of the kernel: auto or a number")
-    group.add_argument("--t", type=number_or_word, help="steps of a walk: auto or a number")
-    group.add_argument("--alpha", type=float, help="share of density taken out, from 0 to 1")
+    group.add_argument("--sigma", type=number_or_word, help="kernel width: auto or a number")
+    group.add_argument(
+        "--t", type=number_or_word, help="number of diffusion steps: auto or a number"
+    )
+    group.add_argument("--alpha", type=float, help="density correction, from 0 (none) to 1 (full)")
     add_targets(parser, "coordinates of the rows")
-    add_manner(parser)
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read, embed, write, and say what was found."""
+    """Read the table, embed it and write the results."""
     model = build_estimator(arguments, METHODS, n_components=arguments.dimensions)
     check_targets(arguments)
-    table = read_data(arguments, accept_sparse=takes_matrix(arguments))
+    matrix = matrix_meaning(arguments, METHODS)
+    table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)
 
     start = time.perf_counter()
-    places = model.fit_transform(table.points)
+    coordinates = model.fit_transform(table.points)
     seconds = time.perf_counter() - start
 
-    n, n_dimensions = places.shape
+    n, n_dimensions = coordinates.shape
     names = [f"axis_{number}" for number in range(1, n_dimensions + 1)]
     facts = {
         "method": arguments.method,
@@ -122,9 +132,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "columns": table.points.shape[1],
         "dimensions": n_dimensions,
         "axes": [
-            {"axis": number, "deviation": deviation, **quality}
-            for number, (deviation, quality) in enumerate(
-                zip(places.std(axis=0), axis_figures(model, n_dimensions), strict=True), start=1
+            {"axis": number, "std": std, **quality}
+            for number, (std, quality) in enumerate(
+                zip(coordinates.std(axis=0), axis_figures(model, n_dimensions), strict=True),
+                start=1,
             )
         ],
         **{name: getattr(model, f"{name}_") for name in CHOSEN if hasattr(model, f"{name}_")},
@@ -132,19 +143,19 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     written = {}
     if arguments.output is not None:
-        columns = row_names(table) | dict(zip(names, places.T, strict=True))
+        columns = row_names(table) | dict(zip(names, coordinates.T, strict=True))
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_table(columns, unfinished)
         written["coordinates"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
-            facts["picture_shows"] = draw_points(drawn_axes(places), unfinished, table.labels)
-        written["picture"] = arguments.plot
+            facts["plot_shows"] = draw_points(drawn_axes(coordinates), unfinished, table.labels)
+        written["plot"] = arguments.plot
     return facts | {"written": written}
 
 
 def axis_figures(model: Any, n_dimensions: int) -> list[dict[str, float]]:
-    """What the method itself says of each axis: its eigenvalue, or the variance left after it."""
+    """Eigenvalue or residual variance of each axis, if the method has them."""
     figures: list[dict[str, float]] = [{} for _ in range(n_dimensions)]
     for attribute in ("eigenvalues_", "residual_variance_"):
         values = np.ravel(getattr(model, attribute, []))
@@ -154,9 +165,9 @@ def axis_figures(model: Any, n_dimensions: int) -> list[dict[str, float]]:
     return figures
 
 
-def drawn_axes(places: np.ndarray) -> Plane:
-    """The first axes of an embedding: three if there are just three, else two."""
-    shown = places if places.shape[1] <= 3 else places[:, :2]
+def drawn_axes(coordinates: np.ndarray) -> Plane:
+    """Axes of an embedding to plot: all if there are at most three, otherwise the first two."""
+    shown = coordinates if coordinates.shape[1] <= 3 else coordinates[:, :2]
     titles = ("first axis", "second axis") if shown.shape[1] > 1 else ("first axis", "")
-    of = f" of {places.shape[1]}" if shown.shape[1] < places.shape[1] else ""
+    of = f" of {coordinates.shape[1]}" if shown.shape[1] < coordinates.shape[1] else ""
     return Plane(shown, titles, f"{shown.shape[1]}{of} axes of the embedding")

@@ -1,4 +1,4 @@
-"""``vicinal demo graphs``: every proximity graph on one noisy spiral, as a table and as a picture."""
+"""``vicinal demo graphs``: every proximity graph of a noisy spiral, as a table and a figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from vicinal import graphs
 from vicinal._core.files import atomic_write
-from vicinal.cli.output import refuse_existing
+from vicinal.cli.output import check_overwrite
 from vicinal.exceptions import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ GALLERY: dict[str, Callable[[Any], Graph]] = {
 
 
 def show_gallery(folder: Path, force: bool) -> dict[str, Any]:
-    """Build and draw every graph; returns what there is to say about them."""
+    """Build and plot every graph; returns their properties."""
     from vicinal.datasets import load_noisy_spiral
 
     path = folder / "graphs.png"
-    refuse_existing([path], force)
+    check_overwrite([path], force)
     points = load_noisy_spiral()
     folder.mkdir(parents=True, exist_ok=True)
     built = {name: build(points) for name, build in GALLERY.items()}
@@ -63,7 +63,7 @@ def show_gallery(folder: Path, force: bool) -> dict[str, Any]:
 
 
 def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> None:
-    """One figure with the points and all graphs side by side."""
+    """Write one figure with the points and all graphs."""
     try:
         from matplotlib.figure import Figure
         from PIL import Image
@@ -80,11 +80,11 @@ def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> Non
     cells = figure.subplots(n_rows, n_columns).ravel()
     for ax in cells:
         ax.set_axis_off()
-    nothing = Graph.from_edges(len(points), [], [], points=points)
-    for ax, (name, graph) in zip(cells, {"points": nothing, **built}.items(), strict=False):
+    no_edges = Graph.from_edges(len(points), [], [], points=points)
+    for ax, (name, graph) in zip(cells, {"points": no_edges, **built}.items(), strict=False):
         plot.graph(graph, points, ax=ax, point_size=4, edge_width=0.5)
         ax.set_title(name, fontsize=9)
-    drawn = BytesIO()
-    figure.savefig(drawn, dpi=110)
-    # Smooth lines need few colours; a palette makes the file a third as large.
-    Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
+    buffer = BytesIO()
+    figure.savefig(buffer, dpi=110)
+    # A palette makes the file a third as large.
+    Image.open(buffer).convert("RGB").quantize(64).save(path, optimize=True)

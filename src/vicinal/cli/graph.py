@@ -1,4 +1,4 @@
-"""``vicinal graph``: a table in, edges and a picture out."""
+"""``vicinal graph``: a proximity graph of the rows of a table."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from vicinal._core.files import atomic_write
 from vicinal.cli.kinds import OPTIONS, add_kinds, kind_parameters, kinds_listing
 from vicinal.cli.options import (
     add_data,
-    add_manner,
+    add_run_options,
     add_targets,
     check_targets,
     new_command,
     read_data,
-    verbosity,
+    run_parameters,
 )
 from vicinal.cli.output import write_table
-from vicinal.cli.pictures import new_axes, plane_of, save_picture
+from vicinal.cli.plots import new_axes, project_to_plane, save_figure
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
@@ -42,39 +42,33 @@ def add_to(commands: Any) -> None:
         "graph",
         run,
         "build a proximity graph of the rows of a table",
-        "Build a proximity graph of the rows of a table, without a scale to tune.",
+        "Build a proximity graph of the rows of a table.",
         f"{kinds_listing()}\n\n{EXAMPLES}",
     )
     add_data(parser)
     add_kinds(parser, "--kind", "dmst")
     add_targets(parser, "edges")
-    add_manner(parser)
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read, build, write, and say what was found."""
+    """Read the table, build the graph and write the results."""
     from vicinal import graphs
 
     given = {name: value for name, value in vars(arguments).items() if name in OPTIONS}
     name, parameters = kind_parameters(arguments.kind, "--kind", given)
-    check_targets(arguments, has_coordinates=parameters.get("metric") != "precomputed")
-    table = read_data(arguments)
+    matrix = "distances" if parameters.get("metric") == "precomputed" else None
+    check_targets(arguments, has_coordinates=matrix is None)
+    table = read_data(arguments, matrix=matrix)
 
     builder = getattr(graphs, name)
-    # How the work is done, not what is built: given to the builders that can make use of it.
-    manner = {
-        "random_state": arguments.seed,
-        "n_jobs": arguments.jobs,
-        "verbose": verbosity(arguments),
-    }
     accepted = inspect.signature(builder).parameters
+    shared = {k: v for k, v in run_parameters(arguments).items() if k in accepted}
     start = time.perf_counter()
-    graph = builder(
-        table.points, **{k: v for k, v in manner.items() if k in accepted}, **parameters
-    )
+    graph = builder(table.points, **shared, **parameters)
     seconds = time.perf_counter() - start
 
-    facts = figures_of(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}
+    facts = describe_graph(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}
     written = {}
     if arguments.output is not None:
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
@@ -82,13 +76,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         written["edges"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
-            facts["picture_shows"] = draw(graph, table.points, unfinished)
-        written["picture"] = arguments.plot
+            facts["plot_shows"] = draw(graph, table.points, unfinished)
+        written["plot"] = arguments.plot
     return facts | {"written": written}
 
 
-def figures_of(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:
-    """Figures that tell whether a graph is what was hoped for."""
+def describe_graph(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:
+    """Size, connectivity and edge lengths of a graph."""
     facts: dict[str, Any] = {
         "kind": kind,
         "nodes": graph.n_nodes,
@@ -105,14 +99,14 @@ def figures_of(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:
 
 
 def write_edges(graph: Graph, path: Path, ids: np.ndarray | None = None) -> None:
-    """Table of source, target, their names, length and strength; an undirected edge stands once."""
+    """Write source, target, their names, length and strength; each undirected edge once."""
     from vicinal._core.validation import require_memory
     from vicinal.plot.network import listed_entries
 
     require_memory(
         50.0 * len(graph.indices),
         f"Writing {graph.n_edges:,} edges",
-        "Choose a sparser kind of graph.",
+        "Choose a sparser graph.",
     )
     listed = listed_entries(graph)
     source, target = graph.edges().T
@@ -124,11 +118,11 @@ def write_edges(graph: Graph, path: Path, ids: np.ndarray | None = None) -> None
 
 
 def draw(graph: Graph, points: np.ndarray, path: Path) -> str:
-    """Write a picture; returns what it shows."""
+    """Plot the graph; returns what the plot shows."""
     from vicinal import plot
 
-    plane = plane_of(points)
+    plane = project_to_plane(points)
     figure, ax = new_axes(plane)
     plot.graph(graph, points, embedding=plane.positions, ax=ax)
-    save_picture(figure, path)
+    save_figure(figure, path)
     return plane.shows

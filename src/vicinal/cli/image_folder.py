@@ -1,4 +1,4 @@
-"""Folders of images as tables of grey levels, a row an image."""
+"""Folders of images as tables of grey levels, one row per image."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from vicinal.cli.columns import UNREADABLE, Table
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
-# Modes and formats of 16 bits that Pillow reads into 32.
-SHORT = {("I", "PNG"), ("I", "PPM")}
-# Larger images are made smaller: what is alike does not show in single pixels.
-SIDE = 64
+# Modes and formats with 16 bits that Pillow reads as 32 bits.
+MODES_16_BIT = {("I", "PNG"), ("I", "PPM")}
+# Larger images are downscaled: similarity does not depend on single pixels.
+MAX_SIDE = 64
 
 
 def read_images(folder: Path, label: str | None = None) -> Table:
-    """Grey levels of all images in a folder and its folders, in the order of their names.
+    """Grey levels of all images in a folder and its subfolders, sorted by name.
 
-    Rows are named by their files. With ``label="folder"`` the folder that an image is in is its class.
+    File names are row names. With ``label="folder"``, the folder of an image is its class.
     """
     paths = image_files(folder)
     pixels, notes = load_images(paths)
-    homes = np.array([str(path.parent.relative_to(folder)) for path in paths])
-    several = len(set(homes.tolist())) > 1
+    folders = np.array([str(path.parent.relative_to(folder)) for path in paths])
+    several = len(set(folders.tolist())) > 1
     if label is not None and (label != "folder" or not several):
         raise InvalidValueError(
-            f"--label {label}: images have no columns; sort them into folders and give --label folder."
+            f"--label {label}: images have no columns; sort them into subfolders and use --label folder."
         )
     rows, columns = np.divmod(np.arange(pixels[0].size), pixels.shape[2])
     return Table(
@@ -40,14 +40,14 @@ def read_images(folder: Path, label: str | None = None) -> Table:
         notes,
         [f"pixel {r} {c}" for r, c in zip(rows, columns, strict=True)],
         np.array([str(path.relative_to(folder)) for path in paths]),
-        homes if label is not None else None,
-        {"folder": homes} if several and label is None else {},
+        folders if label is not None else None,
+        {"folder": folders} if several and label is None else {},
         pixels,
     )
 
 
 def images_of_rows(folder: Path, n_rows: int, ids: np.ndarray | None) -> np.ndarray:
-    """A picture for each row: the one named by its id, or the one in its place."""
+    """One image per row, matched by row name or by order."""
     paths = image_files(folder)
     by_name = {path.stem: path for path in paths}
     names = [] if ids is None else [Path(str(name)).stem for name in ids]
@@ -55,37 +55,37 @@ def images_of_rows(folder: Path, n_rows: int, ids: np.ndarray | None) -> np.ndar
         paths = [by_name[name] for name in names]
     elif len(paths) != n_rows:
         raise InvalidValueError(
-            f"--images {folder} holds {len(paths):,} images for {n_rows:,} rows; name them by --id, or "
-            "give one for each row, in the order of their names."
+            f"--images {folder} contains {len(paths):,} images for {n_rows:,} rows; name them like the "
+            "--id column, or provide one per row, sorted by name."
         )
     return load_images(paths)[0]
 
 
 def image_files(folder: Path) -> list[Path]:
-    """Images in a folder and its folders, in the order of their names."""
+    """Images in a folder and its subfolders, sorted by name."""
     if not folder.is_dir():
-        raise FileNotFoundError(f"{folder} is no folder; name one that holds images.")
-    walk = os.walk(folder, onerror=_refuse_closed)
-    found = (Path(home, name) for home, _, names in walk for name in names)
-    paths = sorted(path for path in found if path.suffix.lower() in FORMATS)
+        raise FileNotFoundError(f"{folder} is not a folder; choose a folder of images.")
+    walk = os.walk(folder, onerror=_raise_unreadable_folder)
+    files = (Path(parent, name) for parent, _, names in walk for name in names)
+    paths = sorted(path for path in files if path.suffix.lower() in FORMATS)
     if not paths:
         raise InvalidValueError(
-            f"{folder} holds no image ({' '.join(FORMATS)}); name a folder that does."
+            f"{folder} contains no images ({' '.join(FORMATS)}); choose a folder of images."
         )
     return paths
 
 
-def _refuse_closed(error: OSError) -> None:
+def _raise_unreadable_folder(error: OSError) -> None:
     if not isinstance(error, PermissionError):
         raise error
     raise PermissionError(
-        f"the folder {error.filename} may not be read; change its rights (chmod u+rx), or move it away."
+        f"cannot read the folder {error.filename}; change its permissions (chmod u+rx), or move it."
     ) from error
 
 
 @contextmanager
 def opened_image(path: Path) -> Iterator[Any]:
-    """An image, while it is read; whatever is wrong with the file names it."""
+    """Open image; errors name the file."""
     try:
         from PIL import Image
     except ImportError as error:
@@ -97,23 +97,23 @@ def opened_image(path: Path) -> Iterator[Any]:
         raise
     except Image.DecompressionBombError as error:
         raise InvalidValueError(
-            f"{path} is too large to be read as an image: {error} Make it smaller first."
+            f"{path} is too large to read as an image: {error} Downscale it first."
         ) from error
     except (*UNREADABLE, SyntaxError, TypeError, struct.error) as error:
-        raise InvalidValueError(f"{path} could not be read as an image: {error}") from error
+        raise InvalidValueError(f"cannot read {path} as an image: {error}") from error
 
 
 def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
-    """Grey levels (n, height, width) of images brought to one size, and what was done to them."""
+    """Grey levels (n, height, width) of images resized to one size, and notes on what was done."""
 
     def grey(path: Path) -> Any:
         with opened_image(path) as opened:
             return _grey_levels(opened)
 
     first = grey(paths[0]).size
-    from PIL import Image  # there, or the first image could not have been read
+    from PIL import Image  # opening the first image has checked that it is installed
 
-    shrink = min(1.0, SIDE / max(first))
+    shrink = min(1.0, MAX_SIDE / max(first))
     size = tuple(max(1, round(side * shrink)) for side in first)
     pixels = np.empty((len(paths), size[1], size[0]), dtype=np.uint8)
     resized, deep = 0, {}
@@ -127,24 +127,24 @@ def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
             pixels[i] = np.asarray(image)
     notes = [f"{len(paths):,} images as grey levels, {size[1]} x {size[0]} pixels"]
     if resized:
-        notes.append(f"{resized:,} of them had another size and were brought to this one")
+        notes.append(f"{resized:,} of them were resized to this size")
     if deep:
-        # One scale for all, so that what is brighter stays brighter.
+        # One scale for all images, so that brightness stays comparable.
         low = min(0.0, *(float(levels.min()) for levels in deep.values()))
         high = max(float(levels.max()) for levels in deep.values())
         for i, levels in deep.items():
             pixels[i] = np.round((levels - low) * (255.0 / ((high - low) or 1.0)))
         notes.append(
-            f"levels of {len(deep):,} of them, from {low:g} to {high:g}, were scaled to 0 to 255"
+            f"levels of {len(deep):,} of them were rescaled from {low:g}..{high:g} to 0..255"
         )
     return pixels, notes
 
 
 def _grey_levels(opened: Any) -> Any:
-    """An image of 8 bits (mode L), or of numbers whose largest is not known yet (mode F)."""
+    """8-bit image (mode L), or floating-point image whose range is not known yet (mode F)."""
     from PIL import Image
 
-    if opened.mode.startswith("I;16") or (opened.mode, opened.format) in SHORT:
+    if opened.mode.startswith("I;16") or (opened.mode, opened.format) in MODES_16_BIT:
         return Image.fromarray(np.round(np.asarray(opened) / 257.0).astype(np.uint8))
     if opened.mode in ("I", "F"):
         return Image.fromarray(np.asarray(opened, dtype=np.float32))

@@ -1,4 +1,4 @@
-"""Estimators by the names that commands give them, and the options that mean something to each."""
+"""Estimators the commands can run, and the options of each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from vicinal.cli.kinds import AFFINITY, MATRICES, PRECOMPUTED, add_kinds, kind_parameters
 from vicinal.cli.kinds import OPTIONS as KIND_OPTIONS
-from vicinal.cli.kinds import add_kinds, kind_parameters
-from vicinal.cli.options import flag, verbosity
+from vicinal.cli.names import flag, name_type
+from vicinal.cli.options import run_parameters
 from vicinal.exceptions import InvalidValueError
 
 
 class Method(NamedTuple):
-    """An estimator of the library and how the command line speaks of it."""
+    """An estimator of the library, and its options on the command line."""
 
     estimator: str
     about: str
@@ -23,24 +24,30 @@ class Method(NamedTuple):
     fixed: Mapping[str, Any] = {}
     # Whether it works on a graph of any kind.
     on_graph: bool = False
+    # Meaning of --graph precomputed.
+    precomputed: str = AFFINITY
 
 
 def add_methods(
     parser: argparse.ArgumentParser, methods: Mapping[str, Method], default: str
 ) -> None:
-    """The choice of a method, and of the graph it works on."""
+    """Add the choice of a method and of its graph."""
+    aliases = {name: name for name in methods}
+    for name, method in methods.items():
+        aliases.setdefault(method.estimator, name)
     parser.add_argument(
         "--method",
-        choices=methods,
+        type=name_type("method", aliases),
+        choices=list(methods),
         default=default,
         metavar="METHOD",
-        help=f"{', '.join(methods)}; default: {default}",
+        help=f"{', '.join(methods)}, or the name of the estimator (default: {default})",
     )
-    add_kinds(parser, "--graph", None, extra="precomputed")
+    add_kinds(parser, "--graph", None, matrices=True)
 
 
 def methods_listing(methods: Mapping[str, Method]) -> str:
-    """A line for each method with its options, for the end of a help page."""
+    """Two lines per method with its options, for the end of a help page."""
     width = max(map(len, methods))
     lines = []
     for name, method in methods.items():
@@ -49,13 +56,13 @@ def methods_listing(methods: Mapping[str, Method]) -> str:
             *(["--graph and its options"] if method.on_graph else []),
         ]
         lines.append(f"  {name:<{width}}  {method.about}\n  {'':<{width}}    {' '.join(words)}")
-    return "methods, and the options each of them takes:\n" + "\n".join(lines)
+    return "methods and their options:\n" + "\n".join(lines)
 
 
 def build_estimator(
     arguments: argparse.Namespace, methods: Mapping[str, Method], **parameters: Any
 ) -> Any:
-    """The estimator that the options ask for; refuses options that mean nothing to it."""
+    """Estimator with the given options; raises for options it does not take."""
     import vicinal
 
     method = methods[arguments.method]
@@ -65,39 +72,44 @@ def build_estimator(
         users = [n for n, other in methods.items() if _takes(other, name)]
         if arguments.method not in users:
             raise InvalidValueError(
-                f"{flag(name)} means nothing to --method {arguments.method}; "
-                f"it is an option of {', '.join(users)}."
+                f"{flag(name)} has no effect with --method {arguments.method}; "
+                f"it applies to {', '.join(users)}."
             )
-    own = {name: given.pop(name) for name in method.options if name in given}
-    if method.on_graph:
-        parameters |= _graph_parameters(given.pop("graph", "knn"), given)
-    parameters |= {**method.fixed, **{method.options[name]: own[name] for name in own}}
-    kind = getattr(vicinal, method.estimator)
-    accepted = inspect.signature(kind).parameters
-    manner = {
-        "random_state": arguments.seed,
-        "n_jobs": arguments.jobs,
-        "verbose": verbosity(arguments),
+    parameters |= method.fixed
+    parameters |= {
+        method.options[name]: given.pop(name) for name in method.options if name in given
     }
-    return kind(**{k: v for k, v in manner.items() if k in accepted}, **parameters)
+    if method.on_graph:
+        parameters |= _graph_parameters(given.pop("graph", "knn"), given, method)
+    estimator = getattr(vicinal, method.estimator)
+    accepted = inspect.signature(estimator).parameters
+    shared = {k: v for k, v in run_parameters(arguments).items() if k in accepted}
+    return estimator(**shared, **parameters)
 
 
-def takes_matrix(arguments: argparse.Namespace) -> bool:
-    """Whether the table is a matrix of all pairs, which has no coordinates."""
-    chosen = (getattr(arguments, option, None) for option in ("graph", "metric", "kernel"))
-    return "precomputed" in chosen
+def matrix_meaning(arguments: argparse.Namespace, methods: Mapping[str, Method]) -> str | None:
+    """``affinity``, ``distances`` or ``kernel`` if the table is a square matrix without coordinates."""
+    if getattr(arguments, "graph", None) in MATRICES:
+        return _matrix(arguments.graph, methods[arguments.method]).removeprefix("precomputed_")
+    if getattr(arguments, "metric", None) == PRECOMPUTED:
+        return "distances"
+    return "kernel" if getattr(arguments, "kernel", None) == PRECOMPUTED else None
+
+
+def _matrix(chosen: str, method: Method) -> str:
+    return method.precomputed if chosen == PRECOMPUTED else chosen
 
 
 def _takes(method: Method, option: str) -> bool:
     return option in method.options or (method.on_graph and option in ("graph", *KIND_OPTIONS))
 
 
-def _graph_parameters(chosen: str, given: dict[str, Any]) -> dict[str, Any]:
-    if chosen != "precomputed":
+def _graph_parameters(chosen: str, given: dict[str, Any], method: Method) -> dict[str, Any]:
+    if chosen not in MATRICES:
         builder, parameters = kind_parameters(chosen, "--graph", given)
         return {"graph": builder, "graph_params": parameters}
     for name in given:
         raise InvalidValueError(
-            f"{flag(name)} means nothing to --graph precomputed, where the table is the graph."
+            f"{flag(name)} has no effect with --graph {chosen}: the table is the graph."
         )
-    return {"graph": "precomputed"}
+    return {"graph": _matrix(chosen, method)}

@@ -1,4 +1,4 @@
-"""Options that commands share, so that one thing has one name everywhere."""
+"""Options that commands share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.columns import ROWS_OF_DISTANCES, Table, looks_like_distances
+from vicinal.cli.columns import DISTANCES_AS_POINTS, Table, looks_like_distances
 from vicinal.cli.output import (
     FIGURE_FORMATS,
     MODULES,
@@ -24,13 +24,13 @@ Run = Callable[[argparse.Namespace], dict[str, Any]]
 
 
 class HelpPage(argparse.RawDescriptionHelpFormatter):
-    """Help with room for names, and a usage line that has what must be given only."""
+    """Help with wide option names, and a usage line with only the required arguments."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
-        # Options last, as --query takes as many words as follow it.
+        # Options last, because --query takes all words that follow it.
         needed = sorted((a for a in actions if a.required), key=lambda a: len(a.option_strings))
         words = [" ".join([*a.option_strings[-1:], self._value(a)]) for a in needed]
         super().add_usage(" ".join(["%(prog)s", *words, "[options]"]), [], [], prefix)
@@ -45,7 +45,7 @@ class HelpPage(argparse.RawDescriptionHelpFormatter):
 def new_command(
     commands: Any, name: str, run: Run, about: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
-    """A subcommand with the options that every one has."""
+    """Add a subcommand with the options that all have."""
     parser = commands.add_parser(
         name,
         help=about,
@@ -54,30 +54,32 @@ def new_command(
         formatter_class=HelpPage,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
-    parser.add_argument("--json", action="store_true", help="print the result for machines")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.set_defaults(run=run, command_parser=parser)
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks of errors")
     return parser
 
 
 def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> None:
-    """The table to work on, and what its columns mean; `read_data` reads it."""
+    """Add the input table and the roles of its columns; `read_data` reads it."""
     parser.add_argument(
         "data",
         type=path_or_stdin,
         metavar="DATA",
         help=f"{what}: {' '.join(READERS)}, a folder of images, or - for standard input",
     )
-    parser.add_argument("--key", help="array of an .npz, or .obsm entry of an .h5ad file")
-    parser.add_argument("--id", metavar="COLUMN", help="column of names of the rows")
-    parser.add_argument("--label", metavar="COLUMN", help="column of known classes of the rows")
+    parser.add_argument("--key", help="array of an .npz file, or .obsm entry of an .h5ad file")
+    parser.add_argument("--id", metavar="COLUMN", help="column with row names")
+    parser.add_argument("--label", metavar="COLUMN", help="column with known classes")
     parser.add_argument(
-        "--standardize", action="store_true", help="give every column mean 0 and deviation 1"
+        "--standardize",
+        action="store_true",
+        help="scale columns to mean 0 and standard deviation 1",
     )
 
 
 def read_source(arguments: argparse.Namespace, **accepted: bool) -> Table:
-    """The table that the options of `add_data` name, or the images of a folder."""
+    """Table or folder of images given by the options of `add_data`."""
     if not arguments.data.is_dir():
         return read_table(
             arguments.data,
@@ -90,20 +92,24 @@ def read_source(arguments: argparse.Namespace, **accepted: bool) -> Table:
 
     for option in ("key", "id"):
         if getattr(arguments, option) is not None:
-            raise InvalidValueError(
-                f"--{option} means nothing to a folder of images; leave it out."
-            )
+            raise InvalidValueError(f"--{option} has no effect on a folder of images; remove it.")
     return read_images(arguments.data, arguments.label)
 
 
-def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> Table:
-    """The table without gaps; what was decided about it goes to stderr."""
-    pairs = getattr(arguments, "metric", "") in ("precomputed", None)
+def read_data(
+    arguments: argparse.Namespace, *, matrix: str | None = None, accept_sparse: bool = False
+) -> Table:
+    """Table without missing values; notes on how it was read go to stderr.
+
+    `matrix` is ``"affinity"``, ``"distances"`` or ``"kernel"`` if the table is a square matrix.
+    """
+    # smooth has --metric None until the table is read.
+    pairs = matrix == "distances" or getattr(arguments, "metric", "") is None
     table = read_source(arguments, accept_sparse=accept_sparse, accept_pairs=pairs)
-    for note in [*table.notes, *_matrix_notes(arguments, table.points)]:
+    for note in [*table.notes, *_matrix_notes(arguments, matrix, table.points)]:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
     if arguments.standardize and hasattr(table.points, "toarray"):
-        raise InvalidValueError("--standardize would fill a sparse matrix; leave it out.")
+        raise InvalidValueError("--standardize would make a sparse matrix dense; remove it.")
     if arguments.standardize:
         from sklearn.preprocessing import StandardScaler
 
@@ -111,23 +117,21 @@ def read_data(arguments: argparse.Namespace, *, accept_sparse: bool = False) -> 
     return table
 
 
-def _matrix_notes(arguments: argparse.Namespace, points: Any) -> list[str]:
-    """What a square table is taken for, where it could be something else."""
-    if getattr(arguments, "graph", None) == "precomputed":
-        note = "the matrix is taken for affinities: the larger, the nearer"
+def _matrix_notes(arguments: argparse.Namespace, matrix: str | None, points: Any) -> list[str]:
+    """How a square table is interpreted, where it is ambiguous."""
+    if matrix == "affinity":
+        note = "interpreted as a matrix of affinities (larger means closer)"
         if looks_like_distances(points):
-            note += "; should it hold distances, give --metric precomputed and another --graph"
+            note += "; for distances, use --graph precomputed_distances or --metric precomputed"
         return [note]
-    # With --metric it is plain what the table is, and smooth finds out by itself.
-    if hasattr(arguments, "metric") or getattr(arguments, "kernel", None) == "precomputed":
+    # --metric says what the table is, and smooth finds out itself.
+    if matrix is not None or hasattr(arguments, "metric") or not looks_like_distances(points):
         return []
-    if not looks_like_distances(points):
-        return []
-    return [f"{ROWS_OF_DISTANCES}; methods on a graph take distances by --metric precomputed"]
+    return [f"{DISTANCES_AS_POINTS}; methods on graphs take distances with --metric precomputed"]
 
 
 def row_names(table: Table) -> dict[str, Any]:
-    """First columns of a table about rows: their numbers, and their names if they have any."""
+    """First columns of an output table: row numbers, and row names if there are any."""
     import numpy as np
 
     rows = {"row": np.arange(table.points.shape[0])}
@@ -135,17 +139,17 @@ def row_names(table: Table) -> dict[str, Any]:
 
 
 def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
-    """Files to write, a table and a picture, and whether they may replace others."""
+    """Add the output files, a table and a plot; `check_targets` checks them."""
     parser.add_argument("-o", "--output", type=Path, help=f"{what}: {' '.join(TABLE_FORMATS)}")
-    parser.add_argument("--plot", type=Path, help=f"picture: {' '.join(FIGURE_FORMATS)}")
+    parser.add_argument("--plot", type=Path, help=f"plot: {' '.join(FIGURE_FORMATS)}")
     add_force(parser)
 
 
 def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True) -> None:
-    """Refuse, before any work, files of `add_targets` that could not be written."""
+    """Raise, before any work, if a file of `add_targets` cannot be written."""
     if arguments.plot is not None and not has_coordinates:
         raise InvalidValueError(
-            "--plot needs coordinates, but a matrix of pairs has none; leave it out."
+            "--plot needs coordinates, but a matrix of pairs has none; remove it."
         )
     force, source = arguments.force, arguments.data
     check_target(arguments.output, TABLE_FORMATS, "--output", force, source)
@@ -153,52 +157,66 @@ def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True
     if arguments.output is not None:
         need_modules(f"{arguments.output.suffix} files", *MODULES[arguments.output.suffix.lower()])
     if arguments.plot is not None:
-        need_modules("pictures", "matplotlib")
+        need_modules("plots", "matplotlib")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """``--force``: existing files may be written over."""
-    parser.add_argument("--force", action="store_true", help="write over files that exist")
+    """Add ``--force``."""
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
 
 
-def add_manner(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
-    """How the work is done; the result depends on the seed only."""
-    if seed:
-        parser.add_argument("--seed", type=int, default=0, help="of all chance; default: 0")
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads; all cores by default")
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add seed, threads and progress; `run_parameters` reads them."""
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument(
+        "--jobs", type=int, default=-1, metavar="N", help="number of threads (default: all cores)"
+    )
     add_progress(parser)
 
 
+def run_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Options of `add_run_options` as parameters of the library."""
+    return {
+        "random_state": arguments.seed,
+        "n_jobs": arguments.jobs,
+        "verbose": verbosity(arguments),
+    }
+
+
 def add_top(parser: argparse.ArgumentParser) -> None:
-    """How many rows an answer has; `check_top` reads it."""
-    parser.add_argument("-k", "--top", type=int, metavar="N", help="rows to find; default: 10")
+    """Add the number of results; `check_top` reads it."""
+    parser.add_argument(
+        "-k", "--top", type=int, metavar="N", help="number of results per query (default: 10)"
+    )
 
 
 def check_top(arguments: argparse.Namespace, n: int) -> int:
-    """Number of rows to find among n, one of which asks."""
+    """Number of results among n rows, the query excluded."""
     if arguments.top is None:
         return min(10, n - 1)
     if not 1 <= arguments.top < n:
         raise InvalidValueError(
-            f"--top {arguments.top}: of {n} rows, 1 to {n - 1} can be found beside the one that asks."
+            f"--top {arguments.top}: must be between 1 and {n - 1} for a table of {n} rows."
         )
     return arguments.top
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
-    """``--progress``; `verbosity` reads it."""
+    """Add ``--progress``; `verbosity` reads it."""
     parser.add_argument(
-        "--progress", action="store_true", help="show bars even where stderr is no terminal"
+        "--progress",
+        action="store_true",
+        help="show progress bars even if stderr is not a terminal",
     )
 
 
 def verbosity(arguments: argparse.Namespace) -> int:
-    """``verbose`` of estimators: bars on a terminal, or on request."""
+    """Parameter ``verbose`` of the library: progress bars on a terminal or with ``--progress``."""
     return int(arguments.progress or sys.stderr.isatty())
 
 
 def number_or_word(text: str) -> int | float | str:
-    """Type of options that are a number or a word such as auto; the library knows which words."""
+    """Argument type of a number or a word such as auto; the library checks the word."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -208,13 +226,6 @@ def number_or_word(text: str) -> int | float | str:
 
 
 def check_clusters(arguments: argparse.Namespace) -> None:
-    """Refuse a word for ``--clusters`` that is not auto."""
+    """Raise unless ``--clusters`` is an integer or auto."""
     if arguments.clusters != "auto" and not isinstance(arguments.clusters, int):
-        raise InvalidValueError(
-            f"--clusters {arguments.clusters}: a whole number or the word auto is needed."
-        )
-
-
-def flag(name: str) -> str:
-    """The option that sets an attribute of the parsed arguments."""
-    return f"--{name.replace('_', '-')}"
+        raise InvalidValueError(f"--clusters {arguments.clusters}: must be an integer or auto.")

@@ -1,4 +1,4 @@
-"""What the command leaves behind: whole files or none, and what was found on the terminal."""
+"""Output files and the result on the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from vicinal._core.tables import format_rows, is_missing
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
-# Formats of tables, and what is needed to write them.
+# Table formats, and the modules needed to write them.
 MODULES = {
     ".csv": ("pandas",),
     ".tsv": ("pandas",),
@@ -23,64 +23,66 @@ MODULES = {
 }
 TABLE_FORMATS = tuple(MODULES)
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
-# Longer tables are cut on the terminal; files and --json have all of them.
-SHOWN_ROWS = 40
+# Longer tables are truncated on the terminal, but not in files and JSON.
+MAX_SHOWN_ROWS = 40
 
 
 def check_target(
     path: Path | None, formats: Sequence[str], option: str, force: bool, source: Path
 ) -> None:
-    """Refuse a file that could not be written, or is read, before the work whose result it is to hold."""
+    """Raise, before any work, if a file cannot be written or is the input file."""
     if path is None:
         return
     if path.suffix.lower() not in formats:
         raise InvalidValueError(
-            f"{option} {path} ends in {path.suffix or 'nothing'}, but one of "
-            f"{', '.join(formats)} is needed."
+            f"{option} {path}: unsupported format {path.suffix or '(no extension)'}; use one of "
+            f"{', '.join(formats)}."
         )
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{option} {path}: there is no folder {path.parent}; make it.")
+        raise FileNotFoundError(
+            f"{option} {path}: the folder {path.parent} does not exist; create it."
+        )
     if path.is_dir():
-        raise IsADirectoryError(f"{option} {path} is a folder; name a file.")
+        raise IsADirectoryError(f"{option} {path} is a folder; choose a file name.")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(
-            f"{option} {path}: the folder {path.parent} cannot be written to; choose another."
+            f"{option} {path}: the folder {path.parent} is not writable; choose another."
         )
     if path.exists() and source.exists() and path.samefile(source):
-        raise InvalidValueError(f"{option} {path} is the file that is read; choose another name.")
-    refuse_existing([path], force)
+        raise InvalidValueError(f"{option} {path} is the input file; choose another name.")
+    check_overwrite([path], force)
 
 
 def check_folder(folder: Path, option: str) -> None:
-    """Refuse a folder that could not be made or written into, before the work it is to hold."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not there.is_dir():
+    """Raise, before any work, if a folder cannot be created or written to."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
         raise NotADirectoryError(
-            f"{option} {folder}: {there} is a file, but a folder is needed; choose another name."
+            f"{option} {folder}: {existing} is a file, not a folder; choose another name."
         )
-    if not os.access(there, os.W_OK):
+    if not os.access(existing, os.W_OK):
         raise PermissionError(
-            f"{option} {folder}: the folder {there} cannot be written to; choose another."
+            f"{option} {folder}: the folder {existing} is not writable; choose another."
         )
 
 
 def need_modules(what: str, *modules: str) -> None:
-    """Say before the work which library would be missing after it."""
+    """Raise, before any work, if a module is not installed."""
     for module in modules:
         if find_spec(module) is None:
             raise MissingDependencyError(f"{what} need {module}: pip install 'vicinal[cli]'.")
 
 
-def refuse_existing(paths: Sequence[Path], force: bool) -> None:
-    """Files that are there stay, unless ``force`` allows to replace them."""
-    there = [] if force else [path for path in paths if path.exists()]
-    if there:
-        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
-        raise FileExistsError(f"{there[0]}{more} exists; give --force to write over it.")
+def check_overwrite(paths: Sequence[Path], force: bool) -> None:
+    """Raise if a file exists, unless ``force`` allows overwriting."""
+    existing = [] if force else [path for path in paths if path.exists()]
+    if existing:
+        more = f" (and {len(existing) - 1} more)" if len(existing) > 1 else ""
+        raise FileExistsError(f"{existing[0]}{more} exists; use --force to overwrite it.")
 
 
 def write_table(columns: Mapping[str, np.ndarray], path: Path) -> None:
-    """Columns of equal length as a table, in the format that the name of the file asks for."""
+    """Write columns of equal length in the format of the file name."""
     write_blocks([columns], 1, path)
 
 
@@ -90,7 +92,7 @@ def write_blocks(
     path: Path,
     progress: str | None = None,
 ) -> None:
-    """A table that comes some lines at a time; only .npz needs all of them at once."""
+    """Write a table block by block; only .npz needs all blocks in memory."""
     from vicinal._core.parallel import progress_bar
 
     suffix = path.suffix.lower()
@@ -106,13 +108,13 @@ def write_blocks(
 
 
 def _write_arrays(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
-    parts = list(blocks)
+    listed = list(blocks)
     columns: dict[str, Any] = {
-        name: np.concatenate([part[name] for part in parts]) for name in parts[0]
+        name: np.concatenate([block[name] for block in listed]) for name in listed[0]
     }
-    # Names of rows would otherwise be Python objects, which numpy does not load by default.
+    # numpy does not load object arrays by default.
     plain = {name: c.astype(str) if c.dtype == object else c for name, c in columns.items()}
-    # By an open file: numpy would add its suffix to a name that ends in .NPZ.
+    # An open file, because numpy appends .npz to a name that ends in .NPZ.
     with open(path, "wb") as file:
         np.savez_compressed(file, **plain)
 
@@ -144,7 +146,7 @@ def _write_text(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
 
 
 def format_facts(facts: Mapping[str, Any]) -> str:
-    """What a command found, for people: figures, tables, then files; arrays are for machines."""
+    """Result as text: figures, tables, then files; arrays appear only in JSON."""
     figures, tables, lines = [], [], []
     for name, value in facts.items():
         if name == "written":
@@ -154,17 +156,17 @@ def format_facts(facts: Mapping[str, Any]) -> str:
         elif isinstance(value, list):
             tables.append(_format_records(value))
         elif isinstance(value, str) and " " in value:
-            lines.append(f"{name.replace('_', ' ')} {value}")
+            lines.append(f"{name.replace('_', ' ')}: {value}")
         elif name == "seconds":
             figures.append(["time", f"{value:.2f} s"])
         else:
             figures.append([name.replace("_", " "), _shown(value)])
-    parts = [format_rows(figures)] if figures else []
-    return "\n".join([*parts, *filter(None, tables), *lines])
+    blocks = [format_rows(figures)] if figures else []
+    return "\n".join([*blocks, *filter(None, tables), *lines])
 
 
 def format_json(facts: Mapping[str, Any]) -> str:
-    """What a command found, for machines: numbers in full, what is not finite as null."""
+    """Result as JSON: numbers in full precision, NaN and infinity as null."""
     return json.dumps(_jsonable(facts), indent=2, allow_nan=False)
 
 
@@ -172,13 +174,15 @@ def _format_records(records: list[dict[str, Any]]) -> str:
     if not records:
         return ""
     head = [name.replace("_", " ") for name in records[0]]
-    body = [[_entry(*item) for item in record.items()] for record in records[:SHOWN_ROWS]]
-    left = len(records) - SHOWN_ROWS
-    return format_rows([head, *body]) + (f"\n... and {left:,} more rows" if left > 0 else "")
+    body = [[_entry(*item) for item in record.items()] for record in records[:MAX_SHOWN_ROWS]]
+    n_hidden = len(records) - MAX_SHOWN_ROWS
+    return format_rows([head, *body]) + (
+        f"\n... and {n_hidden:,} more rows" if n_hidden > 0 else ""
+    )
 
 
 def _entry(name: str, value: Any) -> str:
-    if name == "share":
+    if name == "fraction":
         return f"{value:.1%}"
     return "noise" if name == "cluster" and value == -1 else _cell(value)
 
@@ -195,9 +199,9 @@ def _cell(value: Any) -> str:
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _jsonable(part) for name, part in value.items()}
+        return {str(name): _jsonable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_jsonable(part) for part in value]
+        return [_jsonable(item) for item in value]
     if isinstance(value, np.ndarray):
         return _jsonable(value.tolist())
     if isinstance(value, np.generic):

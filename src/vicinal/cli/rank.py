@@ -1,4 +1,4 @@
-"""``vicinal rank``: the rows of a table that belong most to one or several of them."""
+"""``vicinal rank``: rows ranked by similarity to query rows, along the structure of the data."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import Table, same_class, without_label
+from vicinal.cli.columns import Table, count_unlabelled, same_class
 from vicinal.cli.methods import (
     Method,
     add_methods,
     build_estimator,
+    matrix_meaning,
     methods_listing,
-    takes_matrix,
 )
+from vicinal.cli.names import suggestion
 from vicinal.cli.options import (
     add_data,
-    add_manner,
+    add_run_options,
     add_targets,
     add_top,
     check_targets,
@@ -29,24 +30,24 @@ from vicinal.cli.options import (
     read_data,
 )
 from vicinal.cli.output import write_table
-from vicinal.cli.pictures import new_axes, plane_of, save_picture
+from vicinal.cli.plots import new_axes, project_to_plane, save_figure
 from vicinal.exceptions import InvalidValueError
 
 METHODS = {
     "perceptual": Method(
         "PerceptualRanking",
-        "along contextual distances; keeps to a structure in heavy noise",
+        "contextual distances; follows structures in heavy noise",
         {"neighbors": "n_neighbors", "alpha": "alpha"},
     ),
     "manifold": Method(
         "ManifoldRanking",
-        "along a graph of the rows",
+        "diffusion along a graph",
         {"scale": "scale", "alpha": "alpha"},
         on_graph=True,
     ),
     "propagation": Method(
         "LabelPropagationRanking",
-        "by how much of a label held at the query reaches a row",
+        "label propagation along a graph from the query",
         {"scale": "scale", "steps": "n_steps"},
         on_graph=True,
     ),
@@ -55,8 +56,8 @@ METHODS = {
 EXAMPLES = """\
 examples:
   vicinal rank points.csv --query 17 -k 20
-  vicinal rank points.csv --method manifold --graph dmst --query 17 23 42 -k 5 -o found.csv
-  vicinal rank people.csv --id name --query Ada Grace -k 10 --plot found.png
+  vicinal rank points.csv --method manifold --graph dmst --query 17 23 42 -k 5 -o results.csv
+  vicinal rank people.csv --id name --query Ada Grace -k 10 --plot results.png
 """
 
 
@@ -66,8 +67,8 @@ def add_to(commands: Any) -> None:
         commands,
         "rank",
         run,
-        "find the rows that belong most to a row",
-        "Find the rows of a table that belong most to a query, by how the data connect them.",
+        "rank rows by similarity to a query row",
+        "Rank the rows of a table by similarity to query rows, along the structure of the data.",
         f"{methods_listing(METHODS)}\n\n{EXAMPLES}",
     )
     add_data(parser)
@@ -76,7 +77,7 @@ def add_to(commands: Any) -> None:
         nargs="+",
         required=True,
         metavar="ROW",
-        help="row numbers from 0, or names of rows; with --id always names",
+        help="row numbers (from 0) or row names; with --id, always names",
     )
     add_top(parser)
     add_methods(parser, METHODS, "perceptual")
@@ -84,55 +85,55 @@ def add_to(commands: Any) -> None:
     group.add_argument(
         "--alpha",
         type=float,
-        help="how far to look, below 1: small is by nearness, large by structure",
+        help="diffusion range, below 1: small values rank by distance, large ones by structure",
     )
-    group.add_argument("--steps", type=int, metavar="N", help="of the propagation")
-    add_targets(parser, "what each query finds")
-    add_manner(parser)
+    group.add_argument("--steps", type=int, metavar="N", help="number of propagation steps")
+    add_targets(parser, "results of each query")
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read, rank, write, and say what was found."""
+    """Read the table, rank its rows and write the results."""
     model = build_estimator(arguments, METHODS)
-    matrix = takes_matrix(arguments)
-    check_targets(arguments, has_coordinates=not matrix)
-    table = read_data(arguments, accept_sparse=matrix)
+    matrix = matrix_meaning(arguments, METHODS)
+    check_targets(arguments, has_coordinates=matrix is None)
+    table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)
     queries = query_rows(arguments.query, table, by_name=arguments.id is not None)
     top = check_top(arguments, table.points.shape[0])
 
     start = time.perf_counter()
-    found, scores = model.fit(table.points).rank(queries, top)
+    ranked, scores = model.fit(table.points).rank(queries, top)
     seconds = time.perf_counter() - start
 
-    columns = found_columns(queries, found, scores, table)
+    columns = result_columns(queries, ranked, scores, table)
     facts: dict[str, Any] = {
         "method": arguments.method,
         "rows": table.points.shape[0],
         "columns": table.points.shape[1],
         "queries": len(queries),
-        "found": [
+        "results": [
             dict(zip(columns, record, strict=True))
             for record in zip(*(column.tolist() for column in columns.values()), strict=True)
         ],
         "seconds": seconds,
     }
     if table.labels is not None:
-        facts |= without_label(table.labels)
-        facts["same_class"] = same_class(table.labels, queries, found)
+        facts |= count_unlabelled(table.labels)
+        facts["same_class"] = same_class(table.labels, queries, ranked)
     written = {}
     if arguments.output is not None:
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_table(columns, unfinished)
-        written["what was found"] = arguments.output
+        written["results"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
-            facts["picture_shows"] = draw(table, queries[0], found[0], unfinished)
-        written["picture"] = arguments.plot
+            facts["plot_shows"] = draw(table, queries[0], ranked[0], unfinished)
+        written["plot"] = arguments.plot
     return facts | {"written": written}
 
 
 def query_rows(words: list[str], table: Table, by_name: bool) -> np.ndarray:
-    """Row numbers of the queries; a word that is no number is looked up among the names of rows."""
+    """Row numbers of the queries; anything but a number is looked up among the row names."""
     n = table.points.shape[0]
     names = None if table.ids is None else table.ids.astype(str)
     rows = []
@@ -140,46 +141,51 @@ def query_rows(words: list[str], table: Table, by_name: bool) -> np.ndarray:
         if word.lstrip("-").isdigit() and not by_name:
             if not 0 <= int(word) < n:
                 raise InvalidValueError(
-                    f"--query {word}: the table has the rows 0 to {n - 1}; name one of these."
+                    f"--query {word}: the table has rows 0 to {n - 1}; choose one of them."
                 )
             rows.append(int(word))
             continue
         if names is None:
             raise InvalidValueError(
-                f"--query {word} is no row number, and the rows have no names; name their column "
-                "by --id."
+                f"--query {word} is not a row number, and the rows have no names; use --id to choose "
+                "the column of row names."
             )
         matches = np.flatnonzero(names == word)
-        if len(matches) != 1:
+        if len(matches) == 0:
             raise InvalidValueError(
-                f"--query {word}: {len(matches)} rows have this name, but one is needed; the first "
+                f"--query {word}: no row has this name{suggestion(word, names.tolist())}; the first "
                 f"names are {', '.join(names[:3])}."
+            )
+        if len(matches) > 1:
+            raise InvalidValueError(
+                f"--query {word}: {len(matches)} rows have this name; use a row number without --id, "
+                "or a column of unique names."
             )
         rows.append(int(matches[0]))
     return np.array(rows)
 
 
-def found_columns(
-    queries: np.ndarray, found: np.ndarray, scores: np.ndarray, table: Table
+def result_columns(
+    queries: np.ndarray, ranked: np.ndarray, scores: np.ndarray, table: Table
 ) -> dict[str, np.ndarray]:
-    """A line for each query and place, with the names of both rows if they have any."""
-    m, k = found.shape
+    """One line per query and rank, with row names and labels if there are any."""
+    m, k = ranked.shape
     columns = {"query": np.repeat(queries, k), "rank": np.tile(np.arange(1, k + 1), m)}
-    columns["row"] = found.ravel()
+    columns["row"] = ranked.ravel()
     if table.ids is not None:
         columns["query_id"] = np.repeat(table.ids[queries], k)
-        columns["id"] = table.ids[found.ravel()]
+        columns["id"] = table.ids[ranked.ravel()]
     if table.labels is not None:
-        columns["label"] = table.labels[found.ravel()]
+        columns["label"] = table.labels[ranked.ravel()]
     return columns | {"score": scores.ravel()}
 
 
-def draw(table: Table, query: int, found: np.ndarray, path: Path) -> str:
-    """Write a picture of what the first query found; returns what it shows."""
+def draw(table: Table, query: int, ranked: np.ndarray, path: Path) -> str:
+    """Plot the results of the first query; returns what the plot shows."""
     from vicinal import plot
 
-    plane = plane_of(table.points)
+    plane = project_to_plane(table.points)
     figure, ax = new_axes(plane)
-    plot.ranking(plane.positions, found, query=int(query), ax=ax)
-    save_picture(figure, path)
-    return f"what row {query} finds; {plane.shows}"
+    plot.ranking(plane.positions, ranked, query=int(query), ax=ax)
+    save_figure(figure, path)
+    return f"results for row {query}; {plane.shows}"

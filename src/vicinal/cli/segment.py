@@ -1,4 +1,4 @@
-"""``vicinal segment``: a photograph in, its segments out."""
+"""``vicinal segment``: segments of an image."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ import numpy as np
 from vicinal._core.files import atomic_write
 from vicinal.cli.columns import UNREADABLE
 from vicinal.cli.image_folder import opened_image
-from vicinal.cli.options import add_force, add_manner, new_command, number_or_word, verbosity
+from vicinal.cli.options import (
+    add_force,
+    add_run_options,
+    new_command,
+    number_or_word,
+    run_parameters,
+)
 from vicinal.cli.output import FIGURE_FORMATS, check_target
-from vicinal.cli.pictures import save_picture
+from vicinal.cli.plots import save_figure
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 LABEL_FORMATS = (".npy", ".csv", ".png")
-# Shorter images are drawn enlarged, so that boundaries do not hide the pixels.
-DRAWN_SIZE = 800
+# Smaller images are enlarged, so that boundaries do not hide pixels.
+MIN_DRAWN_SIZE = 800
 
 EXAMPLES = """\
 examples:
@@ -35,12 +41,12 @@ def add_to(commands: Any) -> None:
         commands,
         "segment",
         run,
-        "cut an image into segments",
-        "Cut an image into segments inside which pixels resemble their neighbours.",
+        "segment an image",
+        "Segment an image into regions of similar pixels.",
         EXAMPLES,
     )
     parser.add_argument(
-        "image", type=Path, metavar="IMAGE", help="a picture, or an array of values as .npy"
+        "image", type=Path, metavar="IMAGE", help="image, or array of values as .npy"
     )
     parser.add_argument(
         "-n", "--n-segments", type=int, required=True, metavar="N", help="number of segments"
@@ -49,32 +55,42 @@ def add_to(commands: Any) -> None:
         "-o",
         "--output",
         type=Path,
-        help=f"picture with the boundaries drawn in: {' '.join(FIGURE_FORMATS)}",
+        help=f"image with segment boundaries: {' '.join(FIGURE_FORMATS)}",
     )
     parser.add_argument("--labels", type=Path, help=f"label map: {' '.join(LABEL_FORMATS)}")
     parser.add_argument(
-        "--mean-colors", action="store_true", help="draw each segment in its mean colour"
+        "--mean-colors", action="store_true", help="fill each segment with its mean colour"
     )
-    parser.add_argument("--graph", default="grid", help="grid or radius; default: %(default)s")
-    parser.add_argument("--radius", type=float, default=3.0, help="of --graph radius, in pixels")
+    parser.add_argument("--graph", default="grid", help="grid or radius (default: %(default)s)")
     parser.add_argument(
-        "--scale", type=number_or_word, default="auto", help="auto, or a difference"
+        "--radius",
+        type=float,
+        default=3.0,
+        help="pixel radius of --graph radius (default: %(default)g)",
     )
-    parser.add_argument("--blur", type=float, default=1.0, help="in pixels; default: %(default)g")
     parser.add_argument(
-        "--t", type=int, default=0, help="steps of self-smoothing before the cut; default: 0"
+        "--scale",
+        type=number_or_word,
+        default="auto",
+        help="colour difference that separates pixels: auto or a number (default: auto)",
+    )
+    parser.add_argument(
+        "--blur", type=float, default=1.0, help="Gaussian blur in pixels (default: %(default)g)"
+    )
+    parser.add_argument(
+        "--t", type=int, default=0, help="steps of self-smoothing before the cut (default: 0)"
     )
     add_force(parser)
-    add_manner(parser)
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read, cut, write, and say what was found."""
+    """Read the image, segment it and write the results."""
     from vicinal import segment
 
     if arguments.output is None and arguments.labels is None:
         raise InvalidValueError(
-            "nothing to write: name a picture by -o, or a label map by --labels."
+            "no output file: use -o for an image with boundaries, or --labels for a label map."
         )
     force, source = arguments.force, arguments.image
     check_target(arguments.output, FIGURE_FORMATS, "--output", force, source)
@@ -90,9 +106,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         scale=arguments.scale,
         smoothing=arguments.blur,
         smooth=arguments.t,
-        random_state=arguments.seed,
-        n_jobs=arguments.jobs,
-        verbose=verbosity(arguments),
+        **run_parameters(arguments),
     )
     seconds = time.perf_counter() - start
 
@@ -104,13 +118,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.output is not None:
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             draw(image, labels, arguments.mean_colors, unfinished)
-        written["picture"] = arguments.output
+        written["image"] = arguments.output
     counts = np.bincount(labels.ravel())
     return {
         "height": labels.shape[0],
         "width": labels.shape[1],
         "segments": [
-            {"segment": number, "pixels": int(count), "share": count / labels.size}
+            {"segment": number, "pixels": int(count), "fraction": count / labels.size}
             for number, count in enumerate(counts)
         ],
         "seconds": seconds,
@@ -119,15 +133,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_image(path: Path) -> np.ndarray:
-    """Pixels of a picture the way it is meant to be looked at, or the array of an .npy file."""
+    """Pixels of an image in its intended orientation, or the array of an .npy file."""
     if not path.is_file():
         raise FileNotFoundError(
             f"{path} {'is a folder' if path.is_dir() else 'does not exist'}; "
-            f"name a file (looked in {path.parent.resolve()})."
+            f"choose a file (looked in {path.parent.resolve()})."
         )
     if path.suffix.lower() == ".npy":
         return _load_values(path)
-    _need_pillow()
+    _import_pillow()
     with opened_image(path) as opened:
         return _pixels(opened)
 
@@ -138,13 +152,11 @@ def _load_values(path: Path) -> np.ndarray:
     except PermissionError:
         raise
     except UNREADABLE as error:
-        raise InvalidValueError(
-            f"{path} could not be read: {error}; save it by numpy.save."
-        ) from error
+        raise InvalidValueError(f"cannot read {path}: {error}; save it with numpy.save.") from error
     if not isinstance(values, np.ndarray):
         values.close()
         raise InvalidValueError(
-            f"{path} holds several arrays, as an .npz file does; save one as .npy."
+            f"{path} contains several arrays, like an .npz file; save one of them as .npy."
         )
     return values
 
@@ -152,36 +164,36 @@ def _load_values(path: Path) -> np.ndarray:
 def _pixels(opened: Any) -> np.ndarray:
     from PIL import ImageOps
 
-    # Cameras store the picture as the sensor saw it, and beside it how to turn it.
-    picture = ImageOps.exif_transpose(opened)
-    as_they_are = ("1", "L", "I", "I;16", "F", "RGB", "RGBA")
-    if picture.mode not in as_they_are and not picture.mode.startswith("I;16"):
-        transparent = picture.mode in ("LA", "PA", "La", "RGBa") or "transparency" in picture.info
-        picture = picture.convert("RGBA" if transparent else "RGB")
-    return np.asarray(picture)
+    # Cameras store the orientation separately from the pixels.
+    image = ImageOps.exif_transpose(opened)
+    supported = ("1", "L", "I", "I;16", "F", "RGB", "RGBA")
+    if image.mode not in supported and not image.mode.startswith("I;16"):
+        transparent = image.mode in ("LA", "PA", "La", "RGBa") or "transparency" in image.info
+        image = image.convert("RGBA" if transparent else "RGB")
+    return np.asarray(image)
 
 
 def write_labels(labels: np.ndarray, path: Path) -> None:
-    """The label map as an array, as a table of numbers, or as grey levels 0, 1, 2, ... of a picture."""
+    """Write the label map as an array, as a table, or as grey levels 0, 1, 2, ... of an image."""
     suffix = path.suffix.lower()
     if suffix == ".png" and labels.max() >= 1 << 16:
         raise InvalidValueError(
-            f"{labels.max() + 1:,} segments do not fit into the grey levels of a .png; "
-            "write --labels to an .npy file."
+            f"--labels: a .png file has too few grey levels for {labels.max() + 1:,} segments; "
+            "use an .npy file."
         )
     if suffix == ".npy":
-        # By an open file: numpy would add its suffix to a name that ends in .NPY.
+        # An open file, because numpy appends .npy to a name that ends in .NPY.
         with open(path, "wb") as file:
             np.save(file, labels)
     elif suffix == ".csv":
         np.savetxt(path, labels, fmt="%d", delimiter=",")
     else:
         grey = labels.astype(np.uint8 if labels.max() < 256 else np.uint16)
-        _need_pillow().fromarray(grey).save(path)
+        _import_pillow().fromarray(grey).save(path)
 
 
 def draw(image: np.ndarray, labels: np.ndarray, mean_colors: bool, path: Path) -> None:
-    """Picture with the boundaries, each pixel of the image a whole number of pixels large."""
+    """Write the image with boundaries, enlarged by an integer factor."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -191,17 +203,17 @@ def draw(image: np.ndarray, labels: np.ndarray, mean_colors: bool, path: Path) -
     from vicinal import plot
 
     height, width = labels.shape
-    times = max(1, -(-DRAWN_SIZE // max(height, width)))
-    figure = Figure(figsize=(width * times / 100, height * times / 100), dpi=100)
+    factor = max(1, -(-MIN_DRAWN_SIZE // max(height, width)))
+    figure = Figure(figsize=(width * factor / 100, height * factor / 100), dpi=100)
     plot.segments(image, labels, mean_colors=mean_colors, ax=figure.add_axes((0, 0, 1, 1)))
-    save_picture(figure, path, dpi=100)
+    save_figure(figure, path, dpi=100)
 
 
-def _need_pillow() -> Any:
+def _import_pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
         raise MissingDependencyError(
-            "pictures need pillow: pip install 'vicinal[plot]'; arrays as .npy are read without it."
+            "images need Pillow: pip install 'vicinal[plot]'; .npy arrays do not."
         ) from error
     return Image

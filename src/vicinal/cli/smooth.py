@@ -1,4 +1,4 @@
-"""``vicinal smooth``: distances or points in, better neighbours out."""
+"""``vicinal smooth``: nearest neighbours after self-smoothing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import Table, same_class, without_label
+from vicinal.cli.columns import Table, count_unlabelled, same_class
 from vicinal.cli.options import (
     add_data,
-    add_manner,
+    add_run_options,
     add_targets,
     add_top,
     check_targets,
@@ -23,14 +23,15 @@ from vicinal.cli.options import (
     new_command,
     number_or_word,
     read_data,
+    run_parameters,
     verbosity,
 )
 from vicinal.cli.output import write_blocks
-from vicinal.cli.pictures import new_figure, save_picture
-from vicinal.cli.tables import full_table
+from vicinal.cli.plots import new_figure, save_figure
+from vicinal.cli.tables import dense_table
 
-# Lines of the table that are written at a time.
-LINES = 1 << 20
+# Lines of the output table per block.
+LINES_PER_BLOCK = 1 << 20
 
 EXAMPLES = """\
 examples:
@@ -46,45 +47,55 @@ def add_to(commands: Any) -> None:
         commands,
         "smooth",
         run,
-        "improve a similarity and find the nearest rows by it",
-        "Improve the similarity that distances or points give by self-smoothing, and write the nearest "
-        "rows of each.\nWith --label, also say how many of them are of the same class, before and after.",
+        "improve a similarity and find nearest neighbours",
+        "Improve a similarity by self-smoothing and write the nearest neighbours of each row.\n"
+        "With --label, also report the fraction of neighbours in the same class, before and after.",
         EXAMPLES,
     )
     add_data(parser, "distances, similarities or points")
     parser.add_argument(
         "--metric",
-        help="euclidean, ...; precomputed for distances, similarity for similarities; by default, "
-        "a square table with a diagonal of zeros is taken for distances",
+        help="euclidean, ...; precomputed for a distance matrix, similarity for a similarity matrix "
+        "(default: detect square matrices by their diagonal, otherwise euclidean)",
     )
     parser.add_argument(
-        "--t", type=number_or_word, default="auto", help="steps of smoothing: auto or a number"
+        "--t", type=number_or_word, default="auto", help="number of smoothing steps (default: auto)"
     )
     add_top(parser)
-    kernel = parser.add_argument_group("from distances to similarities")
+    kernel = parser.add_argument_group("kernel")
     kernel.add_argument(
-        "--neighbors", type=int, default=30, metavar="N", help="that set the scale; default: 30"
+        "--neighbors",
+        type=int,
+        default=30,
+        metavar="N",
+        help="number of neighbours that set the local scale (default: 30)",
     )
     kernel.add_argument(
-        "--bandwidth", type=float, default=0.1, help="times the scale; default: 0.1"
+        "--bandwidth",
+        type=float,
+        default=0.1,
+        help="width relative to the local scale (default: 0.1)",
     )
     kernel.add_argument(
-        "--pairs", default="auto", help="dense: all, sparse: of near rows, auto; default: auto"
+        "--pairs",
+        default="auto",
+        help="'dense' uses all pairs, 'sparse' only near ones (default: auto)",
     )
-    add_targets(parser, "nearest rows")
-    add_manner(parser)
+    add_targets(parser, "nearest neighbours")
+    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Read, smooth, write, and say what was found."""
+    """Read the table, smooth its similarity and write the nearest neighbours."""
     from vicinal import SelfSmoothing
 
     check_targets(arguments)
-    table = read_data(arguments, accept_sparse=True)
-    metric = arguments.metric or _looks_like(table.points)
+    matrix = "distances" if arguments.metric == "precomputed" else None
+    table = read_data(arguments, matrix=matrix, accept_sparse=True)
+    metric = arguments.metric or _detect_metric(table.points)
     points = table.points
     if hasattr(points, "toarray") and metric not in ("precomputed", "similarity"):
-        points = full_table(points, arguments.data)
+        points = dense_table(points, arguments.data)
     top = check_top(arguments, points.shape[0])
     model = SelfSmoothing(
         arguments.t,
@@ -92,9 +103,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         n_neighbors=arguments.neighbors,
         metric=metric,
         method=arguments.pairs,
-        random_state=arguments.seed,
-        n_jobs=arguments.jobs,
-        verbose=verbosity(arguments),
+        **run_parameters(arguments),
     )
     start = time.perf_counter()
     similarities, neighbors = model.fit(points).kneighbors(n_neighbors=top)
@@ -106,7 +115,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "t": model.t_,
         "neighbours": top,
         **_backend(model.similarity_),
-        **gain(model, neighbors, table.labels),
+        **class_fractions(model, neighbors, table.labels),
         "seconds": seconds,
     }
     if model.t_curve_ is not None:
@@ -116,67 +125,67 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         progress = "writing" if verbosity(arguments) else None
         columns = neighbor_columns(table, similarities, neighbors)
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
-            write_blocks(columns, -(-neighbors.size // LINES), unfinished, progress)
+            write_blocks(columns, -(-neighbors.size // LINES_PER_BLOCK), unfinished, progress)
         written["neighbours"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
             draw(model, table.labels, unfinished)
-        facts["picture_shows"] = "similarities before and after, the darkest the largest of a row"
-        written["picture"] = arguments.plot
+        facts["plot_shows"] = "similarities before and after smoothing; darker is larger"
+        written["plot"] = arguments.plot
     return facts | {"written": written}
 
 
 def neighbor_columns(
     table: Table, similarities: np.ndarray, neighbors: np.ndarray
 ) -> Iterator[dict[str, np.ndarray]]:
-    """A line for each row and neighbour, some rows at a time: the whole table is never formed."""
+    """One line per row and neighbour, in blocks, so that the whole table is never in memory."""
     n, k = neighbors.shape
-    size = max(1, LINES // k)
+    size = max(1, LINES_PER_BLOCK // k)
     for start in range(0, n, size):
-        near = neighbors[start : start + size]
-        rows = np.repeat(np.arange(start, start + len(near)), k)
-        columns = {"row": rows, "neighbor": near.ravel()}
+        block = neighbors[start : start + size]
+        rows = np.repeat(np.arange(start, start + len(block)), k)
+        columns = {"row": rows, "neighbor": block.ravel()}
         if table.ids is not None:
             columns |= {"id": table.ids[rows], "neighbor_id": table.ids[columns["neighbor"]]}
-        columns["rank"] = np.tile(np.arange(1, k + 1), len(near))
+        columns["rank"] = np.tile(np.arange(1, k + 1), len(block))
         columns["similarity"] = similarities[start : start + size].ravel()
         yield columns
 
 
-def gain(model: Any, neighbors: np.ndarray, labels: np.ndarray | None) -> dict[str, Any]:
-    """Share of the nearest rows that are of the same class, before and after smoothing."""
+def class_fractions(model: Any, neighbors: np.ndarray, labels: np.ndarray | None) -> dict[str, Any]:
+    """Fraction of neighbours in the same class, before and after smoothing."""
     if labels is None:
         return {}
     ((_, (_, before)),) = model.sweep_neighbors([0], neighbors.shape[1])
     rows = np.arange(len(labels))
-    return without_label(labels) | {
+    return count_unlabelled(labels) | {
         "same_class_before": same_class(labels, rows, before),
         "same_class_after": same_class(labels, rows, neighbors),
     }
 
 
 def draw(model: Any, labels: np.ndarray | None, path: Path) -> None:
-    """Write a picture of the similarities before and after smoothing, sorted by class."""
+    """Plot the similarities before and after smoothing, sorted by class."""
     from vicinal import plot
 
     figure = new_figure((12, 6))
     plot.similarity(model.affinity_, model.similarity_, labels, axes=figure.subplots(1, 2))
-    save_picture(figure, path)
+    save_figure(figure, path)
 
 
 def _backend(similarity: Any) -> dict[str, Any]:
-    """How the neighbours of many rows were found, and how many of them on a sample."""
+    """Representation of the similarity, and for sparse ones the method and its recall on a sample."""
     if isinstance(similarity, np.ndarray):
         return {"pairs": "dense"}
     return {
         "pairs": "sparse",
-        "found_by": similarity.method,
-        "recall_on_a_sample": similarity.recall,
+        "backend": similarity.method,
+        "sampled_recall": similarity.recall,
     }
 
 
-def _looks_like(points: Any) -> str:
-    """The metric that fits a table: a square one may hold the distances or similarities of all pairs."""
+def _detect_metric(points: Any) -> str:
+    """Metric of a table: a square one may be a distance or similarity matrix."""
     if points.shape[0] != points.shape[1]:
         return "euclidean"
     diagonal, largest = points.diagonal(), points.max()
@@ -187,7 +196,7 @@ def _looks_like(points: Any) -> str:
     else:
         return "euclidean"
     print(
-        f"the square table is taken for {what}; --metric euclidean takes its rows for points",
+        f"the square table is interpreted as {what}; use --metric euclidean if its rows are points",
         file=sys.stderr,
     )
     return metric

@@ -1,4 +1,4 @@
-"""Tables that are piped in: their format shows in their first bytes."""
+"""Tables from standard input, whose format is detected from the first bytes."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pathlib import Path
 
 from vicinal.exceptions import InvalidValueError
 
-# What - stands for among arguments; a file of that name is ./-
+# The argument - ; a file of that name is ./-
 STDIN = Path("/dev/stdin")
-# First bytes of the formats that are no text.
-BEGINNINGS = {b"\x93NUMPY": ".npy", b"PK": ".npz", b"PAR1": ".parquet", b"\x89HDF": ".h5ad"}
+# First bytes of binary formats.
+MAGIC_BYTES = {b"\x93NUMPY": ".npy", b"PK": ".npz", b"PAR1": ".parquet", b"\x89HDF": ".h5ad"}
 
 
 def path_or_stdin(text: str) -> Path:
-    """Type of arguments that name a file, or - for standard input."""
+    """Argument type of a file, or - for standard input."""
     return STDIN if text == "-" else Path(text)
 
 
 @contextmanager
 def piped_file() -> Iterator[Path]:
-    """What is piped in as a file, named after its format; errors speak of standard input."""
+    """Standard input as a file with the extension of its format; errors name standard input."""
     content = sys.stdin.buffer.read()
     if not content.strip():
-        raise InvalidValueError("standard input is empty; pipe a table into it, or name a file.")
-    suffix = next((end for start, end in BEGINNINGS.items() if content.startswith(start)), ".csv")
+        raise InvalidValueError("standard input is empty; pipe a table to it, or give a file.")
+    suffix = next((end for start, end in MAGIC_BYTES.items() if content.startswith(start)), ".csv")
     with tempfile.TemporaryDirectory(prefix="vicinal-") as folder:
         path = Path(folder, f"stdin{suffix}")
         path.write_bytes(content)
@@ -35,5 +35,5 @@ def piped_file() -> Iterator[Path]:
         try:
             yield path
         except (ValueError, TypeError, OSError, MemoryError) as error:
-            words = str(error).replace(str(path), "standard input")
-            raise type(error)(words) from error
+            message = str(error).replace(str(path), "standard input")
+            raise type(error)(message) from error

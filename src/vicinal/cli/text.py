@@ -1,4 +1,4 @@
-"""Text that holds a table: what parts its cells, whether a line names them, how its numbers are written."""
+"""Text tables: separators, header and number format are detected."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import re
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.columns import Roles, Table, need, numeric_columns
+from vicinal.cli.columns import Roles, Table, import_reader, numeric_columns
 from vicinal.exceptions import InvalidValueError
 
 SEPARATORS = ",;\t|"
-# A whole number, or one with a decimal comma.
+# An integer, or a number with a decimal comma.
 COMMA_NUMBER = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
 
 
 def read_text(path: Path, roles: Roles) -> Table:
-    """The numeric columns of a .csv or .tsv file."""
-    pandas = need("pandas", path)
+    """Numeric columns of a .csv or .tsv file."""
+    pandas = import_reader("pandas", path)
     try:
         first, second, n_blank = _first_lines(path)
     except UnicodeDecodeError as error:
         raise _not_utf8(path, error) from error
     if not first:
-        raise InvalidValueError(f"{path} is empty; a table with a row for each point is needed.")
-    separator = "\t" if path.suffix.lower() == ".tsv" else separator_of(first, second)
+        raise InvalidValueError(f"{path} is empty; a table with one row per point is needed.")
+    separator = "\t" if path.suffix.lower() == ".tsv" else detect_separator(first, second)
     header = is_header(cells(first, separator), cells(second, separator))
     try:
         frame = pandas.read_csv(
@@ -33,58 +33,58 @@ def read_text(path: Path, roles: Roles) -> Table:
             header=0 if header else None,
             skiprows=n_blank,
             encoding="utf-8-sig",
-            float_precision="round_trip",  # the default may miss the nearest number by one bit
+            float_precision="round_trip",  # the default may be off by one bit
         )
     except UnicodeDecodeError as error:
         raise _not_utf8(path, error) from error
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise InvalidValueError(f"{path} could not be read as a table: {error}") from error
+        raise InvalidValueError(f"cannot read {path} as a table: {error}") from error
     if frame.index.nlevels > 1:
         n_named = frame.shape[1]
         raise InvalidValueError(
-            f"{path} has {n_named} cells in its first line but {n_named + frame.index.nlevels} in others; "
-            "every line needs the same number of cells."
+            f"{path} has {n_named} cells in the first line but {n_named + frame.index.nlevels} in others; "
+            "all lines need the same number of cells."
         )
     if not header:
         frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
-    notes = ["first line is the header" if header else "no header line"]
+    notes = ["the first line is the header" if header else "no header line"]
     if frame.index.nlevels == 1 and len(frame) and _ends_in_separators(frame, pandas):
         frame = frame.reset_index().iloc[:, :-1].set_axis(frame.columns, axis="columns")
-        notes.append(
-            f"every line but the first ends in {separator!r}, which is taken for no column"
-        )
+        notes.append(f"ignored the trailing {separator!r} of all lines but the first")
     elif not isinstance(frame.index, pandas.RangeIndex):
-        notes.append("the header is one name short, so the first column holds names of rows")
+        notes.append(
+            "the header has one name less than columns, so the first column is used as row names"
+        )
     if separator != ",":
         notes += _read_decimal_commas(frame, roles)
     table = numeric_columns(frame, path, roles)
     return table._replace(notes=[*notes, *table.notes])
 
 
-def separator_of(first: str, second: str) -> str:
-    """What parts the cells of two lines: mostly what is there most often."""
+def detect_separator(first: str, second: str) -> str:
+    """Separator of the cells of two lines: usually the most frequent candidate."""
     for separator in SEPARATORS[1:]:
-        parts = _split(second or first, separator)
-        # Commas may well be more, if they are in the numbers.
+        fields = _split(second or first, separator)
+        # Decimal commas may be more frequent than the separator.
         if (
             separator in first
-            and len(parts) > 1
-            and all("," not in part or COMMA_NUMBER.fullmatch(part.strip()) for part in parts)
+            and len(fields) > 1
+            and all("," not in field or COMMA_NUMBER.fullmatch(field.strip()) for field in fields)
         ):
             return separator
     return max(SEPARATORS, key=first.count)
 
 
 def cells(line: str, separator: str) -> list[str]:
-    """The cells of a line, numbers with a decimal comma as those with a point."""
-    found = [cell.strip() for cell in _split(line, separator)]
+    """Cells of a line, with decimal commas replaced by points."""
+    stripped = [cell.strip() for cell in _split(line, separator)]
     if separator == ",":
-        return found
-    return [cell.replace(",", ".") if COMMA_NUMBER.fullmatch(cell) else cell for cell in found]
+        return stripped
+    return [cell.replace(",", ".") if COMMA_NUMBER.fullmatch(cell) else cell for cell in stripped]
 
 
 def _split(line: str, separator: str) -> list[str]:
-    """The cells of a line of any length; the csv module stops at 131,072 characters by default."""
+    """Cells of a line of any length; the default limit of the csv module is 131,072 characters."""
     before = csv.field_size_limit(max(csv.field_size_limit(), len(line) + 1))
     try:
         return next(csv.reader([line], delimiter=separator), [])
@@ -95,22 +95,27 @@ def _split(line: str, separator: str) -> list[str]:
 def is_header(first: list[str], second: list[str]) -> bool:
     """Whether the first line names the columns.
 
-    It does when none of its cells is a number, when a word stands over a number, when only the cell
-    over the names of the rows is empty, or when it counts the columns, as pandas does.
+    It does if it has no numbers, if a word is above a number, if only the cell above the row names is
+    empty, or if it numbers the columns, as pandas does.
     """
     over_number = any(
         above and not _is_number(above) and _is_number(below)
         for above, below in zip(first, second, strict=False)
     )
     over_names = first[:1] == [""] and all(first[1:]) and all(second)
-    return over_number or over_names or _counts(first, second) or not any(map(_is_number, first))
+    return (
+        over_number
+        or over_names
+        or _numbers_columns(first, second)
+        or not any(map(_is_number, first))
+    )
 
 
-def _counts(first: list[str], second: list[str]) -> bool:
+def _numbers_columns(first: list[str], second: list[str]) -> bool:
     names = first[1:] if first[:1] == [""] else first
     if names != [str(number) for number in range(len(names))]:
         return False
-    # One or two columns of whole numbers may well begin with 0 or 0, 1 themselves.
+    # One or two integer columns may start with 0 or 0, 1 as data.
     return len(first) > 2 or not all(cell.lstrip("-").isdigit() for cell in second)
 
 
@@ -123,13 +128,13 @@ def _is_number(cell: str) -> bool:
 
 
 def _ends_in_separators(frame: Any, pandas: Any) -> bool:
-    """Whether pandas took the first column for names, only because lines have an empty cell at their end."""
+    """Whether pandas used the first column as index only because lines end in a separator."""
     return not isinstance(frame.index, pandas.RangeIndex) and frame.iloc[:, -1].isna().all()
 
 
 def _read_decimal_commas(frame: Any, roles: Roles) -> list[str]:
-    """Put numbers in place of words that are numbers with a decimal comma; says where."""
-    read = []
+    """Convert columns with decimal commas to numbers; returns a note on which."""
+    converted = []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
         words = column.dropna().astype(str).str.strip()
@@ -138,13 +143,13 @@ def _read_decimal_commas(frame: Any, roles: Roles) -> list[str]:
         if words.str.fullmatch(COMMA_NUMBER).all() and words.str.contains(",").any():
             numbers = words.str.replace(",", ".", regex=False).map(float)
             frame.isetitem(position, numbers.reindex(column.index))
-            read.append(repr(str(name)))
-    shown = ", ".join(read[:8]) + (", ..." if len(read) > 8 else "")
-    return [f"commas are decimal points in {shown}"] if read else []
+            converted.append(repr(str(name)))
+    shown = ", ".join(converted[:8]) + (", ..." if len(converted) > 8 else "")
+    return [f"read commas as decimal points in {shown}"] if converted else []
 
 
 def _first_lines(path: Path) -> tuple[str, str, int]:
-    """The first two lines, and how many empty ones are above them."""
+    """First two lines, and the number of empty lines above them."""
     n_blank = 0
     with open(path, newline="", encoding="utf-8-sig") as lines:
         for line in lines:
@@ -155,6 +160,4 @@ def _first_lines(path: Path) -> tuple[str, str, int]:
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:
-    return InvalidValueError(
-        f"{path} is no UTF-8 text ({error}); save it again with the encoding UTF-8."
-    )
+    return InvalidValueError(f"{path} is not UTF-8 text ({error}); save it with UTF-8 encoding.")

@@ -1,4 +1,4 @@
-"""``vicinal warm``: compile everything once, for images, containers and shared installations."""
+"""``vicinal warm``: compile kernels in advance, e.g. for containers and shared installations."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from vicinal.cli.rank import METHODS as RANKINGS
 EXAMPLES = """\
 examples:
   vicinal warm
-  RUN vicinal warm                                    # in a Dockerfile, as the user who installs
-  NUMBA_CACHE_DIR=/var/cache/vicinal vicinal warm     # set the same when it is used
+  RUN vicinal warm                                    # in a Dockerfile, as the installing user
+  NUMBA_CACHE_DIR=/var/cache/vicinal vicinal warm     # set the same variable at run time
 """
-# Arguments that some graphs need, for the points below.
-NEEDED = {"epsilon": {"radius": 0.3}, "beta": {"beta": 1.5}}
-# Graphs that take long with many points, for kernels that are the same with few.
-SLOW = ("complete", "gaussian", "l1", "structure-aware-l1")
-# Past the sizes at which searches and trees change their method.
-MANY, FEW, WIDE, APPROXIMATE = 3000, 300, 30, 12_000
+# Required arguments of some graphs, for the points below.
+REQUIRED = {"epsilon": {"radius": 0.3}, "beta": {"beta": 1.5}}
+# Graphs that are slow on many points and use the same kernels on few.
+SMALL_ONLY = ("complete", "gaussian", "l1", "structure-aware-l1")
+# Beyond the sizes at which searches and trees change their method.
+N_LARGE, N_SMALL, N_COLUMNS, N_APPROXIMATE = 3000, 300, 30, 12_000
 
 
 def add_to(commands: Any) -> None:
@@ -35,20 +35,20 @@ def add_to(commands: Any) -> None:
         commands,
         "warm",
         run,
-        "compile everything once and say where it is kept",
-        "Compile everything but what is rarely needed once and keep it, so that later calls need not. Later\n"
-        "processes load it from where it is kept, also those of users who cannot write there.",
+        "compile kernels in advance",
+        "Compile all but rarely used kernels in advance and print where they are cached. Later processes\n"
+        "load them, even those of users who cannot write to the cache.",
         EXAMPLES,
     )
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Call everything on a few points; count what was compiled, what was there, and where it is."""
+    """Call everything on a few points; returns counts of compiled and cached kernels, and the folders."""
     from vicinal._core import jit as _jit
 
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # What these points are like is no news; where their kernels cannot be kept is.
+        # Only warnings about the cache matter here, not those about the data.
         warnings.filterwarnings("ignore")
         warnings.filterwarnings("default", message="compiled code")
         for call in calls():
@@ -63,18 +63,18 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def calls() -> Iterator[Callable[[], Any]]:
-    """Calls that between them use all but rare kernels, with the types they usually meet."""
+    """Calls that together use all but rare kernels, with their usual types."""
     import numpy as np
 
     rng = np.random.default_rng(0)
-    centers = 4.0 * rng.random((3, WIDE))
-    classes = np.arange(MANY) % 3
-    clusters = centers[classes] + rng.normal(0, 0.3, (MANY, WIDE))
-    # Without structure, trees do not pay and all pairs are measured.
-    noise = rng.normal(size=(APPROXIMATE, WIDE))
+    centers = 4.0 * rng.random((3, N_COLUMNS))
+    classes = np.arange(N_LARGE) % 3
+    clusters = centers[classes] + rng.normal(0, 0.3, (N_LARGE, N_COLUMNS))
+    # Without structure, a tree does not prune, so all pairs are compared.
+    noise = rng.normal(size=(N_APPROXIMATE, N_COLUMNS))
     yield from _graphs(clusters, noise)
     yield from _similarities(clusters[:, :3])
-    yield from _estimators(clusters[:FEW, :3], classes[:FEW])
+    yield from _estimators(clusters[:N_SMALL, :3], classes[:N_SMALL])
 
 
 def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
@@ -82,23 +82,23 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
 
     from vicinal import graphs, operators
 
-    points, few = wide[:, :3], wide[:FEW, :3]
+    points, few = wide[:, :3], wide[:N_SMALL, :3]
     for name, kind in KINDS.items():
-        build = partial(getattr(graphs, kind.builder), **kind.fixed, **NEEDED.get(name, {}))
+        build = partial(getattr(graphs, kind.builder), **kind.fixed, **REQUIRED.get(name, {}))
         yield partial(build, few)
-        if name not in SLOW:
+        if name not in SMALL_ONLY:
             yield partial(build, points)
     for builder in (graphs.knn, graphs.mst, graphs.disjoint_mst, graphs.relative_neighborhood):
         yield partial(builder, wide)
         yield partial(builder, few, metric="manhattan")
-    yield partial(graphs.knn, noise[:MANY], method="exact")
+    yield partial(graphs.knn, noise[:N_LARGE], method="exact")
     yield partial(graphs.knn, noise, method="approximate")
-    yield partial(graphs.mst, noise[:MANY])
-    yield partial(graphs.epsilon_ball, noise[:MANY], radius=5.0)
+    yield partial(graphs.mst, noise[:N_LARGE])
+    yield partial(graphs.epsilon_ball, noise[:N_LARGE], radius=5.0)
     yield partial(graphs.structure_aware_l1, few, n_neighbors=10)
     yield partial(graphs.knn, np.repeat(few, 20, axis=0))
     digraph = graphs.knn(points, 10, directed=True)
-    for size in (FEW, MANY):
+    for size in (N_SMALL, N_LARGE):
         yield partial(operators.stationary_distribution, digraph.subgraph(np.arange(size)))
     yield partial(operators.aligned_digraph_laplacian, digraph)
     yield partial(operators.shortest_paths, graphs.knn(points), [0, 1])
@@ -109,7 +109,7 @@ def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
 
     import vicinal
 
-    few = points[:FEW]
+    few = points[:N_SMALL]
     distances = np.sqrt(((few[:, None] - few) ** 2).sum(axis=2))
     for descriptor, k in (("coding_length", 10), ("centroid", 10), ("trivial", 1)):
         context = partial(vicinal.contextual_distance, n_neighbors=k, descriptor=descriptor)

@@ -1,4 +1,4 @@
-"""Pictures of rows: where they are drawn, and how they are coloured."""
+"""Plots of rows: their positions and colours."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from vicinal.exceptions import MissingDependencyError
 
 
 class Plane(NamedTuple):
-    """Positions of the rows in two or three dimensions, and what they show."""
+    """Plot positions of the rows, and a description of them."""
 
     positions: np.ndarray
     axes: tuple[str, ...] = ()
-    shows: str = "the columns as they are"
+    shows: str = "the original columns"
 
 
-def plane_of(points: np.ndarray) -> Plane:
-    """The points themselves up to three columns, else their two principal components."""
+def project_to_plane(points: np.ndarray) -> Plane:
+    """The points if they have at most three columns, otherwise their first two principal components."""
     if points.shape[1] <= 3:
         return Plane(points)
     from sklearn.decomposition import PCA
@@ -31,24 +31,24 @@ def plane_of(points: np.ndarray) -> Plane:
     return Plane(
         positions,
         ("first principal component", "second principal component"),
-        f"{points.shape[1]} columns in the plane of their two principal components",
+        f"the first two principal components of {points.shape[1]} columns",
     )
 
 
 def new_figure(size: tuple[float, float]) -> Any:
-    """An empty figure of a size in inches."""
+    """Empty figure of a size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError(
             "--plot needs matplotlib: pip install 'vicinal[plot]'."
         ) from error
-    # Not pyplot: it would look for a screen.
+    # Not pyplot, which may need a display.
     return Figure(figsize=size, layout="constrained")
 
 
 def new_axes(plane: Plane) -> tuple[Any, Any]:
-    """Figure and axes for positions of a plane or of a space."""
+    """Figure and axes for two- or three-dimensional positions."""
     figure = new_figure((7, 7))
     ax = figure.add_subplot(projection="3d" if plane.positions.shape[1] == 3 else None)
     if plane.axes:
@@ -57,18 +57,18 @@ def new_axes(plane: Plane) -> tuple[Any, Any]:
 
 
 def draw_points(plane: Plane, path: Path, labels: Any = None) -> str:
-    """Write a picture of the rows, coloured by their labels; returns what it shows."""
+    """Plot the rows, coloured by label; returns what the plot shows."""
     from vicinal import plot
 
     figure, ax = new_axes(plane)
     plot.embedding(plane.positions, labels, ax=ax)
-    save_picture(figure, path)
+    save_figure(figure, path)
     return plane.shows
 
 
-def save_picture(figure: Any, path: Path, dpi: float = 150) -> None:
-    """Write a figure in the format that the name of the file asks for."""
-    # By way of memory: on a full disk, matplotlib hides the error behind one of its own.
-    drawn = BytesIO()
-    figure.savefig(drawn, format=path.suffix.lower()[1:], dpi=dpi)
-    path.write_bytes(drawn.getvalue())
+def save_figure(figure: Any, path: Path, dpi: float = 150) -> None:
+    """Write a figure in the format of the file name."""
+    # Through memory, because matplotlib hides errors of a full disk behind its own.
+    buffer = BytesIO()
+    figure.savefig(buffer, format=path.suffix.lower()[1:], dpi=dpi)
+    path.write_bytes(buffer.getvalue())
