@@ -61,5 +61,5 @@ def test_input_stays_as_it_is_read_only_and_strided(estimator):
 )
 def test_a_seed_that_is_asked_for_is_used(estimator):
     X = np.random.default_rng(0).random((30, 3))
-    with pytest.raises(ValueError, match="cannot be used to seed"):
+    with pytest.raises(TypeError, match="random_state='chance', but an integer"):
         estimator(random_state="chance").fit(X, np.arange(30) % 3)

@@ -78,7 +78,7 @@ def test_columns_that_are_not_offered_are_named(wine, monkeypatch):
     (note,) = not_offered(found)
     assert note == "'many' is not among the colours of the map: it has 178 different words"
     assert "has 178 different words" in render(found)
-    monkeypatch.setattr("vicinal.report._html.data.MOST_VALUES", 178 * 4)
+    monkeypatch.setattr("vicinal.report._html.data.MAX_VALUES", 178 * 4)
     assert "coloured by 4 of 13 numeric columns" in not_offered(found)[1]
     assert len(set(wine.data.names) & set(colours_of(found))) == 4
 

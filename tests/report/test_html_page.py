@@ -169,7 +169,7 @@ def test_a_folder_that_is_missing_is_named(perception, tmp_path):
 
 
 def test_paper_takes_no_colour_from_the_dark_theme():
-    sheet = (files("vicinal.report") / "template" / "report.css").read_text(encoding="utf-8")
+    sheet = (files("vicinal.report._html") / "template" / "report.css").read_text(encoding="utf-8")
     screen, _, paper = sheet.partition("@media print")
     themed = re.findall(r"[^{}]*dark[^{}]*\{([^{}]*)\}", screen)
     dark = set(re.findall(r"(--\w+):", "".join(themed)))

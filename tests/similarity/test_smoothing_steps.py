@@ -15,7 +15,7 @@ def line_similarity(n=120, width=0.05, cutoff=1e-3, seed=0):
     """Gaussian similarities of points on a line whose density varies."""
     x = np.random.default_rng(seed).random(n) ** 2
     W = np.exp(-np.square((x[:, None] - x) / width) / 2)
-    W[W < cutoff] = 0.0
+    W[cutoff > W] = 0.0
     return W
 
 

@@ -152,7 +152,7 @@ class GraphEstimator(NestedGraphParams):
         radius = (self.graph_params or {}).get("radius")
         if self.graph == "epsilon_ball" and radius is not None:
             search = graph._search(self.n_jobs)
-            return neighbors_within(search, np.asarray(X), radius)
+            return neighbors_within(search, X if sparse.issparse(X) else np.asarray(X), radius)
         if self.graph == "knn":
             # The graph has more edges a node than neighbours were asked for; a new point has not.
             k = (self.graph_params or {}).get("n_neighbors", NEIGHBORS)

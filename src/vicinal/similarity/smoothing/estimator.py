@@ -51,7 +51,7 @@ class SelfSmoothing(
     t : float or "auto", default="auto"
         Number of steps. "auto" takes the one at which the probability of a walk to be back at its start
         does not depend on the density there, see ``t_curve_``.
-    k, n_neighbors, width :
+    bandwidth, n_neighbors, width :
         Of the kernel that makes similarities from distances, see `smoothing_kernel`.
     metric : str, default="euclidean"
         As for `vicinal.graphs.knn`; "precomputed" if X holds distances, "similarity" if it holds
