@@ -105,7 +105,7 @@ def test_an_unlabelled_component_answers_the_class_frequencies_and_is_marked():
     graph = Graph.from_edges(7, [[0, 1], [1, 2], [3, 4], [5, 6]], np.ones(4))
     y = np.array(["a", -1, "b", "b", -1, -1, -1], dtype=object)
     for ridge in (0.0, 0.1):
-        with pytest.warns(UserWarning, match="no label reaches 2 of 7 points, the first is 5"):
+        with pytest.warns(UserWarning, match=r"no label reaches 2 of 7 points \(the first is 5\)"):
             model = GraphClassifier(ridge, graph="precomputed").fit(graph, y)
         assert model.reached_.tolist() == [True] * 5 + [False] * 2
         assert model.label_distributions_[5:] == pytest.approx(np.array([[1, 2], [1, 2]]) / 3)
@@ -238,16 +238,16 @@ def test_works_as_a_scikit_learn_estimator():
         ([0] * 9, r"y has 9 value\(s\), but X has 10"),
         (np.linspace(0, 1, 10), "continuous"),
         (np.array(["a", -1] * 5), "dtype object"),
-        (["a", np.nan] * 5, "y contains NaN or None"),
+        (["a", np.nan] * 5, "y contains NaN, None or NA"),
         (np.array([0, "a"] * 5, dtype=object), "of different types, as 0 and 'a'"),
         (np.array([True, 2] * 5, dtype=object), "of different types, as True and 2"),
-        ([1.0, np.nan] * 5, "y contains NaN or None"),
-        ([None] * 10, "y contains NaN or None"),
+        ([1.0, np.nan] * 5, "y contains NaN, None or NA"),
+        ([None] * 10, "y contains NaN, None or NA"),
         ([[0, 1]] * 10, "1d array"),
         (None, "y is None"),
     ],
 )
-def test_bad_labels_are_refused(y, message):
+def test_bad_labels_are_rejected(y, message):
     with pytest.raises(ValueError, match=message):
         GraphClassifier().fit(np.arange(10.0)[:, None], y)
 
@@ -255,7 +255,7 @@ def test_bad_labels_are_refused(y, message):
 @pytest.mark.parametrize(
     "classifier", [GraphClassifier, LabelPropagation, SimilarityVoteClassifier]
 )
-def test_na_of_pandas_is_refused_as_none_is_and_its_remedy_works(classifier):
+def test_na_of_pandas_is_rejected_as_none_is_and_its_remedy_works(classifier):
     pandas = pytest.importorskip("pandas")
     X = np.arange(12.0)[:, None]
     y = pandas.Series(["a"] + [None] * 10 + ["b"]).astype("string")
@@ -266,7 +266,7 @@ def test_na_of_pandas_is_refused_as_none_is_and_its_remedy_works(classifier):
 
 
 @pytest.mark.parametrize(("y", "error"), [([0.5, 1.0], TypeError), ([-2, 0], ValueError)])
-def test_bad_class_numbers_are_refused(y, error):
+def test_bad_class_numbers_are_rejected(y, error):
     with pytest.raises(error, match="y "):
         class_probabilities(np.ones((2, 2)), y)
 
@@ -279,13 +279,13 @@ def test_bad_class_numbers_are_refused(y, error):
         ([[0.0, 1.0]], "y has 2"),
     ],
 )
-def test_bad_affinities_are_refused(X, message):
+def test_bad_affinities_are_rejected(X, message):
     with pytest.raises(ValueError, match=message):
         GraphClassifier(graph="precomputed").fit(np.array(X), [0, -1])
 
 
 @pytest.mark.parametrize(("name", "value"), [("ridge", -1.0), ("smoothness", 0.0)])
-def test_bad_penalties_are_refused_by_name(name, value):
+def test_bad_penalties_are_rejected_by_name(name, value):
     with pytest.raises(ValueError, match=f"{name}="):
         GraphClassifier(**{name: value}).fit(np.arange(4.0)[:, None], [0, 1, -1, -1])
 

@@ -6,7 +6,14 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from vicinal import GraphClassifier, LabelPropagation, SelfSmoothing, SimilarityVoteClassifier
+from vicinal import (
+    GraphClassifier,
+    GraphRegressor,
+    LabelPropagation,
+    SelfSmoothing,
+    SimilarityVoteClassifier,
+)
+from vicinal.semi_supervised import prior_values
 from vicinal.semi_supervised._locality import keep_local, most_similar
 
 
@@ -37,6 +44,21 @@ def test_a_constant_added_to_all_pairs_changes_nothing():
     with pytest.warns(UserWarning, match="full similarity matrix"):
         found = GraphClassifier(graph="precomputed").fit(W + 0.5, known)
     np.testing.assert_array_equal(found.affinity_.toarray() > 0, local.toarray() > 0)
+
+
+def test_a_regressor_on_a_full_matrix_uses_the_most_similar_items():
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 1))
+    W = 0.2 + np.exp(-((X - X.T) ** 2) / 0.02)
+    y = np.where(np.arange(120) % 6 == 0, X[:, 0], np.nan)
+    with pytest.warns(UserWarning, match="Only the 10 most similar items"):
+        model = GraphRegressor(graph="precomputed").fit(W, y)
+    expected = GraphRegressor(graph="precomputed").fit(most_similar(sparse.csr_array(W), 10), y)
+    np.testing.assert_array_equal(model.transduction_, expected.transduction_)
+    assert np.abs(model.transduction_ - X[:, 0]).mean() < 0.05
+    with np.errstate(all="ignore"):
+        everything = prior_values(W, y).values
+    assert np.abs(everything - X[:, 0]).mean() > 0.1
 
 
 def test_most_similar_items_are_those_of_the_literal_definition_with_ties():

@@ -133,7 +133,7 @@ def test_the_unit_of_the_affinity_does_not_matter(scale):
 @pytest.mark.parametrize(
     ("n_steps", "error"), [(0, ValueError), (1.5, TypeError), ("many", TypeError)]
 )
-def test_bad_numbers_of_steps_are_refused_before_any_graph_is_built(n_steps, error):
+def test_bad_numbers_of_steps_are_rejected_before_any_graph_is_built(n_steps, error):
     def never(X):
         raise AssertionError("the graph was built")
 
@@ -143,6 +143,6 @@ def test_bad_numbers_of_steps_are_refused_before_any_graph_is_built(n_steps, err
         propagate_labels(np.ones((2, 2)), [0, -1], n_steps)
 
 
-def test_labels_without_any_labelled_point_are_refused():
+def test_labels_without_any_labelled_point_are_rejected():
     with pytest.raises(ValueError, match="no point is labelled"):
         LabelPropagation().fit(np.arange(5.0)[:, None], [-1] * 5)

@@ -119,7 +119,7 @@ def test_bad_input_is_named(X, y, options, words):
 
 def test_one_label_leaves_none_to_vote():
     model = SimilarityVoteClassifier(similarity="precomputed").fit(np.eye(3), [0, -1, -1])
-    with pytest.warns(UserWarning, match=r"2 of 3 points remains unknown .* X\[1\]"):
+    with pytest.warns(UserWarning, match=r"2 of 3 points is unknown \(-1\), the first is X\[1\]"):
         assert model.predict(np.eye(3)).tolist() == [0, -1, -1]
     assert model.predict_proba(np.eye(3)).tolist() == [[1.0]] * 3
     with pytest.raises(ValueError, match="only one item"):

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from vicinal import Graph, GraphClassifier, GraphRegressor, LabelPropagation
 from vicinal.semi_supervised._class_mass import are_alike, mixture_proportions
 
-TWO_PARTS = Graph.from_edges(5, [[0, 1], [1, 2], [3, 4]], np.ones(3))
+TWO_COMPONENTS = Graph.from_edges(5, [[0, 1], [1, 2], [3, 4]], np.ones(3))
 
 
 @pytest.mark.parametrize("classifier", [GraphClassifier, LabelPropagation])
@@ -30,8 +30,11 @@ def test_nodes_that_no_label_reaches_are_unknown_in_every_type_of_class(
     y = np.array([classes[0], -1, classes[1], -1, -1], dtype=object)
     if classes.dtype.kind in "iuf":
         y = y.astype(np.float64 if classes.dtype.kind == "f" else np.int64)
-    with pytest.warns(UserWarning, match="no label reaches 2 of 5 points, the first is 3"):
-        model = classifier(graph="precomputed").fit(TWO_PARTS, y)
+    with pytest.warns(
+        UserWarning,
+        match=r"no label reaches 2 of 5 points \(the first is 3\); they get the class -1",
+    ):
+        model = classifier(graph="precomputed").fit(TWO_COMPONENTS, y)
     assert (model.transduction_[3:] == unknown).all()
     assert model.transduction_[0] == classes[0]
     assert model.transduction_[2] == classes[1]
@@ -47,11 +50,12 @@ def test_values_that_no_label_reaches_are_nan_and_do_not_spread_to_new_points(ri
     y = np.full((6, columns), np.nan)
     y[0], y[2] = 1.0, 3.0
     y = y[:, 0] if columns == 1 else y
-    with pytest.warns(UserWarning, match=r"no label reaches 3 of 6 .* given NaN"):
+    with pytest.warns(UserWarning, match=r"no label reaches 3 of 6 .* they get NaN"):
         model = GraphRegressor(ridge, graph_params={"n_neighbors": 2}).fit(X, y)
     assert np.isnan(model.transduction_[3:]).all()
     assert np.isfinite(model.transduction_[:3]).all()
-    found = model.predict([[1.2], [50.4]])
+    with pytest.warns(UserWarning, match=r"the value of 1 of 2 points is unknown \(NaN\)"):
+        found = model.predict([[1.2], [50.4]])
     assert found.shape == (2, *model.transduction_.shape[1:])
     assert np.isfinite(found[0]).all()
     assert np.isnan(found[1]).all()
@@ -61,7 +65,9 @@ def test_new_points_among_nodes_that_no_label_reaches_are_unknown():
     X = np.array([0.0, 1.0, 2.0, 50.0, 51.0, 52.0])[:, None]
     with pytest.warns(UserWarning, match="no label reaches 3 of 6"):
         model = GraphClassifier(graph_params={"n_neighbors": 2}).fit(X, [0, -1, 1, -1, -1, -1])
-    with pytest.warns(UserWarning, match=r"2 of 3 points remains unknown \(-1\).*X\[1\]"):
+    with pytest.warns(
+        UserWarning, match=r"the class of 2 of 3 points is unknown \(-1\), the first is X\[1\]"
+    ):
         assert model.predict([[0.1], [50.5], [51.0]]).tolist() == [0, -1, -1]
 
 
@@ -78,6 +84,29 @@ def test_points_far_from_everything_are_unknown_and_nothing_is_certain_about_the
     assert model.predict_proba(far)[0] == pytest.approx(frequencies)
     with pytest.warns(UserWarning, match="far from all training points"):
         assert model.predict(far).tolist() == [-1]
+
+
+@pytest.mark.parametrize("options", [{}, {"graph": "mst"}, {"scale": "local"}, {"scale": 1.0}])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_values_of_points_far_from_everything_are_nan_with_a_warning(options, columns):
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    y = X[:, :columns].squeeze()
+    model = GraphRegressor(random_state=0, **options).fit(X, y)
+    with pytest.warns(
+        UserWarning, match=r"the value of 2 of 4 .* the first is X\[1\]: they are far"
+    ):
+        values = model.predict([[0.1, 0.0, 0.0], [1e9] * 3, [0.0, 0.2, 0.0], [300.0, 0.0, 0.0]])
+    assert values.shape == (4, *y.shape[1:])
+    assert np.isnan(values[[1, 3]]).all()
+    assert np.isfinite(values[[0, 2]]).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [{}, {"graph": "mst"}, {"graph": "complete"}])
+def test_values_of_new_points_of_the_same_distribution_are_all_known(options):
+    X = np.random.default_rng(1).normal(size=(600, 4))
+    model = GraphRegressor(**options).fit(X[:300], X[:300, 0])
+    assert np.isfinite(model.predict(X[300:])).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"graph": "mst"}, {"graph": "complete"}])

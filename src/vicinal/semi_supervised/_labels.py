@@ -1,4 +1,4 @@
-"""Partly known targets, in and out: NaN marks an unknown value, -1 an unknown class."""
+"""Partially known targets: NaN marks an unknown value, -1 an unknown class."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from vicinal._core.tables import is_nothing, of_one_type
 from vicinal._core.validation import read_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 
+# Reason why the label of a new point is unknown.
+TOO_FAR = "they are far from all training points that labels reach"
+
 
 def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """y as floats with NaN where unknown, and the mask of the rows that are known."""
+    """Return y as floats with NaN where unknown, and the mask of known rows."""
     if read_array(y, "y").dtype.kind == "c":
         raise InvalidValueError("Complex data not supported: y holds complex numbers.")
     try:
         values = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidValueError(
-            "y does not hold numbers, but values are needed, and NaN where none is known; for "
-            "classes there is GraphClassifier."
+            "y must hold numbers, with NaN where unknown; use GraphClassifier for classes."
         ) from error
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
         raise InvalidValueError(
@@ -31,46 +33,46 @@ def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if n == 0:
         raise InvalidValueError("X and y have 0 points, but at least one labelled point is needed.")
     if np.isinf(values).any():
-        raise InvalidValueError("Input y contains infinity: mark values that are not known by NaN.")
+        raise InvalidValueError("Input y contains infinity; mark unknown values by NaN.")
     known = ~np.isnan(values)
     labelled = np.asarray(known.reshape(n, -1).all(axis=1))
     partly = known.reshape(n, -1).any(axis=1) & ~labelled
     if partly.any():
         raise InvalidValueError(
-            f"y[{int(np.argmax(partly))}] is NaN in some columns only, but a row must be known or "
-            "unknown as a whole; fit such columns one by one."
+            f"y[{int(np.argmax(partly))}] is NaN in some columns only, but rows must be known or "
+            "unknown as a whole; fit these columns separately."
         )
     if not labelled.any():
         raise InvalidValueError(
-            "Input y contains NaN only, so no point is labelled; give at least one value."
+            "Input y contains only NaN, so no point is labelled; give at least one value."
         )
     return values, labelled
 
 
 def check_codes(y: Any, n: int) -> np.ndarray:
-    """y as numbers of classes, -1 where unknown."""
+    """Return y as class codes, -1 where unknown."""
     codes = read_array(y, "y")
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise InvalidTypeError(
-            f"y has shape {codes.shape} and dtype {codes.dtype}, but a flat array of integers is "
-            "needed: classes from 0 on, -1 where unknown."
+            f"y has shape {codes.shape} and dtype {codes.dtype}, but a one-dimensional array "
+            "of integers is needed: classes 0, 1, ..., and -1 where unknown."
         )
     check_length(len(codes), n)
     codes = codes.astype(np.int64)
     if codes.min() < -1 or codes.max() < 0:
         raise InvalidValueError(
-            f"y runs from {codes.min()} to {codes.max()}, but classes from 0 on are needed, -1 "
-            "where unknown, and at least one that is known."
+            f"y ranges from {codes.min()} to {codes.max()}, but classes 0, 1, ... are needed, -1 where "
+            "unknown, and at least one known class."
         )
     return codes
 
 
 def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in y, sorted, and their number at each point, -1 where y is -1."""
+    """Return the sorted classes in y, and the code of the class of each point, -1 where y is -1."""
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    # Values first: a list of strings and -1 would become strings altogether.
+    # NumPy would convert a list of strings and -1 to strings.
     if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
         y = np.array(y, dtype=object)
     if isinstance(y, np.ma.MaskedArray):
@@ -79,17 +81,17 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     check_length(len(labels), n)
     if any(is_nothing(label) for label in labels.tolist()):
         raise InvalidValueError(
-            "Input y contains NaN or None or NA; mark classes that are not known by -1, as "
-            "y.astype(object).fillna(-1) does for a column of pandas."
+            "Input y contains NaN, None or NA; mark unknown classes by -1, for a pandas column with "
+            "y.astype(object).fillna(-1)."
         )
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise InvalidValueError(
-            "Input y contains infinity, which is no class; mark the unknown by -1."
+            "Input y contains infinity, which is not a class; mark unknown classes by -1."
         )
     if labels.dtype.kind == "f" and float(np.abs(labels).max(initial=0.0)) >= 2**53:
         raise InvalidValueError(
-            f"y holds {labels[np.argmax(np.abs(labels))]:g}, but classes that are floats must be whole "
-            "numbers below 2**53; make them integers or strings."
+            f"y holds {labels[np.argmax(np.abs(labels))]:g}, but float classes must be whole numbers "
+            "below 2**53; convert them to integers or strings."
         )
     if labels.dtype.kind == "O":
         unknown = np.array([not isinstance(label, str) and label == -1 for label in labels])
@@ -100,67 +102,66 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     known = labels[~unknown]
     if len(known) == 0:
         raise InvalidValueError(
-            "y holds -1 only, so no point is labelled; give the class of at least one point."
+            "y holds only -1, so no point is labelled; give the class of at least one point."
         )
     if known.dtype.kind == "O":
         known = of_one_type(known, "y")
     check_classification_targets(known)
     if known.dtype.kind in "US" and "-1" in known.astype(str):
         raise InvalidValueError(
-            "y holds the string '-1', but unknown classes are marked by the number -1; make y an "
-            "array of dtype object."
+            "y holds the string '-1', but the number -1 marks unknown classes; use an array of "
+            "dtype object."
         )
-    classes, numbers = np.unique(known, return_inverse=True)
+    classes, known_codes = np.unique(known, return_inverse=True)
     codes = np.full(n, -1)
-    codes[~unknown] = numbers
+    codes[~unknown] = known_codes
     return classes, codes
 
 
 def decode_classes(classes: np.ndarray, codes: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Classes by their number, and -1 where they are not known.
+    """Return the classes of codes, and -1 where they are unknown.
 
-    The number -1 is a class in no `encode_classes`, and neither is the string "-1", which stands for it
-    among strings. Truth values become 1 and 0.
+    Unknown strings become "-1", which `encode_classes` rejects as a class. Booleans become 1 and 0.
     """
-    found = classes[codes]
+    labels = classes[codes]
     if known.all():
-        return found
+        return labels
     if classes.dtype.kind in "US":
-        return np.where(known, found, np.array("-1", dtype=classes.dtype.kind))
+        return np.where(known, labels, np.array("-1", dtype=classes.dtype.kind))
     if classes.dtype.kind == "b":
-        found = found.astype(np.int64)
+        labels = labels.astype(np.int64)
     elif classes.dtype.kind not in "iuf":
-        found = found.astype(object)
-    return np.where(known, found, np.int8(-1) if found.dtype != object else -1)
+        labels = labels.astype(object)
+    return np.where(known, labels, np.int8(-1) if labels.dtype != object else -1)
 
 
 def frequencies(codes: np.ndarray) -> np.ndarray:
-    """Share of each class among the labelled."""
+    """Frequency of each class among the labels."""
     counts = np.bincount(codes[codes >= 0])
     return counts / counts.sum()
 
 
 def warn_unreached(reached: np.ndarray, given: str) -> None:
-    """Warn about nodes of a fit that no label reaches, and say what they were given instead."""
+    """Warn about training points that no label reaches, and say what they get instead."""
     if reached.all():
         return
     missed = np.flatnonzero(~reached)
     warnings.warn(
-        f"no label reaches {len(missed):,} of {len(reached):,} points, the first is {missed[0]}: they are "
-        f"given {given}. Label a point in each component of the graph, or connect the components, for "
-        "instance by Graph.connect() or more neighbours.",
+        f"no label reaches {len(missed):,} of {len(reached):,} points (the first is {missed[0]}); they get "
+        f"{given}. Label a point in each component of the graph, or connect the components with "
+        "Graph.connect() or more neighbours.",
         category=VicinalWarning,
         stacklevel=3,
     )
 
 
-def warn_unknown(known: np.ndarray, why: str) -> None:
-    """Warn about new points whose class remains unknown."""
+def warn_unknown(known: np.ndarray, target: str, marker: str, reason: str) -> None:
+    """Warn about new points whose ``target`` is unknown and marked by ``marker``."""
     if not known.all():
         missed = np.flatnonzero(~known)
         warnings.warn(
-            f"the class of {len(missed):,} of {len(known):,} points remains unknown (-1), the first is "
-            f"X[{missed[0]}]: {why}.",
+            f"the {target} of {len(missed):,} of {len(known):,} points is unknown ({marker}), the first is "
+            f"X[{missed[0]}]: {reason}.",
             category=VicinalWarning,
             stacklevel=3,
         )
@@ -169,13 +170,13 @@ def warn_unknown(known: np.ndarray, why: str) -> None:
 def check_length(length: int, n: int) -> None:
     if length != n:
         raise InvalidValueError(
-            f"y has {length} value(s), but X has {n} point(s); give one for each, and mark those "
-            "that are not known."
+            f"y has {length} value(s), but X has {n} point(s); give one for each point, and mark "
+            "unknown ones."
         )
 
 
 def count_points(X: Any) -> int:
-    """Number of points of a table, or of nodes of a graph, before anything is built."""
+    """Number of rows of a table or nodes of a graph, before anything is built."""
     from sklearn.utils.validation import _num_samples
 
     from vicinal.graphs.graph import Graph

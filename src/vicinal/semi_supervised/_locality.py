@@ -1,7 +1,7 @@
-"""Similarities of all pairs, as far as labels may spread along them.
+"""Sparsification of full similarity matrices along which labels would spread everywhere.
 
-Labels spread along the links of near items. In a full matrix the many small similarities of unlike items
-outweigh the few large ones, every label reaches everything in one step, and the most frequent class wins.
+Labels should spread between similar items. In a full matrix, the many small similarities outweigh the few
+large ones: every label reaches all items in one step, and the most frequent class wins.
 """
 
 from __future__ import annotations
@@ -14,58 +14,64 @@ from scipy import sparse
 from vicinal._core.parallel import blocks
 from vicinal.exceptions import VicinalWarning
 
-# As many as `knn` connects by default.
+# The default of `knn`.
 NEIGHBORS = 10
 # A matrix is full if it stores more than this fraction of all pairs.
-FULL = 0.5
+FULL_DENSITY = 0.5
 ENTRIES_PER_BLOCK = 1 << 22
 
 
-def keep_local(affinity: sparse.csr_array, n_classes: int) -> sparse.csr_array:
-    """The affinity as it is, or of a full one without focus the most similar items of each item.
+def keep_local(affinity: sparse.csr_array, n_groups: int) -> sparse.csr_array:
+    """Keep only the most similar items of each item if the affinity is full and not local.
 
-    It has no focus if the weight of a typical item is spread over more than half as many items as a class
-    has. The number of items that a weight is spread over is its participation ratio.
+    It is not local if the weight of a typical item is spread over more than half the items of an
+    average group. The participation ratio of a row is the number of items its weight is spread over.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+        Symmetric and nonnegative.
+    n_groups : int
+        Number of groups to separate: the classes, or 2 for a value that is not constant.
     """
     n = affinity.shape[0]
-    if affinity.nnz <= FULL * n * n or n <= NEIGHBORS + 1:
+    if affinity.nnz <= FULL_DENSITY * n * n or n <= NEIGHBORS + 1:
         return affinity
     spread = _spread(affinity)
-    if spread <= 0.5 * n / n_classes:
+    if spread <= 0.5 * n / n_groups:
         return affinity
     warnings.warn(
-        f"X is a full similarity matrix in which the weight of a typical item is spread over {spread:.0f} of "
-        f"{n} items, so that labels would reach everything at once: only the {NEIGHBORS} most similar items "
-        "of each are used. To choose another number, give a sparse matrix that holds no others.",
+        f"X is a full similarity matrix, and the weight of a typical item is spread over {spread:.0f} of "
+        f"{n} items, so labels would not stay local. Only the {NEIGHBORS} most similar items of each item "
+        "are used; pass a sparse matrix to choose another number.",
         category=VicinalWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return most_similar(affinity, NEIGHBORS)
 
 
 def most_similar(affinity: sparse.csr_array, k: int) -> sparse.csr_array:
-    """The entries that are among the k largest of their row or column, and all that equal the last one."""
+    """Entries among the k largest of their row or column, and all entries tied with the k-th."""
     n = affinity.shape[0]
     parts = []
     for a, b in blocks(n, max(1, ENTRIES_PER_BLOCK // n)):
         rows = affinity[a:b].toarray()
         rows[np.arange(b - a), np.arange(a, b)] = 0.0
-        least = np.partition(rows, n - k, axis=1)[:, n - k, None]
-        parts.append(sparse.csr_array(np.where(rows >= least, rows, 0.0)))
+        smallest_kept = np.partition(rows, n - k, axis=1)[:, n - k, None]
+        parts.append(sparse.csr_array(np.where(rows >= smallest_kept, rows, 0.0)))
     kept = sparse.csr_array(sparse.vstack(parts))
     return sparse.csr_array(kept.maximum(kept.T))
 
 
 def _spread(affinity: sparse.csr_array) -> float:
-    """Number of items that the weight of a typical item is spread over."""
-    own = affinity.diagonal()
-    # Relative to the largest, so that squares neither overflow nor vanish.
+    """Median participation ratio of the rows, without the diagonal."""
     largest = affinity.max()
     if largest == 0:
         return 0.0
+    # Relative to the largest, so that squares neither overflow nor underflow.
     scaled = affinity / largest
-    own = own / largest
-    total = np.asarray(scaled.sum(axis=1)).ravel() - own
-    squares = np.asarray(scaled.power(2).sum(axis=1)).ravel() - own**2
-    ratio = np.divide(total**2, squares, out=np.zeros(len(own)), where=squares > 0)
+    diagonal = scaled.diagonal()
+    total = np.asarray(scaled.sum(axis=1)).ravel() - diagonal
+    squares = np.asarray(scaled.power(2).sum(axis=1)).ravel() - diagonal**2
+    ratio = np.divide(total**2, squares, out=np.zeros(len(diagonal)), where=squares > 0)
     return float(np.median(ratio))

@@ -1,40 +1,54 @@
-"""Values of points from the values of a few, by a graph prior."""
+"""`GraphRegressor`: values of points from the values of a few, by a graph prior."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from vicinal._base.graph_estimator import GraphEstimator
 from vicinal.exceptions import InvalidValueError
-from vicinal.semi_supervised._labels import check_values, count_points, warn_unreached
+from vicinal.semi_supervised._labels import (
+    TOO_FAR,
+    check_values,
+    count_points,
+    warn_unknown,
+    warn_unreached,
+)
+from vicinal.semi_supervised._transductive import TransductiveEstimator
 from vicinal.semi_supervised.graph_prior import check_penalties, spread_values
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike, RandomStateLike, ScaleLike
+    from vicinal.graphs.graph import Graph
 
-class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
+# Values that are not constant form at least two groups, low and high ones.
+MIN_GROUPS = 2
+
+
+class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
     """Regression with few labels: a function that varies little along a graph.
 
-    It minimises ||y - f||^2 over the labelled + ridge ||f||^2 + smoothness f'Lf, see
+    It minimises ||y - f||^2 over the labelled points + ridge ||f||^2 + smoothness f'Lf, see
     `vicinal.semi_supervised.prior_values`.
 
-    The defaults have the highest mean R^2, or nearly, of smoothness 0.001 to 10 and ridges 0 and 0.001
-    on five sets with 2, 10 and 30 % of the points labelled. Where the points lie on a manifold the
-    graph is worth much: 0.99 at 2 % on a Swiss roll, where the 5 nearest labelled points give 0.65.
-    Where they fill their space it is not: 0.54 against 0.65 at 30 % on Friedman's ten features.
+    Among smoothness 0.001 to 10 and ridge 0 or 0.001, the defaults have the highest mean R^2, or nearly
+    so, on five data sets with 2, 10 and 30 % of the points labelled. The graph helps most if the points
+    lie on a manifold: with 2 % labels on a Swiss roll, R^2 is 0.99, and 0.65 for the 5 nearest labelled
+    points. It does not help if they fill their space: 0.54 against 0.65 with 30 % labels on Friedman's
+    ten features.
 
     Parameters
     ----------
     ridge : float, default=0.0
-        How strongly every value is drawn to 0. It acts on all points, so with few labels a small
-        one weighs much.
+        Strength of the shrinkage of all values to 0. It acts on all points, so even a small ridge
+        matters if labels are few.
     smoothness : float, default=0.01
-        > 0, how much a difference along an edge costs, against a difference from a label: raise it
-        where labels are noisy.
+        Cost > 0 of a difference along an edge, relative to a difference from a label. Increase it if
+        labels are noisy.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
@@ -43,20 +57,23 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
     n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores. Results do not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
     transduction_ : ndarray of the shape of y
         Value of each training point.
     reached_ : ndarray of bool of shape (n,)
-        False for points that no label reaches, as in a component without labels: their value is NaN,
-        and a warning says so.
+        False for points that no label reaches, as in a component without labels. Their value is NaN,
+        with a warning.
     graph_ : Graph or None
+        The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
+        The affinities along which values spread.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     Examples
     --------
@@ -75,10 +92,10 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         ridge: float = 0.0,
         smoothness: float = 0.01,
         *,
-        graph: Any = "knn",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
         n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
@@ -91,30 +108,33 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> GraphRegressor:
+    def fit(self, X: Graph | MatrixLike, y: ArrayLike) -> GraphRegressor:
         """Build the graph and spread the values along it.
 
         Parameters
         ----------
-        X : array of shape (n, n_features), Graph, or affinity matrix
-            Points; or with ``graph="precomputed"`` a symmetric affinity matrix, sparse or dense. A
-            `Graph` is taken as it is, whatever ``graph`` says.
-        y : array of shape (n,) or (n, n_outputs)
+        X : array-like of shape (n, n_features), Graph, or affinity matrix
+            Points; with ``graph="precomputed"``, a symmetric affinity matrix, sparse or dense. A
+            `Graph` is used as it is, whatever the parameter ``graph``. If the weights of a full matrix
+            are spread over more than a quarter of the items, only the 10 most similar items of each
+            item are used, with a warning.
+        y : array-like of shape (n,) or (n, n_outputs)
             Values; NaN, in the whole row, where unknown.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if y is None:
             raise InvalidValueError(
-                "GraphRegressor requires y to be passed, but the target y is None; mark points "
-                "without a value by NaN."
+                "GraphRegressor requires y to be passed, but the target y is None; mark unknown "
+                "values by NaN."
             )
         check_penalties(self.ridge, self.smoothness)
         values, labelled = check_values(y, count_points(X))
         self.transduction_, self.reached_ = spread_values(
-            self._build_affinity(X),
+            self._local_affinity(X, MIN_GROUPS),
             values,
             labelled,
             self.ridge,
@@ -126,25 +146,30 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, GraphEstimator):
         warn_unreached(self.reached_, "NaN")
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Value of new points: the weighted mean of their nearest training points' values.
+    def predict(self, X: MatrixLike) -> np.ndarray:
+        """Predict values: the weighted mean of those of the nearest training points.
 
-        Training points that no label reaches do not count; where there are no others, the value is NaN.
+        Training points that no label reaches are left out.
 
         Parameters
         ----------
-        X : array of shape (m, n_features)
+        X : array-like of shape (m, n_features)
+            New points.
 
         Returns
         -------
         ndarray of shape (m,) or (m, n_outputs)
+            NaN for points far from all training points that labels reach, with a warning.
         """
-        check_is_fitted(self)
-        weights = self._weights_of(X)
+        weights, _, known = self._evidence(X)
+        warn_unknown(known, "value", "NaN", TOO_FAR)
         values = self.transduction_.reshape(len(self.reached_), -1)
         total = weights @ self.reached_.astype(np.float64)
-        found = weights @ np.where(self.reached_[:, None], values, 0.0)
-        found = np.divide(
-            found, total[:, None], out=np.full_like(found, np.nan), where=total[:, None] > 0
+        predicted = weights @ np.where(self.reached_[:, None], values, 0.0)
+        predicted = np.divide(
+            predicted,
+            total[:, None],
+            out=np.full_like(predicted, np.nan),
+            where=known[:, None],
         )
-        return found.reshape(-1, *self.transduction_.shape[1:])
+        return predicted.reshape(-1, *self.transduction_.shape[1:])

@@ -224,7 +224,7 @@ class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
 
     def _decided(self, votes: np.ndarray) -> np.ndarray:
         known = np.asarray(votes.any(axis=1))
-        warn_unknown(known, "they are not similar to any labelled item")
+        warn_unknown(known, "class", "-1", "they are not similar to any labelled item")
         return decode_classes(self.classes_, votes.argmax(axis=1), known)
 
     def _takes_sparse(self) -> bool:

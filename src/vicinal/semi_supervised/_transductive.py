@@ -1,0 +1,68 @@
+"""What estimators for few labels share: local affinities, and the evidence at new points."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._base.graph_estimator import GraphEstimator
+from vicinal.graphs.affinities import EDGES_PER_NODE, FAR_OUT, edge_scale
+from vicinal.semi_supervised._locality import keep_local
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike
+    from vicinal.graphs.graph import Graph
+
+
+class TransductiveEstimator(GraphEstimator):
+    """Base of estimators that spread labels over all nodes of a graph."""
+
+    reached_: np.ndarray
+
+    def _local_affinity(self, X: Graph | MatrixLike, n_groups: int) -> sparse.csr_array:
+        """The affinity; a full matrix that cannot separate ``n_groups`` groups is made sparse."""
+        affinity = self._build_affinity(X)
+        if self.graph_ is None:
+            affinity = self.affinity_ = keep_local(affinity, n_groups)
+        return affinity
+
+    def _evidence(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+        """How new points depend on the labels.
+
+        Returns
+        -------
+        weights : csr_array of shape (m, n)
+            Weights of the nearest training points; rows sum to 1.
+        proximity : ndarray of shape (m,)
+            1 for points as close to training points as these are to each other, 0 far away.
+        known : ndarray of bool of shape (m,)
+            Whether any labels reach the point.
+        """
+        check_is_fitted(self)
+        indices, distances = self._neighbors_of(X)
+        weights = self._kernel_weights(indices, distances)
+        proximity = self._proximity(indices, distances)
+        reached = weights @ self.reached_.astype(np.float64)
+        return weights, proximity, proximity * reached > np.finfo(np.float64).eps
+
+    def _proximity(self, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """A Gaussian of the mean distance, relative to that of the nearest training points.
+
+        It starts to fall where `Graph.affinity` treats training points as outliers.
+        """
+        graph = self.graph_
+        assert graph is not None  # otherwise there are no neighbours
+        scales = np.asarray(edge_scale(graph, "local"))
+        typical = self.scale if isinstance(self.scale, numbers.Real) else np.median(scales)
+        nearest = slice(0, EDGES_PER_NODE)
+        usual = np.maximum(scales[indices[:, nearest]].mean(axis=1), float(typical))
+        with np.errstate(over="ignore", under="ignore"):
+            nearest_distances = distances[:, nearest]
+            # Missing neighbours are at infinite distance.
+            length = nearest_distances.mean(axis=1, where=np.isfinite(nearest_distances))
+            ratio = np.maximum(length / usual / FAR_OUT, 1.0)
+            return np.exp(0.5 * (1.0 - np.square(ratio)))
