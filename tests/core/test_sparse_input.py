@@ -1,6 +1,7 @@
 """Sparse matrices with wrong index arrays are rejected wherever they enter, in every format."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -235,7 +236,7 @@ def test_files_of_malformed_matrices_end_in_one_line(words, form, tmp_path, caps
     arrays = {"data": np.ones(3)} | FILES[form]
     np.savez("x.npz", format=form, shape=[3, 3], **arrays)
     assert main([words[0], "x.npz", *words[1:]]) == 2
-    assert "vicinal: error: x.npz " in capsys.readouterr().err
+    assert re.match(r"vicinal: error: (cannot read )?x\.npz ", capsys.readouterr().err)
 
 
 def test_an_annotated_file_with_wrong_indices_ends_in_one_line(tmp_path, capsys):
