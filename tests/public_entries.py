@@ -159,7 +159,9 @@ def public_entries() -> list[Entry]:
 
 
 def _subpackages() -> list[Any]:
-    names = sorted(n for n in vicinal.__all__ if inspect.ismodule(getattr(vicinal, n)))
+    # Nobody passes values to errors.
+    names = set(vicinal.__all__) - {"exceptions"}
+    names = sorted(n for n in names if inspect.ismodule(getattr(vicinal, n)))
     return [importlib.import_module(f"vicinal.{name}") for name in names]
 
 
@@ -251,7 +253,12 @@ def _parameters(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def _arguments(name: str, signature: inspect.Signature) -> dict[str, Any]:
-    required = [p for p, v in signature.parameters.items() if v.default is v.empty and p != "self"]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [
+        p
+        for p, v in signature.parameters.items()
+        if v.default is v.empty and p != "self" and v.kind not in variadic
+    ]
     missing = object()
     values = {p: _typical(name, p, missing) for p in required}
     unknown = [p for p, value in values.items() if value is missing]

@@ -6,6 +6,16 @@ fits, so ``except ValueError`` keeps working.
 
 from __future__ import annotations
 
+__all__ = [
+    "InsufficientMemoryError",
+    "InvalidTypeError",
+    "InvalidValueError",
+    "MissingDependencyError",
+    "NotConvergedError",
+    "VicinalError",
+    "VicinalWarning",
+]
+
 
 class VicinalError(Exception):
     """Base of all errors that vicinal raises."""
