@@ -118,6 +118,8 @@ WITHOUT = {
 # Options of estimators that keep a fit on a few points possible.
 SMALL = {"n_neighbors": 3, "graph_params": {"n_neighbors": 3}}
 
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -249,15 +251,15 @@ def _entry(name: str, function: Any, options: tuple[str, ...] = ()) -> Entry:
 
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:
-    return dict(inspect.signature(function).parameters)
+    found = inspect.signature(function).parameters
+    return {name: value for name, value in found.items() if value.kind not in VARIADIC}
 
 
 def _arguments(name: str, signature: inspect.Signature) -> dict[str, Any]:
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     required = [
         p
         for p, v in signature.parameters.items()
-        if v.default is v.empty and p != "self" and v.kind not in variadic
+        if v.default is v.empty and p != "self" and v.kind not in VARIADIC
     ]
     missing = object()
     values = {p: _typical(name, p, missing) for p in required}

@@ -222,14 +222,14 @@ class DiffusionMaps(ConnectedEmbedding):
         if isinstance(self.t, str) and self.t != "auto":
             raise InvalidValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
         given = None if isinstance(self.t, str) else check_steps(self.t)
-        check_real(self.alpha, "alpha", low=0.0, high=1.0)
+        alpha = check_real(self.alpha, "alpha", low=0.0, high=1.0)
         affinity = self._connected_affinity(X)
         if self.graph_ is not None:
             self.affinity_ = with_diagonal(affinity.weights)
             affinity = SparseAffinity(self.affinity_)
-        self._density = affinity.degrees() ** self.alpha if self.alpha > 0 else None
-        if self.alpha > 0:
-            weights = without_density(affinity.weights, affinity.degrees(), self.alpha)
+        self._density = affinity.degrees() ** alpha if alpha > 0 else None
+        if alpha > 0:
+            weights = without_density(affinity.weights, affinity.degrees(), alpha)
             affinity = SparseAffinity(weights)
         sums = affinity.degrees()
         pairs = eigenpairs_by_modulus(
