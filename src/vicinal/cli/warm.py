@@ -134,6 +134,9 @@ def _estimators(few: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     some_known = np.where(np.arange(len(few)) < 30, classes, -1)
     for method in CLUSTERS.values():
         yield partial(getattr(vicinal, method.estimator)(n_clusters=3, **method.fixed).fit, few)
+    for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
+        yield partial(estimator().fit, few)  # the number of clusters is found
+    yield partial(vicinal.OutlierDetector().fit, few)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
         yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, few)
     yield lambda: vicinal.Isomap(n_landmarks=50).fit(few).transform(few[:5] + 0.01)
