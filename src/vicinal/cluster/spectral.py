@@ -1,4 +1,4 @@
-"""`SpectralClustering`: cuts of a graph through its leading eigenvectors."""
+"""`SpectralClustering`: clusters of a graph from its leading eigenvectors."""
 
 from __future__ import annotations
 
@@ -23,56 +23,59 @@ from vicinal.similarity.paths.similarity import path_similarity
 
 
 class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
-    """Clusters of a graph: parts that a random walk seldom leaves.
+    """Cluster points by the leading eigenvectors of their graph.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. "auto" tests the densities and communities of the points against what chance
-        makes of one cluster (`vicinal.cluster.estimate_clusters`); it may be 1. Graphs without points, other
-        metrics and fewer than 40 distinct points have the number with the clearest gap in the spectrum. Path
-        similarities need a number: their kernel is so wide that the spectrum shows no gap.
+        Number of clusters. "auto" tests the densities and communities of the points against a null model of
+        one cluster (`vicinal.cluster.estimate_clusters`) and may give 1. For graphs without points, other
+        metrics, and fewer than 40 distinct points it uses the largest eigengap. Path similarities need a
+        number: their kernel is so wide that there is no eigengap.
     method : {"njw", "ncut"}, default="njw"
-        "njw": rows of the eigenvectors of D^-1/2 W D^-1/2 on the unit sphere (Ng, Jordan and Weiss).
+        "njw": eigenvectors of D^-1/2 W D^-1/2 with rows of unit length (Ng, Jordan and Weiss).
         "ncut": generalised eigenvectors of the normalised cut (Shi and Malik).
     assign : {"auto", "kmeans", "discretize"}, default="auto"
-        How rows become clusters; "auto" is k-means for "njw", discretize (Yu and Shi) for "ncut".
+        How rows are assigned to clusters; "auto" is k-means for "njw" and discretize (Yu and Shi) for
+        "ncut".
     disconnected : {"merge", "raise"}, default="merge"
-        If the graph has more components than clusters: join the nearest components, or explain.
+        If the graph has more components than clusters: merge the nearest components, or raise an error.
     max_clusters : int, default=20
-        Most clusters that "auto" looks for a gap of the spectrum after.
+        Maximum number of clusters for "auto" by the eigengap.
     graph : str or callable, default="knn"
-        Name of a function of `vicinal.graphs`, a function from points to a `Graph`,
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" if X is an affinity matrix ("precomputed" means the same, as in
         scikit-learn), or "precomputed_distances" if X holds distances: a dense matrix of all pairs, or a
-        sparse one of neighbours, as `KNNTransformer` and scikit-learn's `KNeighborsTransformer` and
-        `RadiusNeighborsTransformer` return. `path_similarity` itself makes it robust path-based
-        spectral clustering (Chang and Yeung), at O(n) though every pair has an affinity. A `Graph`
-        or a `PathSimilarity` as X is always taken as it is.
+        sparse matrix of neighbours as returned by `KNNTransformer` and scikit-learn's
+        `KNeighborsTransformer` and `RadiusNeighborsTransformer`. "path_similarity", or the function,
+        gives robust path-based spectral clustering (Chang and Yeung) in O(n), although every pair has
+        an affinity; if X is a `Graph`, paths follow its edges. Otherwise a `Graph` as X is used as it
+        is, and so is a `PathSimilarity`.
     graph_params : dict, optional
-        Parameters of that function, for instance ``{"k": 15}``.
+        Parameters of that function, for instance ``{"n_neighbors": 15}``.
     scale : float, "auto" or "local", default="auto"
         Scale of the affinity, as for `Graph.affinity`.
-    random_state : int, RandomState or None
-        Seed of the graph, if it needs one, and of the assignment.
+    random_state : int, RandomState or None, default=None
+        Seed of the graph, if it is random, and of the assignment.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar on long work if above 0.
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
-    labels_ : ndarray of int (n,)
-        Cluster of each point, numbered by their first points.
+    labels_ : ndarray of int of shape (n,)
+        Cluster of each point, numbered by first occurrence.
     n_clusters_ : int
+        Number of clusters.
     eigenvalues_ : ndarray
         Leading eigenvalues of the normalised affinity, descending.
     eigengaps_ : ndarray
-        With "auto", entry k - 1 tells how clearly the spectrum speaks for k clusters; the first is
-        the threshold that others had to exceed (see `vicinal.cluster._eigengap`).
+        With "auto", entry k - 1 is the evidence for k clusters; the first entry is the threshold for the
+        others (see `vicinal.cluster._eigengap`).
     n_clusters_candidates_ : list of (int, float)
-        With "auto" on points, numbers of clusters with their scores, the chosen one first; above 1 is more
-        than chance explains.
+        With "auto" on points, candidate numbers of clusters with their scores, the chosen one first; a
+        score above 1 is significant.
     cluster_evidence_ : ClusterEvidence
         With "auto" on points, all that the number was read from (see `vicinal.cluster.estimate_clusters`).
     cluster_layers_ : list of Layer
@@ -80,12 +83,14 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     probabilities_ : ndarray (n, n_clusters + 1)
         Membership of each point in each cluster, shared with the clusters of its neighbours, and last the
         probability that it is background noise (0 unless the number was found from points). Rows sum to 1.
-    embedding_ : ndarray (n, n_clusters)
-        Rows that were assigned; absent if components were merged.
+    embedding_ : ndarray of shape (n, n_clusters)
+        The rows assigned to clusters; not set if components were merged.
     graph_ : Graph or None
+        The graph; None if X is an affinity matrix or path similarities are used.
     affinity_ : csr_array or PathSimilarity
+        Affinities of the points.
     scale_ : float, ndarray or None
-        Of path similarities their sigma.
+        Scale of the affinities, or the sigma of path similarities.
 
     References
     ----------
@@ -139,12 +144,15 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, PathSimilarity, or affinity (n, n)
-        y : ignored
+        X : array-like of shape (n, n_features), Graph, PathSimilarity, or affinity of shape (n, n)
+            Points, a graph, or affinities.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_choice(self.method, "method", METHODS)
         assign = resolve_assign(self.method, self.assign)
@@ -173,16 +181,16 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points, through the Nystrom extension of the eigenvectors.
+        """Predict the clusters of new points with the Nystrom extension of the eigenvectors.
 
         Parameters
         ----------
-        X : array (m, n_features)
-            New points; distances to the training points if these were given as distances.
+        X : array-like of shape (m, n_features)
+            New points; distances to the training points if the model was fitted on distances.
 
         Returns
         -------
-        ndarray of int (m,)
+        ndarray of int of shape (m,)
             Training points keep their clusters.
         """
         check_is_fitted(self)
@@ -250,9 +258,9 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     def _warn_disconnected(self, n_components: int) -> None:
         if n_components > self.n_clusters_:
             if self.disconnected == "merge":
-                warn_disconnected(n_components, "the nearest components are merged to clusters")
+                warn_disconnected(n_components, "the nearest components are merged into clusters")
         elif n_components > 1:
-            warn_disconnected(n_components, "no cluster has points of two components")
+            warn_disconnected(n_components, "no cluster spans two components")
 
     def _merge(self, affinity: SpectralAffinity, n_components: int) -> None:
         if self.disconnected == "raise":

@@ -1,4 +1,4 @@
-"""What embeddings by the random walk share: a graph in one piece, and a place for each point."""
+"""What embeddings by random walks share: a connected graph, and one row per point."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._core.precision import PreservesPrecision
 from vicinal._core.validation import check_choice, check_count
 from vicinal.exceptions import InvalidValueError
+from vicinal.graphs.graph import Graph
 
-# A link between components weighs at least this much, or it would not connect: its length is far
-# above the scale of the edges.
-LINK = 1e-3
-# What embeddings do about a graph in several components.
+# Minimum affinity of an added edge: its length is far above the scale of the other edges, so the
+# kernel would hardly connect the components.
+MIN_BRIDGE_AFFINITY = 1e-3
+# What embeddings do with a disconnected graph.
 CONNECTED = (
-    "the shortest edges between components were added; take more neighbours if the data should be in one "
-    "component, or give disconnected='raise'"
+    "the shortest edges between components were added; use more neighbours to connect the graph, or set "
+    "disconnected='raise'"
 )
 
 
@@ -34,11 +35,24 @@ class ConnectedEmbedding(
     embedding_: np.ndarray
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """`fit`, and the embedding of the points."""
+        """Fit the model and return the embedding of the points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), Graph, or affinity of shape (n, n)
+            As for `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The embedding.
+        """
         return self.fit(X).embedding_
 
     def _connected_affinity(self, X: Any) -> SparseAffinity:
-        """Affinity in one piece, of which ``n_components`` directions can be taken."""
+        """A connected affinity with at least ``n_components`` nontrivial directions."""
         check_count(self.n_components, "n_components")
         check_choice(self.disconnected, "disconnected", ("connect", "raise"))
         affinity = self._connected(SparseAffinity(self._build_affinity(X)))
@@ -47,7 +61,7 @@ class ConnectedEmbedding(
             self.n_components,
             "n_components",
             high=n - 1,
-            remedy=f"X has n_samples={n}, and the first direction is constant.",
+            remedy=f"X has n_samples={n}, and the first eigenvector is constant.",
         )
         self._n_features_out = self.n_components
         return affinity
@@ -59,18 +73,20 @@ class ConnectedEmbedding(
             return affinity
         if self.disconnected == "raise" or self.graph_ is None or self.graph_.points is None:
             raise InvalidValueError(
-                f"there are {n_components} components, and an embedding needs one; connect the graph, "
-                "take more neighbours, or fit on points with disconnected='connect'."
+                f"the graph has {n_components} components, but the embedding needs a connected graph; "
+                "connect it, use more neighbours, or fit on points with disconnected='connect'."
             )
         warn_disconnected(n_components, CONNECTED)
         self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)
-        self.affinity_ = _with_links(self.graph_, self._affinity_of(self.graph_), components)
+        self.affinity_ = _with_bridges(self.graph_, self._affinity_of(self.graph_), components)
         return SparseAffinity(self.affinity_)
 
 
-def _with_links(graph: Any, weights: sparse.csr_array, components: np.ndarray) -> sparse.csr_array:
-    """Affinities in which edges between different components are strong enough to connect."""
+def _with_bridges(
+    graph: Graph, weights: sparse.csr_array, components: np.ndarray
+) -> sparse.csr_array:
+    """Affinities with a minimum for the edges between components."""
     rows = np.repeat(np.arange(graph.n_nodes), graph.degrees)
-    links = components[rows] != components[graph.indices]
-    values = np.where(links, np.maximum(weights.data, LINK), weights.data)
+    bridges = components[rows] != components[graph.indices]
+    values = np.where(bridges, np.maximum(weights.data, MIN_BRIDGE_AFFINITY), weights.data)
     return sparse.csr_array((values, weights.indices, weights.indptr), shape=weights.shape)

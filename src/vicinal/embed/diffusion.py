@@ -1,4 +1,4 @@
-"""Diffusion maps: points are near each other if random walks from them go the same ways.
+"""Diffusion maps: points are close if random walks from them have similar distributions.
 
 The squared diffusion distance sums (p_t(i, k) - p_t(j, k))^2 / phi(k) over all k, p_t the walk after t
 steps and phi its stationary distribution. In the eigenvectors of the walk it is Euclidean: the
@@ -25,8 +25,8 @@ from vicinal.operators.laplacians import as_affinity, degrees, normalized_affini
 from vicinal.similarity.smoothing._spectral import all_pairs
 from vicinal.similarity.smoothing.operator import check_steps
 
-# With t="auto": what the first direction left out may weigh beside the first one kept.
-FAINT = 0.1
+# With t="auto": maximum weight of the first discarded direction, relative to the first one.
+MAX_RELATIVE_WEIGHT = 0.1
 MAX_STEPS = 1e6
 
 
@@ -37,16 +37,16 @@ class DiffusionSpectrum(NamedTuple):
     vectors: np.ndarray
     stationary: np.ndarray
 
-    def places(self, t: float) -> np.ndarray:
-        """Coordinates after t steps, around their mean."""
-        # The sign of a negative eigenvalue would only mirror its axis.
-        places = self.vectors * np.abs(self.values) ** t
-        return places - self.stationary @ places
+    def coordinates(self, t: float) -> np.ndarray:
+        """Centred coordinates after t steps."""
+        # The sign of a negative eigenvalue would only reflect its axis.
+        coordinates = self.vectors * np.abs(self.values) ** t
+        return coordinates - self.stationary @ coordinates
 
     def distances(self, t: float) -> np.ndarray:
         """Diffusion distances of all pairs after t steps."""
-        places = self.places(t)
-        products = places @ places.T
+        coordinates = self.coordinates(t)
+        products = coordinates @ coordinates.T
         squares = np.diagonal(products)
         products = squares[:, None] + squares - 2.0 * products
         np.fill_diagonal(products, 0.0)
@@ -54,25 +54,26 @@ class DiffusionSpectrum(NamedTuple):
 
 
 def diffusion_distance(affinity: Any, t: float = 1.0, *, alpha: float = 0.0) -> np.ndarray:
-    """Diffusion distances of all pairs of nodes, exact.
+    """Compute the exact diffusion distances of all pairs of nodes.
 
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
-        Symmetric nonnegative weights. For a graph they are its `Graph.affinity` and 1 on the diagonal, as
-        for `DiffusionMaps`. Every node needs some.
+        Symmetric nonnegative weights, at least one per node. For a graph, its `Graph.affinity` with 1 on
+        the diagonal, as for `DiffusionMaps`.
     t : float, default=1.0
-        Number of steps, >= 0; need not be whole.
+        Number of steps >= 0, not necessarily an integer.
     alpha : float, default=0.0
-        Share of the density of nodes that is taken out first, from 0 to 1, see `DiffusionMaps`.
+        Exponent of the density normalisation, from 0 to 1, see `DiffusionMaps`.
 
     Returns
     -------
     ndarray of shape (n, n)
+        Diffusion distances.
 
     See Also
     --------
-    DiffusionMaps : coordinates in few dimensions, for many points.
+    vicinal.embed.DiffusionMaps : Low-dimensional coordinates for many points.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def diffusion_distance(affinity: Any, t: float = 1.0, *, alpha: float = 0.0) -> 
 
 
 def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectrum:
-    """All eigenpairs of the walk on an affinity, from which distances after any t follow."""
+    """All eigenpairs of the walk on an affinity; they give the distances for any t."""
     weights = as_affinity(affinity)
     if isinstance(affinity, Graph):
         weights = with_diagonal(weights)
@@ -101,8 +102,8 @@ def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectru
     sums = degrees(weights)
     if not (sums > 0).all():
         raise InvalidValueError(
-            f"node {int(np.argmin(sums))} has no affinity to any node, itself included, so no walk "
-            "leaves or reaches it; drop it, or set its diagonal entry."
+            f"node {int(np.argmin(sums))} has no affinity to any node, including itself; remove it or "
+            "set its diagonal entry."
         )
     pairs = all_pairs(normalized_affinity(weights, sums).toarray(), np.sqrt(sums))
     return DiffusionSpectrum(
@@ -111,16 +112,16 @@ def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectru
 
 
 def with_diagonal(weights: sparse.csr_array) -> sparse.csr_array:
-    """Affinities of a graph, which has no loops, and the kernel's value at a distance of 0.
+    """Affinities of a graph with 1 on the diagonal, the kernel's value at distance 0.
 
-    A walk without it never stays where it is, and its eigenvalues are not those of the kernel.
+    Without it, the walk could not stay at a node, and its eigenvalues would not be those of the kernel.
     """
     return sparse.csr_array(weights + sparse.eye_array(weights.shape[0], format="csr"))
 
 
 def without_density(weights: sparse.csr_array, sums: np.ndarray, alpha: float) -> sparse.csr_array:
     """w_ij / (d_i d_j)^alpha, d the degrees: with alpha = 1 a walk does not depend on the density."""
-    # Relative to the largest: sums of very large or small weights have no powers.
+    # Relative to the largest: powers of very large or small sums would overflow or underflow.
     largest = sums.max()
     factors = np.where(sums > 0, sums / (largest if largest > 0 else 1.0), 1.0) ** -alpha
     values = np.repeat(factors, np.diff(weights.indptr)) * factors[weights.indices]
@@ -130,41 +131,55 @@ def without_density(weights: sparse.csr_array, sums: np.ndarray, alpha: float) -
 
 
 class DiffusionMaps(ConnectedEmbedding):
-    """Embedding in which Euclidean distances are those of a diffusion.
+    """Embed points so that Euclidean distances approximate diffusion distances.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of dimensions.
     t : float or "auto", default=1.0
-        Number of steps, >= 0: more make directions in which a walk mixes fast fade. "auto" takes the
-        fewest after which the first direction that is left out weighs a tenth of the first one.
+        Number of steps >= 0. More steps suppress directions in which the walk mixes fast. "auto" uses
+        the smallest number for which the first discarded direction has at most a tenth of the weight
+        of the first one.
     alpha : float, default=0.0
-        Share of the density of points that is taken out: 0 is the walk of the affinity as it is, with 1
-        only the shape of the data counts (Laplace-Beltrami), 0.5 is in between (Fokker-Planck).
+        Exponent of the density normalisation: 0 uses the affinity as it is, 1 removes the density of the
+        points so that only their geometry counts (Laplace-Beltrami), 0.5 is in between (Fokker-Planck).
     disconnected : {"connect", "raise"}, default="connect"
-        If the graph is in pieces: join them by their shortest links, or explain.
-    graph, graph_params, scale, random_state, n_jobs, verbose :
-        As for `SpectralClustering`.
+        What to do with a disconnected graph: add the shortest edges between its components, or raise
+        an error.
+    graph : str or callable, default="knn"
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
+    graph_params : dict, optional
+        Parameters of the graph.
+    scale : float, "auto" or "local", default="auto"
+        Scale of the affinities, see `Graph.affinity`.
+    random_state : int, RandomState or None, default=None
+        Seed of the graph, if it is random, and of the eigensolver.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
-    embedding_ : ndarray (n, n_components)
-        Coordinates after ``t_`` steps. Their distances are diffusion distances but for the directions
-        left out.
-    eigenvalues_ : ndarray (n_components,)
-        Eigenvalues of the walk after the first, which is 1, by descending modulus. A negative one is a
-        direction in which the walk changes sides at each step.
+    embedding_ : ndarray of shape (n, n_components)
+        Coordinates after ``t_`` steps. Their distances are diffusion distances except for the discarded
+        directions.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the walk after the first, which is 1, by descending modulus. Along a negative one,
+        the walk alternates sides at each step.
     t_ : float
         Number of steps.
     left_out_ : float
-        Weight of the first direction that is left out, relative to the first one; 0 if there is none.
+        Weight of the first discarded direction, relative to the first one; 0 if there is none.
     graph_ : Graph or None
-        The graph, links included.
-    affinity_ : csr_array
-        Before density is taken out. Each point has the affinity 1 to itself, the value of the kernel at
-        a distance of 0; a given affinity keeps the diagonal that it has.
+        The graph, with added edges; None if X is an affinity matrix.
+    affinity_ : csr_array of shape (n, n)
+        Affinities before density normalisation. The affinity of a point to itself is 1, the kernel's
+        value at distance 0; a given affinity keeps its diagonal.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     References
     ----------
@@ -212,12 +227,15 @@ class DiffusionMaps(ConnectedEmbedding):
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or affinity (n, n)
-        y : ignored
+        X : array-like of shape (n, n_features), Graph, or affinity of shape (n, n)
+            Points, a graph, or affinities.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if isinstance(self.t, str) and self.t != "auto":
             raise InvalidValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
@@ -239,7 +257,7 @@ class DiffusionMaps(ConnectedEmbedding):
             random_state=self._seed(),
             n_jobs=self.n_jobs,
         )
-        self.t_ = _steps_to_fade(np.abs(pairs.values[1:])) if given is None else given
+        self.t_ = _auto_steps(np.abs(pairs.values[1:])) if given is None else given
         rates = np.abs(pairs.values[1:]) ** self.t_
         beyond = rates[self.n_components :].sum()
         self.left_out_ = float(beyond / rates[0]) if rates[0] > 0 else 0.0
@@ -250,16 +268,17 @@ class DiffusionMaps(ConnectedEmbedding):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Embedding of new points, through the Nystrom extension.
+        """Embed new points with the Nystrom extension.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            New points.
 
         Returns
         -------
-        ndarray (m, n_components)
-            Training points keep their places.
+        ndarray of shape (m, n_components)
+            Training points keep their coordinates.
         """
         check_is_fitted(self)
         extended = self._extend(X, self.embedding_, self.eigenvalues_, self._density)
@@ -267,15 +286,15 @@ class DiffusionMaps(ConnectedEmbedding):
 
 
 def _unit_mean_square(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Eigenvectors of the walk, of mean square 1 under its stationary distribution."""
+    """Eigenvectors of the walk with mean square 1 under its stationary distribution."""
     return random_walk_eigenvectors(vectors, sums) * np.sqrt(sums.sum())
 
 
-def _steps_to_fade(rates: np.ndarray) -> float:
-    """The fewest whole steps after which the last of the rates weighs little beside the first."""
+def _auto_steps(rates: np.ndarray) -> float:
+    """Smallest number of steps after which the last rate is small relative to the first."""
     first, last = rates[0], rates[-1]
-    if last <= FAINT * first or len(rates) == 1:
+    if last <= MAX_RELATIVE_WEIGHT * first or len(rates) == 1:
         return 1.0
     if last >= first:
         return MAX_STEPS
-    return float(min(np.ceil(np.log(FAINT) / np.log(last / first)), MAX_STEPS))
+    return float(min(np.ceil(np.log(MAX_RELATIVE_WEIGHT) / np.log(last / first)), MAX_STEPS))

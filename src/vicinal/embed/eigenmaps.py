@@ -1,4 +1,4 @@
-"""`LaplacianEigenmaps`: the slowest directions of the random walk as coordinates."""
+"""`LaplacianEigenmaps`: leading eigenvectors of the random walk as coordinates."""
 
 from __future__ import annotations
 
@@ -16,28 +16,41 @@ TOLERANCE = 1e-9
 
 
 class LaplacianEigenmaps(ConnectedEmbedding):
-    """Embedding by the eigenvectors of the random walk on a graph, its slowest directions first.
+    """Embed points by the leading eigenvectors of the random walk on their graph.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of dimensions.
     disconnected : {"connect", "raise"}, default="connect"
-        If the graph is in pieces: join them by their shortest links, or explain. Without it the first
-        directions would only tell the pieces apart.
-    graph, graph_params, scale, random_state, n_jobs, verbose :
-        As for `SpectralClustering`.
+        What to do with a disconnected graph: add the shortest edges between its components, or raise
+        an error. Otherwise the first eigenvectors would only separate the components.
+    graph : str or callable, default="knn"
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
+        "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
+    graph_params : dict, optional
+        Parameters of the graph.
+    scale : float, "auto" or "local", default="auto"
+        Scale of the affinities, see `Graph.affinity`.
+    random_state : int, RandomState or None, default=None
+        Seed of the graph, if it is random, and of the eigensolver.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
-    embedding_ : ndarray (n, n_components)
+    embedding_ : ndarray of shape (n, n_components)
         Solutions of W v = value D v after the constant one; v' D v = 1.
-    eigenvalues_ : ndarray (n_components,)
-        Their values, descending; 1 - value is an eigenvalue of the normalised Laplacian.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Their eigenvalues, descending; 1 - value is an eigenvalue of the normalised Laplacian.
     graph_ : Graph or None
-        The graph, links included.
-    affinity_ : csr_array
+        The graph, with added edges; None if X is an affinity matrix.
+    affinity_ : csr_array of shape (n, n)
+        Affinities of the graph.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     References
     ----------
@@ -79,12 +92,15 @@ class LaplacianEigenmaps(ConnectedEmbedding):
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or affinity (n, n)
-        y : ignored
+        X : array-like of shape (n, n_features), Graph, or affinity of shape (n, n)
+            Points, a graph, or affinities.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         affinity = self._connected_affinity(X)
         pairs = affinity.eigenpairs(
@@ -99,16 +115,17 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Embedding of new points, through the Nystrom extension.
+        """Embed new points with the Nystrom extension.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            New points.
 
         Returns
         -------
-        ndarray (m, n_components)
-            Training points keep their places.
+        ndarray of shape (m, n_components)
+            Training points keep their coordinates.
         """
         check_is_fitted(self)
         return like_input(self._extend(X, self.embedding_, self.eigenvalues_), X)

@@ -277,7 +277,7 @@ def _diffusions(
             bar.update()
         spectrum = diffusion_spectrum(W)
         for t in steps:
-            yield "diffusion maps", t, spectrum.places(t) if places else -spectrum.distances(t)
+            yield "diffusion maps", t, spectrum.coordinates(t) if places else -spectrum.distances(t)
             bar.update()
 
 
