@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -20,6 +19,7 @@ from vicinal._base.affinity_operator import AffinityOperator, SparseAffinity, Sp
 from vicinal._base.nested_params import NestedGraphParams
 from vicinal._core.options import check_mapping, check_options, seed_from
 from vicinal._core.validation import check_affinity, validate_input
+from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.distance_rows import (
     graph_from_distances,
@@ -338,9 +338,8 @@ def reset_feature_attributes(estimator: BaseEstimator) -> None:
 
 def warn_disconnected(n_components: int, consequence: str) -> None:
     """Warn where scikit-learn does; to be called by `fit` or by a method that it calls."""
-    warnings.warn(
+    warn_user(
         f"the graph is not fully connected (number of connected components: {n_components}), so "
         f"{consequence}.",
-        UserWarning,
-        stacklevel=4,
+        category=UserWarning,
     )

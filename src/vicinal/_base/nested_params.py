@@ -7,10 +7,12 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
+from vicinal._core.callbacks import FitCallbacks
+
 PREFIX = "graph_params__"
 
 
-class NestedGraphParams(BaseEstimator):
+class NestedGraphParams(FitCallbacks, BaseEstimator):
     """Reads and writes ``graph_params["k"]`` as ``graph_params__n_neighbors``."""
 
     graph_params: dict[str, Any] | None

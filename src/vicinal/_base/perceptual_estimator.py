@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,11 @@ from vicinal._base.contextual_extension import (
     symmetric_rows,
 )
 from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.validation import check_choice, check_count, check_real, validate_input
-from vicinal.exceptions import InvalidValueError, VicinalWarning
+from vicinal._core.warn import warn_user
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs._contextual import contextual
 from vicinal.graphs.graph import Graph
@@ -28,7 +29,7 @@ from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import Eigenpairs, walk_eigenpairs
 
 
-class PerceptualEstimator(BaseEstimator):
+class PerceptualEstimator(FitCallbacks, BaseEstimator):
     """Base of estimators on the contextual digraph.
 
     Equal rows are one node of it: among copies, lists of neighbours would follow row numbers, and
@@ -101,10 +102,8 @@ class PerceptualEstimator(BaseEstimator):
         points = self._of_nodes(points)
         if k >= len(points):
             some = f"n_samples={n}" if self._copies is None else f"{len(points)} distinct row(s)"
-            warnings.warn(
+            warn_user(
                 f"n_neighbors={k}, but X has {some}: {len(points) - 1} neighbours are taken.",
-                category=VicinalWarning,
-                stacklevel=4,
             )
         return contextual_of_distinct(
             points,

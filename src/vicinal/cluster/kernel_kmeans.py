@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.row_assignment import relabel_by_first_occurrence
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.rescaling import frame_of
@@ -42,7 +43,7 @@ ROUNDING = 1e-8
 NARROWEST = 1e300
 
 
-class KernelKMeans(ClusterMixin, BaseEstimator):
+class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
     """k-means in the feature space of a kernel.
 
     Parameters

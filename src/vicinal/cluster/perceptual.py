@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,14 @@ from vicinal._base.row_assignment import (
     unit_rows,
 )
 from vicinal._core.validation import check_choice, check_count, check_real
+from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import AutomaticClusters, membership
 from vicinal.cluster._background import DEEP
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence
 from vicinal.cluster._noise import NoiseSplit, split_norms, visited
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
-from vicinal.exceptions import InvalidValueError, VicinalWarning
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import nystrom
 
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
@@ -260,7 +260,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
                 split = _confirmed(split, norms, evidence)
             self.noise_doubt_ = split.doubtful
             if split.doubtful:
-                warnings.warn(DOUBT.format(split.nearer), category=VicinalWarning, stacklevel=3)
+                warn_user(DOUBT.format(split.nearer))
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
             return norms < self.noise_threshold_
         order = np.argsort(norms, kind="stable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.validation import check_choice, check_count, validate_input
-from vicinal.exceptions import VicinalWarning
+from vicinal._core.warn import warn_user
 from vicinal.graphs.graph import Graph
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.ultrametric import (
@@ -32,7 +32,11 @@ FLAT = 1e-12
 
 
 class ClusterPreservingEmbedding(
-    PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    PreservesPrecision,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    FitCallbacks,
+    BaseEstimator,
 ):
     """Embedding that keeps clusters together and apart: it preserves robust path-based similarities.
 
@@ -260,10 +264,8 @@ class ClusterPreservingEmbedding(
     def _usable(self, values: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
         usable = values > FLAT * max(largest, FLAT)
         if not usable.all():
-            warnings.warn(
+            warn_user(
                 f"n_components={self.n_components}, but the similarities extend into "
                 f"{np.count_nonzero(usable)} direction(s) only: the other columns are zeros.",
-                category=VicinalWarning,
-                stacklevel=4,
             )
         return np.where(usable, values, 0.0), usable

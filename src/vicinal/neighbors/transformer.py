@@ -10,11 +10,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.validation import check_count, validate_input
 from vicinal.neighbors.search import NeighborSearch
 
 
-class KNNTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KNNTransformer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCallbacks, BaseEstimator
+):
     """Distances to the nearest neighbours as a sparse matrix, for the next step of a pipeline.
 
     A drop-in replacement for scikit-learn's `KNeighborsTransformer` in its default mode: a row stores

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescaling import frame_of
@@ -21,7 +22,7 @@ BLOCK = 1024
 CURVE = 101
 
 
-class OutlierDetector(OutlierMixin, BaseEstimator):
+class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
     """Outliers as rows that are far from the nearest member of small random samples.
 
     In a sample of a few rows, dense and sparse regions are both represented by their nearest member, while a

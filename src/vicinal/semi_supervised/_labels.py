@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from vicinal._core.tables import is_nothing, of_one_type
 from vicinal._core.validation import read_array
-from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
+from vicinal._core.warn import warn_user
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # Reason why the label of a new point is unknown.
 TOO_FAR = "they are far from all training points that labels reach"
@@ -146,12 +146,10 @@ def warn_unreached(reached: np.ndarray, given: str) -> None:
     if reached.all():
         return
     missed = np.flatnonzero(~reached)
-    warnings.warn(
+    warn_user(
         f"no label reaches {len(missed):,} of {len(reached):,} points (the first is {missed[0]}); they get "
         f"{given}. Label a point in each component of the graph, or connect the components with "
         "Graph.connect() or more neighbours.",
-        category=VicinalWarning,
-        stacklevel=3,
     )
 
 
@@ -159,11 +157,9 @@ def warn_unknown(known: np.ndarray, target: str, marker: str, reason: str) -> No
     """Warn about new points whose ``target`` is unknown and marked by ``marker``."""
     if not known.all():
         missed = np.flatnonzero(~known)
-        warnings.warn(
+        warn_user(
             f"the {target} of {len(missed):,} of {len(known):,} points is unknown ({marker}), the first is "
             f"X[{missed[0]}]: {reason}.",
-            category=VicinalWarning,
-            stacklevel=3,
         )
 
 

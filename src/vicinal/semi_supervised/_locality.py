@@ -6,13 +6,11 @@ large ones: every label reaches all items in one step, and the most frequent cla
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks
-from vicinal.exceptions import VicinalWarning
+from vicinal._core.warn import warn_user
 
 # The default of `knn`.
 NEIGHBORS = 10
@@ -40,12 +38,10 @@ def keep_local(affinity: sparse.csr_array, n_groups: int) -> sparse.csr_array:
     spread = _spread(affinity)
     if spread <= 0.5 * n / n_groups:
         return affinity
-    warnings.warn(
+    warn_user(
         f"X is a full similarity matrix, and the weight of a typical item is spread over {spread:.0f} of "
         f"{n} items, so labels would not stay local. Only the {NEIGHBORS} most similar items of each item "
         "are used; pass a sparse matrix to choose another number.",
-        category=VicinalWarning,
-        stacklevel=4,
     )
     return most_similar(affinity, NEIGHBORS)
 

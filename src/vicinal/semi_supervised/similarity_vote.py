@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.parallel import blocks
 from vicinal._core.validation import check_count, validate_input
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -30,7 +31,7 @@ ROWS = 256
 Window = tuple[np.ndarray, np.ndarray]
 
 
-class SimilarityVoteClassifier(ClassifierMixin, BaseEstimator):
+class SimilarityVoteClassifier(ClassifierMixin, FitCallbacks, BaseEstimator):
     """Classifier by a vote of the most similar labelled items.
 
     Parameters

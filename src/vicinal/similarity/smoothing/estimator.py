@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
 from vicinal._core.validation import check_count, check_list, require_memory
@@ -42,7 +43,11 @@ from vicinal.similarity.smoothing.operator import check_similarity, check_steps,
 
 
 class SelfSmoothing(
-    PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    PreservesPrecision,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    FitCallbacks,
+    BaseEstimator,
 ):
     """Similarity improved by a diffusion along itself.
 
