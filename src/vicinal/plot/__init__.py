@@ -1,11 +1,11 @@
-"""Pictures. matplotlib is imported here and nowhere else, when something is drawn.
+"""Plots. matplotlib is imported only when something is plotted.
 
-- `graph`: a graph over its points, in two or three dimensions
+- `graph`: a graph and its points, in two or three dimensions
 - `embedding`: points, coloured by class or by a number
-- `ranking`: what a query finds among points
+- `ranking`: results of a query among all points
 - `similarity`: a similarity matrix, before and after smoothing
-- `dynamics`: how a score changes with the number of steps
-- `retrieval`: queries and what they find, before and after smoothing
+- `dynamics`: a score over the number of smoothing steps
+- `retrieval`: queries and their results, before and after smoothing
 - `segments`: an image with the boundaries of its segments
 """
 

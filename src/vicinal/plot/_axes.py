@@ -1,4 +1,4 @@
-"""What all pictures share: axes to draw in, positions, and colours of classes."""
+"""Axes, positions and class colours, shared by all plots."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from vicinal._core.tables import missing_cells
 from vicinal._core.validation import check_points, read_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
-# Points that belong to no class, as scikit-learn marks them.
+# Label of noise, as in scikit-learn.
 NOISE = -1
-LARGEST = 1e100
+MAX_DRAWABLE = 1e100
 NOISE_COLOR = "0.72"
-# Points whose class nobody knows.
+# Points without a label.
 UNKNOWN = "no label"
 UNKNOWN_COLOR = "0.86"
 
 
 def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Any:
-    """Axes of a new figure, of 3-D projection for three dimensions."""
+    """Axes of a new figure, with 3-D projection for three dimensions."""
     from matplotlib import pyplot as plt
 
     figure = plt.figure(figsize=size, layout="constrained")
@@ -28,18 +28,18 @@ def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Any
 
 
 def check_are_axes(ax: Any, name: str = "ax") -> Any:
-    """``ax`` if it is an Axes of matplotlib."""
+    """Return ``ax`` if it is a matplotlib Axes, otherwise raise."""
     from matplotlib.axes import Axes
 
     if isinstance(ax, Axes):
         return ax
     raise InvalidTypeError(
-        f"{name}={ax!r}, but an Axes of matplotlib is needed; plt.subplots() makes one."
+        f"{name}={ax!r}, but a matplotlib Axes is needed; create one with plt.subplots()."
     )
 
 
 def check_colormap(cmap: Any, name: str = "cmap") -> Any:
-    """The colour map of that name, or the one that was given."""
+    """Colormap of this name, or the given Colormap."""
     from matplotlib import colormaps
     from matplotlib.colors import Colormap
 
@@ -52,44 +52,44 @@ def check_colormap(cmap: Any, name: str = "cmap") -> Any:
 
 
 def check_color(color: Any, name: str = "color") -> Any:
-    """``color`` if matplotlib knows it as one colour."""
+    """Return ``color`` if it is a matplotlib colour, otherwise raise."""
     from matplotlib.colors import is_color_like
 
     if is_color_like(color):
         return color
     raise InvalidValueError(
-        f"{name}={color!r}, but a colour of matplotlib is needed, such as 'red', '#ff0000' or (1, 0, 0)."
+        f"{name}={color!r}, but a matplotlib colour is needed, such as 'red', '#ff0000' or (1, 0, 0)."
     )
 
 
 def check_axes(ax: Any, dimension: int) -> Any:
-    """``ax`` if its projection fits the positions; new axes if it is None."""
+    """Return ``ax`` if its projection fits the dimension; new axes if it is None."""
     if ax is None:
         return new_axes(dimension)
     check_are_axes(ax)
     if hasattr(ax, "get_zlim") != (dimension == 3):
         raise InvalidValueError(
             f"ax is {'a 3-D' if hasattr(ax, 'get_zlim') else 'a 2-D'} Axes, but the positions have "
-            f"{dimension} coordinates; make it with "
-            "plt.subplots(subplot_kw={'projection': '3d'}) for three, without for two."
+            f"{dimension} coordinates; for three, create it with "
+            "plt.subplots(subplot_kw={'projection': '3d'}), for two without subplot_kw."
         )
     return ax
 
 
 def check_drawable(values: np.ndarray, name: str) -> np.ndarray:
-    """Numbers that matplotlib can draw, which squares them."""
+    """Return values if matplotlib, which squares them, can draw them."""
     known = values[np.isfinite(values)].astype(np.float64)
-    beyond = np.abs(known).max(initial=0.0) > LARGEST
-    if beyond or (len(known) and 0 < np.ptp(known) < 1 / LARGEST):
+    beyond = np.abs(known).max(initial=0.0) > MAX_DRAWABLE
+    if beyond or (len(known) and 0 < np.ptp(known) < 1 / MAX_DRAWABLE):
         raise InvalidValueError(
-            f"{name} holds values from {known.min():g} to {known.max():g}, but matplotlib draws none beyond "
-            f"{LARGEST:g} and no differences below {1 / LARGEST:g}; rescale them."
+            f"{name} has values from {known.min():g} to {known.max():g}, but matplotlib cannot draw values "
+            f"beyond {MAX_DRAWABLE:g} or differences below {1 / MAX_DRAWABLE:g}; rescale them."
         )
     return values
 
 
 def check_positions(positions: Any, name: str, remedy: str) -> np.ndarray:
-    """Positions that can be drawn: of 2 or 3 coordinates; one coordinate becomes a line."""
+    """Positions with 2 or 3 coordinates; a single coordinate is drawn as a line."""
     array = check_drawable(check_points(positions, name=name), name)
     if array.shape[1] == 1:
         return np.column_stack([array[:, 0], np.zeros(len(array))])
@@ -101,62 +101,62 @@ def check_positions(positions: Any, name: str, remedy: str) -> np.ndarray:
 
 
 def equal_scales(ax: Any, positions: np.ndarray) -> None:
-    """One unit is as long in every direction."""
+    """Give all axes the same scale."""
     if positions.shape[1] == 2:
         ax.set_aspect("equal")
         return
     spans = np.ptp(positions, axis=0)
-    # A flat direction needs some room too, or the box could not be drawn.
+    # A constant coordinate needs a minimum extent, or the box cannot be drawn.
     ax.set_box_aspect(np.maximum(spans, 0.01 * spans.max()) if spans.max() > 0 else np.ones(3))
 
 
 def check_labels(labels: Any, n: int) -> np.ndarray:
-    """One label an item; numbers some of which are missing become floats, with NaN there."""
+    """One label per item; numeric labels with gaps become floats with NaN."""
     array = read_array(labels, "labels")
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
-        array = np.array(labels, dtype=object)  # or a NaN among words would become a word
+        array = np.array(labels, dtype=object)  # otherwise a NaN among strings becomes a string
     if array.shape != (n,):
         raise InvalidValueError(
             f"labels has shape {array.shape}, but one label for each of the {n} items is needed."
         )
     if array.dtype.kind != "O":
         return array
-    there = ~missing_cells(array)
-    known = np.array(array[there].tolist())
-    if known.dtype.kind not in "iuf" or there.all():
-        return known if there.all() else array
+    labelled = ~missing_cells(array)
+    known = np.array(array[labelled].tolist())
+    if known.dtype.kind not in "iuf" or labelled.all():
+        return known if labelled.all() else array
     numbers = np.full(n, np.nan)
-    numbers[there] = known
+    numbers[labelled] = known
     return numbers
 
 
 def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Classes in their order, and the number of each item's; what has none comes behind them all."""
-    there = ~missing_cells(labels)
-    known = labels[there]
-    if known.dtype.kind == "O":  # of one type, so that they have an order
+    """Sorted classes, and the class index of each item; unlabelled items get the last index."""
+    labelled = ~missing_cells(labels)
+    known = labels[labelled]
+    if known.dtype.kind == "O":  # one type, so that they can be sorted
         known = np.array(known.tolist())
         known = known.astype(str) if known.dtype.kind == "O" else known
     names, numbers = np.unique(known, return_inverse=True)
     codes = np.full(len(labels), len(names))
-    codes[there] = numbers
+    codes[labelled] = numbers
     return names, codes
 
 
 def class_name(label: Any) -> str:
-    """A class as it is written: whole numbers that were read as floats as what they are."""
+    """Class as text; integers that were read as floats without decimals."""
     return f"{label:.15g}" if isinstance(label, np.floating) else str(label)
 
 
 def class_colors(n_classes: int) -> np.ndarray:
-    """Colours (n_classes, 4) that can be told apart as far as possible."""
+    """Distinguishable colours (n_classes, 4)."""
     from matplotlib import colormaps
     from matplotlib.colors import hsv_to_rgb
 
     if n_classes <= 9:
         # Without its grey, which is the colour of noise.
         return np.array([colormaps["tab10"](i + (i >= 7)) for i in range(n_classes)]).reshape(-1, 4)
-    # The golden angle keeps neighbours in the list apart; brightness tells close hues apart.
+    # The golden angle separates consecutive hues; brightness separates close ones.
     i = np.arange(n_classes)
     hues = (0.58 + i * 0.61803398875) % 1.0
     colors = hsv_to_rgb(np.column_stack([hues, 0.55 + 0.25 * (i % 2), 0.92 - 0.17 * (i % 3)]))

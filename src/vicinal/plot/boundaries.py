@@ -1,4 +1,4 @@
-"""Segments drawn over their image: lines along the edges of pixels, or mean colours."""
+"""Segments of an image: boundaries along pixel edges, or mean colours."""
 
 from __future__ import annotations
 
@@ -28,18 +28,17 @@ def segments(
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        Grey or colour, as for `vicinal.segment`. Channels that are no colours are averaged and shown
-        as grey.
+        Grey or colour, as for `vicinal.segment`. Channels that are not colours are averaged to grey.
     labels : array of int of shape (height, width)
         Label map.
     mean_colors : bool, default=False
-        Show each segment in its mean colour.
+        Fill each segment with its mean colour.
     color : matplotlib colour, default="yellow"
         Colour of the boundaries.
     line_width : float, default=1.0
         Width of the boundaries in points; 0 draws none.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure, which pyplot does not know of.
+        Axes to draw in; by default those of a new figure, which is not registered in pyplot.
 
     Returns
     -------
@@ -59,7 +58,7 @@ def segments(
     check_color(color)
     if labels.shape != picture.shape[:2]:
         raise InvalidValueError(
-            f"labels has shape {labels.shape}, but a label for each of the {picture.shape[0]} x "
+            f"labels has shape {labels.shape}, but one label for each of the {picture.shape[0]} x "
             f"{picture.shape[1]} pixels is needed."
         )
     line_width = check_real(line_width, "line_width", low=0.0)
@@ -86,7 +85,7 @@ def segments(
 
 
 def boundary_lines(labels: np.ndarray) -> np.ndarray:
-    """Lines between pixels of different labels, as long as they run straight.
+    """Maximal straight lines between pixels of different labels.
 
     Parameters
     ----------
@@ -97,10 +96,10 @@ def boundary_lines(labels: np.ndarray) -> np.ndarray:
     ndarray of shape (n_lines, 2, 2)
         Ends (x, y) of each line; the centre of the first pixel is (0, 0).
     """
-    upright = _runs(labels[:, 1:] != labels[:, :-1])
-    level = _runs((labels[1:] != labels[:-1]).T)
+    vertical = _runs(labels[:, 1:] != labels[:, :-1])
+    horizontal = _runs((labels[1:] != labels[:-1]).T)
     # Between columns c and c + 1 lies x = c + 0.5; a run from row a to row b spans y from a - 0.5.
-    return np.concatenate([_lines(*upright), _lines(*level)[:, :, ::-1]])
+    return np.concatenate([_lines(*vertical), _lines(*horizontal)[:, :, ::-1]])
 
 
 def _lines(across: np.ndarray, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
@@ -119,12 +118,12 @@ def _runs(differs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _picture(image: np.ndarray) -> np.ndarray:
-    """Colours, or grey from 0 for the darkest to 1 for the brightest pixel."""
+    """Colours, or grey levels from 0 (darkest pixel) to 1 (brightest)."""
     colors = as_colors(image)
     if colors is not None:
         return colors
     values = image.reshape(*image.shape[:2], -1).astype(np.float64)
-    # Halves, so that neither the sum nor the range of huge values overflows.
+    # Halved, so that neither the sum nor the range of huge values overflows.
     grey = (values / (2 * values.shape[2])).sum(axis=2)
     grey -= grey.min()
     return grey / grey.max() if grey.max() > 0 else grey

@@ -1,4 +1,4 @@
-"""A score over the number of steps: what smoothing gains, and when it has gone too far."""
+"""Scores over the number of smoothing steps."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def dynamics(
     score: str = "score",
     ax: Any = None,
 ) -> Any:
-    """Draw the score of methods over t, the score without smoothing as a dashed line.
+    """Plot scores over t, with the score before smoothing as a dashed line.
 
     Parameters
     ----------
     curves : Comparison, or mapping of str to (ts, scores)
-        What `vicinal.metrics.compare` gives, with its baselines; or numbers of steps and scores of each
+        Result of `vicinal.metrics.compare`, with its baselines; or numbers of steps and scores of each
         method.
     baseline : float, optional
         Score before smoothing, for a mapping.
     score : str, default="score"
         Name of the score, for a mapping.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw in; by default a new figure.
 
     Returns
     -------
     matplotlib Axes
-        t is on a logarithmic axis, on which 0 has its place too. The best of each curve has a dot.
+        Axes with logarithmic t that includes 0. A dot marks the maximum of each curve.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def dynamics(
 
 
 def _distinct(baselines: dict[str, float]) -> dict[str, float]:
-    """One line where all methods start from the same."""
+    """A single line if all baselines are equal."""
     values = set(baselines.values())
     return {"before": values.pop()} if len(values) == 1 else baselines
 

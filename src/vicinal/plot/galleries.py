@@ -1,4 +1,4 @@
-"""Queries and the first that they find, before and after smoothing."""
+"""Queries and their first results, before and after smoothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.retrieval import first_found
 from vicinal.plot._axes import check_labels, class_name
 
-RIGHT, WRONG, QUERY, PLAIN = "tab:green", "tab:red", "tab:blue", "0.5"
+SAME_CLASS, OTHER_CLASS, QUERY, NO_CLASS = "tab:green", "tab:red", "tab:blue", "0.5"
 
 
 def retrieval(
@@ -24,34 +24,35 @@ def retrieval(
     images: Any = None,
     k: int = 10,
 ) -> Any:
-    """Draw each query with the first k that it finds, a row before and a row after smoothing.
+    """Plot each query with its first k results, one row before and one after smoothing.
 
     Parameters
     ----------
     queries : int or sequence of int
-        Numbers of the items that are asked for.
+        Indices of the query items.
     before : array of shape (n, n) or (n, m), or SmoothedSimilarity
-        Similarities as floats, a row a query; or neighbours as integers, the best first.
-    after : the same, optional
-        What is found after smoothing, in a second row.
+        Similarities as floats, one row per item; or neighbours as integers, best first.
+    after : array of shape (n, n) or (n, m), or SmoothedSimilarity, optional
+        Similarities or neighbours after smoothing, shown in a second row.
     labels : array of shape (n,), optional
-        Class of each item: what is found has a green frame if it is of the query's class, a red one
-        if not; where one of the two has no label, the frame stays plain.
+        Class of each item. Results in the class of the query get a green frame, others a red one; the
+        frame is grey if either has no label.
     images : array of shape (n, height, width) or (n, height, width, 3 or 4), optional
-        A picture of each item, grey or in colours. Without them tiles show labels, or numbers.
+        Image of each item, in grey or colour. Without images, tiles show labels or indices.
     k : int, default=10
-        How many of those found are drawn.
+        Number of results per query.
 
     Returns
     -------
     matplotlib Figure
+        Figure with the plot.
 
     Examples
     --------
     >>> import numpy as np, vicinal
     >>> W = np.array([[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]])
     >>> figure = vicinal.plot.retrieval(0, W, vicinal.self_smooth(W, 5), k=2)
-    >>> len(figure.axes)  # two rows of a query and two found
+    >>> len(figure.axes)  # two rows of a query and two results
     6
     """
     if not hasattr(before, "rows"):
@@ -61,8 +62,8 @@ def retrieval(
             f"before has shape {np.shape(before)}, but similarities (n, n) or neighbours (n, k) are needed."
         )
     n = before.shape[0]
-    asked = np.atleast_1d(read_array(queries, "queries"))
-    asked = np.array([check_count(q, "queries", low=0, high=n - 1) for q in asked.tolist()])
+    indices = np.atleast_1d(read_array(queries, "queries"))
+    indices = np.array([check_count(q, "queries", low=0, high=n - 1) for q in indices.tolist()])
     k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
     if labels is not None:
         labels = check_labels(labels, n)
@@ -70,13 +71,13 @@ def retrieval(
     if images is not None:
         images = _check_images(images, n)
     rankings = [before] if after is None else [before, after]
-    found = [first_found(ranking, asked, k) for ranking in rankings]
-    figure, axes = _grid(len(asked) * len(rankings), k)
+    results = [first_found(ranking, indices, k) for ranking in rankings]
+    figure, axes = _grid(len(indices) * len(rankings), k)
     for row, cells in enumerate(axes):
-        place, kind = divmod(row, len(rankings))
-        query = int(asked[place])
+        position, kind = divmod(row, len(rankings))
+        query = int(indices[position])
         for column, ax in enumerate(cells):
-            item = query if column == 0 else int(found[kind][place, column - 1])
+            item = query if column == 0 else int(results[kind][position, column - 1])
             comparable = labels is not None and known[item] and known[query]
             text = item if labels is None else class_name(labels[item]) if known[item] else "-"
             _tile(ax, item, images, str(text))
@@ -109,9 +110,9 @@ def _tile(ax: Any, item: int, images: np.ndarray | None, text: str) -> None:
     ax.text(0.5, 0.5, text, ha="center", va="center", fontsize=9, transform=ax.transAxes)
 
 
-def _frame(ax: Any, is_query: bool, right: bool | None) -> None:
-    found = PLAIN if right is None else (RIGHT if right else WRONG)
-    color, width = (QUERY, 3.2) if is_query else (found, 1.0 if right is None else 2.2)
+def _frame(ax: Any, is_query: bool, same_class: bool | None) -> None:
+    result = NO_CLASS if same_class is None else (SAME_CLASS if same_class else OTHER_CLASS)
+    color, width = (QUERY, 3.2) if is_query else (result, 1.0 if same_class is None else 2.2)
     for spine in ax.spines.values():
         spine.set(color=color, linewidth=width)
 
@@ -125,6 +126,6 @@ def _check_images(images: Any, n: int) -> np.ndarray:
     ):
         raise InvalidValueError(
             f"images has shape {array.shape}, but a grey (height, width) or coloured (height, width, 3) "
-            f"picture of each of the {n} items is needed."
+            f"image of each of the {n} items is needed."
         )
     return array

@@ -1,4 +1,4 @@
-"""Similarity matrices side by side, their items sorted by class."""
+"""Similarity matrices, with items sorted by class."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from vicinal.plot._axes import (
     classes_of,
 )
 
-# Names of more classes would run into each other.
-NAMED = 25
+# Names of more classes would overlap.
+MAX_NAMED_CLASSES = 25
 
 
 def similarity(
@@ -32,29 +32,31 @@ def similarity(
     cmap: Any = "Blues",
     max_items: int = 1000,
 ) -> Any:
-    """Draw a similarity matrix, or two of the same items for comparison.
+    """Plot a similarity matrix, or two of the same items for comparison.
 
-    Similarities span many orders of magnitude, so the colour is an item's place in the row: the most
-    similar is the darkest, and the first ten stand out from the first hundred as these do from the rest.
+    Similarities span many orders of magnitude, so colour shows the logarithm of the rank within the row:
+    the most similar item is the darkest.
 
     Parameters
     ----------
     before : array, sparse matrix or SmoothedSimilarity of shape (n, n)
-    after : the same, optional
-        A second matrix, drawn beside the first.
+        Similarity matrix.
+    after : array, sparse matrix or SmoothedSimilarity of shape (n, n), optional
+        Second similarity matrix, shown next to the first.
     labels : array of shape (n,), optional
-        Class or cluster of each item, by which they are sorted, those without one last; lines stand
-        between them. By default the order stays.
+        Class or cluster of each item. Items are sorted by class, unlabelled ones last, with lines
+        between classes. By default the order is unchanged.
     axes : sequence of matplotlib Axes, optional
-        Where to draw, one for each matrix; by default a new figure.
-    cmap : str or matplotlib Colormap
+        Axes to draw in, one per matrix; by default a new figure.
+    cmap : str or matplotlib Colormap, default="Blues"
         Colours from the smallest similarity to the largest.
     max_items : int, default=1000
-        Of more items so many are drawn, evenly spaced in their order.
+        Maximum number of items shown; larger matrices are subsampled evenly.
 
     Returns
     -------
     ndarray of matplotlib Axes
+        Axes of the matrices.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def similarity(
 
 
 def _readable(matrix: Any, name: str) -> Any:
-    """What rows can be read from: a sparse or smoothed similarity, or an array of numbers."""
+    """Sparse or smoothed similarity as given, anything else as an array of numbers."""
     ready = sparse.issparse(matrix) or hasattr(matrix, "rows")
     return matrix if ready else real_array(matrix, name)
 
@@ -106,7 +108,7 @@ def _check_square(matrices: list[Any]) -> int:
     first = shapes[0]
     if len(first) != 2 or first[0] != first[1] or first[0] == 0 or len(set(shapes)) > 1:
         raise InvalidValueError(
-            f"before and after have the shapes {', '.join(map(str, shapes))}, but square matrices of the "
+            f"before and after have shapes {', '.join(map(str, shapes))}, but square matrices of the "
             "same items are needed."
         )
     return first[0]
@@ -114,24 +116,24 @@ def _check_square(matrices: list[Any]) -> int:
 
 def _submatrix(matrix: Any, items: np.ndarray) -> np.ndarray:
     if hasattr(matrix, "rows") and not sparse.issparse(matrix):
-        # A smoothed similarity computes the rows that are asked for.
-        parts = [
-            matrix.rows(part)[:, items] for part in np.array_split(items, -(-len(items) // 64))
+        # A smoothed similarity computes rows on demand.
+        blocks = [
+            matrix.rows(block)[:, items] for block in np.array_split(items, -(-len(items) // 64))
         ]
-        return np.vstack(parts)
+        return np.vstack(blocks)
     if sparse.issparse(matrix):
         return checked_csr(matrix, "similarities")[items][:, items].toarray()
     return matrix[np.ix_(items, items)].astype(np.float64)
 
 
 def _shades(matrix: np.ndarray) -> np.ndarray:
-    """1 for the first of a row and 0 for the last, by the logarithm of the place; equal ones share it."""
+    """From 1 (first of a row) to 0 (last), by the logarithm of the rank; ties share a rank."""
     n = len(matrix)
     shades = np.ones((n, n))
     for i, row in enumerate(matrix):
         others = -np.sort(-np.delete(row, i))
-        places = np.searchsorted(-others, -row, side="right")
-        shades[i] = 1.0 - np.log(np.maximum(places, 1)) / np.log(max(n - 1, 2))
+        ranks = np.searchsorted(-others, -row, side="right")
+        shades[i] = 1.0 - np.log(np.maximum(ranks, 1)) / np.log(max(n - 1, 2))
         shades[i, i] = 1.0
     return shades
 
@@ -145,7 +147,9 @@ def _axes(axes: Any, count: int) -> np.ndarray:
         )[1][0]
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(axes) != count:
-        raise InvalidValueError(f"axes holds {len(axes)} Axes, but {count} matrices are drawn.")
+        raise InvalidValueError(
+            f"axes has {len(axes)} Axes, but {count} are needed, one per matrix."
+        )
     for ax in axes:
         check_are_axes(ax, "axes")
     return axes
@@ -158,6 +162,6 @@ def _draw_classes(ax: Any, codes: np.ndarray, names: list[str]) -> None:
     for at in starts[1:] - 0.5:
         ax.axhline(at, color="0.5", linewidth=width)
         ax.axvline(at, color="0.5", linewidth=width)
-    if names and len(starts) <= NAMED:
+    if names and len(starts) <= MAX_NAMED_CLASSES:
         ax.set_yticks((starts + stops - 1) / 2, [names[code] for code in codes[starts]])
         ax.tick_params(length=0)

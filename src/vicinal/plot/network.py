@@ -1,4 +1,4 @@
-"""A graph drawn over its points: one line collection, so that 100,000 edges take about a second."""
+"""Graph plots, drawn as one line collection: 100,000 edges take about a second."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vicinal.plot._axes import (
     equal_scales,
 )
 
-REMEDY = "pass embedding=Z of shape (n_nodes, 2), for instance from sklearn.decomposition.PCA."
+REMEDY = "pass embedding=Z of shape (n_nodes, 2), e.g. from sklearn.decomposition.PCA."
 
 
 def graph(
@@ -33,32 +33,37 @@ def graph(
     edge_width: float = 0.8,
     point_size: float = 8.0,
 ) -> Any:
-    """Draw a graph in two or three dimensions.
+    """Plot a graph in two or three dimensions.
 
-    Edges are coloured by their strength, the weakest at the bottom; where all strengths are the
-    same there is one colour. A one-way edge of a directed graph is drawn as the half of the line
-    next to its source, so that edges in both directions are whole lines.
+    Edges are coloured by strength, with stronger edges on top; if all strengths are equal, they have one
+    colour. A directed edge is drawn as the half of the line next to its source, so that edges in both
+    directions form whole lines.
 
     Parameters
     ----------
     graph : Graph
-        What to draw.
+        Graph to plot.
     points : array of shape (n_nodes, 2 or 3), optional
-        Where the nodes are; by default the points that the graph was built on.
+        Positions of the nodes; by default the points the graph was built from.
     embedding : array of shape (n_nodes, 2 or 3), optional
-        Positions to use in place of points that have more than three features.
+        Positions to use if the points have more than three features.
     values : array of shape (n_nodes,), optional
-        Numbers that colour the nodes: labels, a density, a coordinate.
+        Numbers that colour the nodes, such as labels, densities or a coordinate.
     ax : matplotlib Axes, optional
-        Where to draw, of 3-D projection for three-dimensional positions; by default a new figure.
-    cmap, edge_cmap : str or matplotlib Colormap
-        Colours of ``values`` and of strengths from 0 to 1.
-    edge_width, point_size : float
-        Line width and marker area in points.
+        Axes to draw in, with 3-D projection for three-dimensional positions; by default a new figure.
+    cmap : str or matplotlib Colormap, default="viridis"
+        Colours of ``values``.
+    edge_cmap : str or matplotlib Colormap, default="Greys"
+        Colours of edge strengths from 0 to 1.
+    edge_width : float, default=0.8
+        Line width in points.
+    point_size : float, default=8.0
+        Marker area in points.
 
     Returns
     -------
     matplotlib Axes
+        Axes with the plot.
 
     Examples
     --------
@@ -76,7 +81,7 @@ def graph(
     cmap, edge_cmap = check_colormap(cmap), check_colormap(edge_cmap, "edge_cmap")
     ax = check_axes(ax, positions.shape[1])
     _draw_edges(ax, graph, positions, edge_cmap, edge_width)
-    # scatter warns about a colour map when it has no values to map.
+    # scatter warns if it gets a colormap without values.
     mapped = {"color": "tab:blue"} if colors is None else {"c": colors, "cmap": cmap}
     ax.scatter(*positions.T, s=point_size, linewidths=0, zorder=2, **mapped)
     equal_scales(ax, positions)
@@ -97,7 +102,7 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
     if given is None:
         if graph.points is None or graph.metric == "precomputed":
             raise InvalidValueError(
-                "the graph was built without coordinates, so there is nowhere to draw it; "
+                "the graph was built without coordinates, so its nodes have no positions; "
                 "pass points=X or an embedding of shape (n_nodes, 2)."
             )
         given = graph.points
@@ -105,7 +110,7 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
     if len(positions) != graph.n_nodes:
         raise InvalidValueError(
             f"{name} has {len(positions)} rows, but the graph has {graph.n_nodes} nodes; "
-            "pass one position a node."
+            "pass one position per node."
         )
     return positions
 
@@ -115,8 +120,8 @@ def _node_values(values: Any, n_nodes: int) -> np.ndarray:
     if array.shape != (n_nodes,) or array.dtype.kind not in "buif":
         raise InvalidValueError(
             f"values has shape {array.shape} and dtype {array.dtype}, but one number for each of "
-            f"the {n_nodes} nodes is needed; numpy.unique(names, return_inverse=True)[1] turns "
-            "names into numbers."
+            f"the {n_nodes} nodes is needed; convert names to numbers with "
+            "numpy.unique(names, return_inverse=True)[1]."
         )
     return check_drawable(array, "values")
 
@@ -140,6 +145,6 @@ def _draw_edges(
         collection.set_color("0.45")
     else:
         collection.set(array=strengths[order], cmap=edge_cmap, clim=(0.0, 1.0))
-    # One picture in place of 100,000 paths keeps a vector file small enough to open.
+    # Rasterized, so that vector files stay small.
     collection.set_rasterized(len(pairs) > 20_000)
     ax.add_collection(collection)

@@ -1,4 +1,4 @@
-"""An embedding as a cloud of points, coloured by class or by a number."""
+"""Scatter plots of points, coloured by class or value."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from vicinal.plot._axes import (
     equal_scales,
 )
 
-REMEDY = "pass the columns to draw, such as Z[:, :2]."
-# More classes than this have no legend, and whole numbers are drawn as values.
+REMEDY = "pass the columns to plot, such as Z[:, :2]."
+# Integers with more distinct values than this are drawn as values, not as classes.
 MAX_CLASSES = 60
-LEGEND = 20
-# From here a vector file holds one picture in place of all points.
-MANY = 20_000
+MAX_LEGEND_ENTRIES = 20
+# More points are rasterized, so that vector files stay small.
+MAX_VECTOR_POINTS = 20_000
 
 
 @checked
@@ -41,28 +41,29 @@ def embedding(
     point_size: float | None = None,
     legend: bool = True,
 ) -> Any:
-    """Draw points in two or three dimensions, coloured by their labels.
+    """Plot points in two or three dimensions, coloured by label.
 
     Parameters
     ----------
     positions : array of shape (n, 2 or 3)
-        Where the points are: an embedding, or the data itself.
+        Positions of the points: an embedding, or the data.
     labels : array of shape (n,), optional
-        Names or whole numbers are classes, each with a colour of its own; -1 is noise, grey and
-        below all others; None, NaN, NA and "" are no label, in a lighter grey. Other numbers, or more
-        than 60 different ones, are values with a colour bar.
+        Strings or integers are classes, one colour each; -1 is noise, drawn in grey below the others;
+        None, NaN, NA and "" mean no label, drawn in a lighter grey. Other numbers, or more than 60
+        distinct integers, are values with a colour bar.
     ax : matplotlib Axes, optional
-        Where to draw, of 3-D projection for three-dimensional positions; by default a new figure.
-    cmap : str or matplotlib Colormap
+        Axes to draw in, with 3-D projection for three-dimensional positions; by default a new figure.
+    cmap : str or matplotlib Colormap, default="viridis"
         Colours of values.
     point_size : float, optional
-        Marker area in points; by default smaller for more points.
+        Marker area in points; by default it decreases with the number of points.
     legend : bool, default=True
-        Name the classes, of which at most 20 fit, or draw the colour bar.
+        Show a legend of the classes (at most 20), or the colour bar of values.
 
     Returns
     -------
     matplotlib Axes
+        Axes with the plot.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def embedding(
     given = None if labels is None else check_labels(labels, n)
     cmap = check_colormap(cmap)
     ax = check_axes(ax, points.shape[1])
-    style: dict[str, Any] = {"s": size, "linewidths": 0, "rasterized": n > MANY}
+    style: dict[str, Any] = {"s": size, "linewidths": 0, "rasterized": n > MAX_VECTOR_POINTS}
     if points.shape[1] == 3:
         style["depthshade"] = False
     if given is None:
@@ -121,11 +122,11 @@ def _draw_classes(
             ax.scatter(*points[grey].T, color=color, zorder=1, **style)
     colors = np.zeros((len(names), 4))
     colors[~is_noise] = class_colors(int((~is_noise).sum()))
-    # In a random order no class lies on top of another.
+    # In random order, so that no class covers another.
     order = np.random.default_rng(0).permutation(np.flatnonzero(~(noise | unknown)))
     if len(order):
         ax.scatter(*points[order].T, c=colors[codes[order]], zorder=2, **style)
-    if legend and len(names) <= LEGEND:
+    if legend and len(names) <= MAX_LEGEND_ENTRIES:
         entries: list[tuple[str, Any]] = [
             (class_name(name), color)
             for name, color in zip(names[~is_noise], colors[~is_noise], strict=True)
@@ -138,7 +139,7 @@ def _draw_classes(
 def _draw_legend(ax: Any, entries: list[tuple[str, Any]]) -> None:
     from matplotlib.lines import Line2D
 
-    # Markers of their own: those of the points may be too small to show a colour.
+    # Separate markers, because those of the points may be too small to show a colour.
     style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 6}
     ax.legend(
         handles=[Line2D([], [], color=color, label=name, **style) for name, color in entries],
