@@ -14,7 +14,7 @@ from vicinal.operators.laplacians import as_affinity, degrees
 
 METHODS = ("njw", "ncut")
 ASSIGN = ("auto", "kmeans", "discretize")
-# Eigenvectors are wanted for where their rows lie, not to the last digit.
+# Assigning rows to clusters does not need accurate eigenvectors.
 TOLERANCE = 1e-5
 
 
@@ -35,8 +35,8 @@ def spectral_labels(
     affinity : Graph, sparse or dense matrix of shape (n, n)
         Symmetric and nonnegative.
     n_clusters : int
-        Number of clusters. If the graph has more components, the largest ones get the clusters and
-        the others join one of them: see `SpectralClustering` for a policy.
+        Number of clusters. If the graph has more components, the largest ones become clusters and the
+        others join one of them; `SpectralClustering` lets you choose.
     method : {"njw", "ncut"}, default="njw"
         "njw" takes eigenvectors of D^-1/2 W D^-1/2 with rows scaled to unit length (Ng, Jordan and
         Weiss); "ncut" takes the generalised ones, W v = value D v, of the normalised cut (Shi and
@@ -52,6 +52,7 @@ def spectral_labels(
     Returns
     -------
     ndarray of int of shape (n,)
+        Cluster of each node.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def spectral_labels(
 
 
 def resolve_assign(method: str, assign: str) -> str:
-    """The way of assignment that "auto" stands for."""
+    """The assignment method that "auto" stands for."""
     check_choice(assign, "assign", ASSIGN)
     if assign == "auto":
         return "kmeans" if method == "njw" else "discretize"

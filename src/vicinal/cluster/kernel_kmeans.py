@@ -37,47 +37,47 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing.operator import positive_part
 
 KERNELS = ("rbf", "linear", "precomputed")
-# Eigenvalues down to this share of the largest diagonal entry below 0 pass for rounding.
+# Negative eigenvalues up to this fraction of the largest diagonal entry count as rounding errors.
 ROUNDING = 1e-8
 # A Gaussian this narrow is 1 at its centre and 0 elsewhere; a narrower one would overflow.
 NARROWEST = 1e300
 
 
 class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
-    """k-means in the feature space of a kernel.
+    """Cluster by k-means in the feature space of a kernel.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters; none is left empty.
     kernel : {"rbf", "linear", "precomputed"} or callable, default="rbf"
-        "precomputed" if X is a kernel matrix, dense or sparse; a function takes two tables of points and
-        gives their inner products. "linear" forms no matrix: the rows of X may be factors of a kernel of
-        low rank.
+        "precomputed" if X is a kernel matrix, dense or sparse. A function takes two tables of points and
+        returns their inner products. "linear" forms no matrix: the rows of X may be factors of a
+        low-rank kernel.
     gamma : float or "scale", default="scale"
-        Of exp(-gamma d^2); "scale" is 1 over the number of features times their variance.
+        Coefficient in exp(-gamma d^2); "scale" is 1 / (n_features * variance of X).
     psd : {"check", "project"}, default="check"
-        A kernel that is not symmetric positive semi-definite, as a similarity may be: refuse it, for
-        k-means might never end, or take the nearest one that is.
+        What to do with a kernel that is not symmetric positive semi-definite: "check" raises an error
+        (k-means may not converge); "project" uses the nearest PSD matrix.
     n_init : int, default=10
-        Number of starts, each by k-means++; the best counts.
+        Number of k-means++ initialisations; the best result is kept.
     max_iter : int, default=300
-        Most rounds of a start.
-    random_state : int, RandomState or None
-        Seed of the starts.
+        Maximum number of iterations per initialisation.
+    random_state : int, RandomState or None, default=None
+        Seed of the initialisations.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar if above 0.
+        Show a progress bar if greater than 0.
 
     Attributes
     ----------
-    labels_ : ndarray of int (n,)
-        Cluster of each item, numbered by their first items.
+    labels_ : ndarray of int of shape (n,)
+        Cluster of each item, numbered by first occurrence.
     inertia_ : float
-        Sum of squared distances in feature space to the means of clusters.
+        Sum of squared distances in feature space to the cluster means.
     n_iter_ : int
-        Rounds of the best start.
+        Number of iterations of the best initialisation.
 
     References
     ----------
@@ -130,12 +130,15 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
 
         Parameters
         ----------
-        X : array (n, n_features), or with ``kernel="precomputed"`` array or sparse matrix (n, n)
-        y : ignored
+        X : array-like of shape (n, n_features), or kernel matrix of shape (n, n)
+            Points; with ``kernel="precomputed"``, a kernel matrix, dense or sparse.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         n_init, max_iter = self._check_parameters()
         kernel, basis = self._kernel_of(X)

@@ -1,4 +1,4 @@
-"""`ClusterPreservingEmbedding`: places that are near where a dense path leads from one point to another."""
+"""`ClusterPreservingEmbedding`: points connected by dense paths are close to each other."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from vicinal.similarity.paths.matrix import PathSimilarity
 from vicinal.similarity.paths.similarity import METRICS, path_similarity
 
 METHODS, DISSIMILARITIES = ("laplacian", "mds"), ("squared", "plain")
-# Eigenvalues below this part of the largest are rounding errors: directions without extent.
-FLAT = 1e-12
+# Eigenvalues below this fraction of the largest are rounding errors.
+MIN_EIGENVALUE = 1e-12
 
 
 class ClusterPreservingEmbedding(
@@ -38,11 +38,11 @@ class ClusterPreservingEmbedding(
     FitCallbacks,
     BaseEstimator,
 ):
-    """Embedding that keeps clusters together and apart: it preserves robust path-based similarities.
+    """Embed points so that robust path-based similarities, and with them clusters, are preserved.
 
-    Two points are as similar as the worst step of the best path between them (`path_similarity`), so
-    everything that a chain of dense steps connects is placed near each other, whatever its shape. The
-    matrix of similarities is never formed: products with it, and its eigenvectors, cost O(n).
+    The similarity of two points is that of the worst step of the best path between them
+    (`path_similarity`), so points connected by a chain of dense steps are close, whatever the shape of
+    the cluster. The similarity matrix is never formed: products and eigenvectors cost O(n).
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ClusterPreservingEmbedding(
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
@@ -81,14 +81,16 @@ class ClusterPreservingEmbedding(
         "laplacian": the values above, descending; 1 - value solves formula (9). "mds": of the centred
         similarities.
     similarity_ : PathSimilarity
+        Similarities of the points.
     sigma_ : float
+        Width of the kernel.
     sigma_curve_ : SigmaCurve or None
         With ``sigma="auto"`` widths, and the mean similarity of a pair at each.
 
     Notes
     -----
-    Pieces of a graph that no path joins have similarity 0; "laplacian" tells them apart first, with
-    eigenvalue 1, the largest pieces before the others.
+    Components of a graph have similarity 0; "laplacian" separates them first, with eigenvalue 1, the
+    largest components before the others.
 
     References
     ----------
@@ -142,17 +144,20 @@ class ClusterPreservingEmbedding(
     def fit(self, X: Any, y: Any = None) -> ClusterPreservingEmbedding:
         """Embed points, given as such or by their distances, or the nodes of a `Graph`.
 
-        In a graph paths lead along edges only. A `PathSimilarity` is taken as it is, whatever the
-        parameters of the kernel are, so that several embeddings can share one.
+        In a graph, paths follow its edges. A `PathSimilarity` is used as it is, whatever the parameters
+        of the kernel, so several embeddings can share one.
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, PathSimilarity, or distances (n, n)
-        y : ignored
+        X : array-like of shape (n, n_features), Graph, PathSimilarity, or distances of shape (n, n)
+            Points, a graph, similarities, or distances.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         given = X
         check_choice(self.method, "method", METHODS)
@@ -187,21 +192,34 @@ class ClusterPreservingEmbedding(
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """`fit`, and the embedding of the points."""
-        return self.fit(X).embedding_
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Embedding of new points: each is tied to the tree by its best step (Nystrom's extension).
+        """Fit the model and return the embedding of the points.
 
         Parameters
         ----------
-        X : array (m, n_features)
-            New points; with ``metric="precomputed"`` their distances (m, n) to those of the fit.
+        X : array-like of shape (n, n_features) or Graph
+            As for `fit`.
+        y : None
+            Ignored.
 
         Returns
         -------
-        ndarray (m, n_components)
-            Training points keep their places.
+        ndarray of shape (n, n_components)
+            The embedding.
+        """
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embed new points, each attached to the tree by its best step (Nystrom extension).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points; with ``metric="precomputed"``, their distances (m, n) to the training points.
+
+        Returns
+        -------
+        ndarray of shape (m, n_components)
+            Training points keep their coordinates.
         """
         check_is_fitted(self)
         return like_input(self._extended(X), X)
@@ -262,10 +280,10 @@ class ClusterPreservingEmbedding(
         self._mean_row = (self._operator @ np.ones(n)) / n
 
     def _usable(self, values: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
-        usable = values > FLAT * max(largest, FLAT)
+        usable = values > MIN_EIGENVALUE * max(largest, MIN_EIGENVALUE)
         if not usable.all():
             warn_user(
-                f"n_components={self.n_components}, but the similarities extend into "
-                f"{np.count_nonzero(usable)} direction(s) only: the other columns are zeros.",
+                f"n_components={self.n_components}, but the similarities have only "
+                f"{np.count_nonzero(usable)} dimension(s); the other columns are zeros.",
             )
         return np.where(usable, values, 0.0), usable

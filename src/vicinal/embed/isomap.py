@@ -31,50 +31,52 @@ POINTS_AT_A_TIME = 512
 
 
 class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
-    """Embedding that keeps geodesic distances: the lengths of shortest paths along a graph.
+    """Embed points so that geodesic distances, the lengths of shortest paths, are preserved.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of dimensions, less than the number of points.
     n_landmarks : int, optional
-        Paths from so many points only, instead of from all: memory and time grow with n * n_landmarks
-        and no longer with n * n. The landmarks are embedded, and every point is placed by its
-        distances to them. Some hundreds are enough for a few dimensions. Each landmark is the point
-        farthest along the graph from those before it, so they cover the data with no gap, and no
-        chance is involved.
+        Compute paths from this many points only: memory and time grow with n * n_landmarks instead of
+        n * n. The landmarks are embedded, and all points are located by their distances to them. A few
+        hundred are enough for a few dimensions. Each landmark is the point farthest along the graph
+        from the previous ones, so they cover the data, and the choice is deterministic.
     disconnected : {"connect", "raise"}, default="connect"
-        If the graph is in pieces: join them by their shortest links, or explain.
+        What to do with a disconnected graph: add the shortest edges between its components, or raise
+        an error.
     graph : str or callable, default="knn"
-        A name from `vicinal.graphs`, a function from points to a `Graph`, or "precomputed_distances" if X
-        is a matrix of distances: a dense one of all pairs, or a sparse one of neighbours, as scikit-learn's
-        `KNeighborsTransformer` returns. "precomputed" means the same here, as in scikit-learn's Isomap.
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`, or
+        "precomputed_distances" if X holds distances: a dense matrix of all pairs, or a sparse matrix of
+        neighbours as returned by scikit-learn's `KNeighborsTransformer`. "precomputed" means the same,
+        as in scikit-learn's Isomap.
     graph_params : dict, optional
-        Parameters of the graph, such as ``{"k": 15}``.
-    random_state : int, RandomState or None
-        Seed of a graph that is drawn at random; nothing else is.
+        Parameters of the graph, such as ``{"n_neighbors": 15}``.
+    random_state : int, RandomState or None, default=None
+        Seed of the graph, if it is random.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
     embedding_ : ndarray (n, n_components)
-        Along principal axes, the longest first.
-    geodesics_ : ndarray (n, n), or (n, n_landmarks)
-        Lengths of the shortest paths, to all points or to the landmarks.
+        Coordinates along principal axes, the longest first.
+    geodesics_ : ndarray of shape (n, n) or (n, n_landmarks)
+        Lengths of the shortest paths to all points, or to the landmarks.
     landmarks_ : ndarray of int, or None
-        Numbers of the landmarks.
-    residual_variance_ : ndarray (n_components,)
-        Variance of the geodesics that the first 1, 2, ... dimensions leave unexplained; where it stops
-        falling is the dimension of the data. It is worked out when it is first asked for.
+        Indices of the landmarks.
+    residual_variance_ : ndarray of shape (n_components,)
+        Variance of the geodesics not explained by the first 1, 2, ... dimensions; it stops decreasing
+        at the dimension of the data. Computed on first access.
     graph_ : Graph
-        The graph, links between its pieces included.
+        The graph, with added edges.
 
     See Also
     --------
-    vicinal.metrics.residual_variance, vicinal.operators.shortest_paths
+    vicinal.metrics.residual_variance : Residual variance of any embedding.
+    vicinal.operators.shortest_paths : Lengths of shortest paths along a graph.
 
     References
     ----------
@@ -122,12 +124,15 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or lengths (n, n)
-        y : ignored
+        X : array-like of shape (n, n_features), Graph, or distances of shape (n, n)
+            Points, a graph, or distances.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_choice(self.disconnected, "disconnected", ("connect", "raise"))
         check_count(self.n_components, "n_components")
@@ -157,22 +162,35 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """`fit`, and the embedding of the points."""
-        return self.fit(X).embedding_
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Embedding of new points: each goes to all others through its nearest training points.
+        """Fit the model and return the embedding of the points.
 
         Parameters
         ----------
-        X : array (m, n_features)
-            With ``graph="precomputed_distances"`` the distances (m, n) to training points, dense or
-            sparse like those of the fit.
+        X : array-like of shape (n, n_features) or Graph
+            As for `fit`.
+        y : None
+            Ignored.
 
         Returns
         -------
-        ndarray (m, n_components)
-            Training points keep their places.
+        ndarray of shape (n, n_components)
+            The embedding.
+        """
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embed new points; their paths lead through their nearest training points.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points; with ``graph="precomputed_distances"``, their distances (m, n) to the training
+            points, dense or sparse as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (m, n_components)
+            Training points keep their coordinates.
         """
         check_is_fitted(self)
         indices, distances = self._neighbors_of(X)
@@ -189,10 +207,15 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return like_input(placed, X)
 
     def reconstruction_error(self) -> float:
-        """Root mean square difference between inner products of the geodesics and of the embedding.
+        """Compute the root mean square error of the inner products of the embedding.
 
-        As in scikit-learn: the Frobenius norm of K(geodesics) - K(embedding), divided by n, where K
-        centres -1/2 times squared distances. With landmarks it is that of the landmarks.
+        As in scikit-learn: the Frobenius norm of K(geodesics) - K(embedding) divided by n, where K
+        centres -1/2 times the squared distances. With landmarks, the error of the landmarks.
+
+        Returns
+        -------
+        float
+            Reconstruction error.
         """
         check_is_fitted(self)
         between = self.geodesics_
@@ -218,7 +241,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.disconnected == "raise" or graph.points is None:
             raise InvalidValueError(
                 f"the graph has {graph.n_components} components, and there are no paths between them; "
-                "take more neighbours, connect the graph, or fit on points with "
+                "use more neighbours, connect the graph, or fit on points with "
                 "disconnected='connect'."
             )
         warn_disconnected(graph.n_components, CONNECTED)
@@ -235,7 +258,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             require_memory(
                 8.0 * n * n + 1e8,
                 f"geodesics of {n:,} points",
-                "Give n_landmarks, 1000 for instance: paths from so many points only are held.",
+                "Set n_landmarks, for instance to 1000, to store paths from that many points only.",
             )
             return None
         return check_count(

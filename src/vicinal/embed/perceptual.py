@@ -17,11 +17,11 @@ from vicinal.operators.eigenpairs import nystrom
 class PerceptualEmbedding(
     PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PerceptualEstimator
 ):
-    """Embedding of points by the walk on their contextual digraph.
+    """Embed points by the random walk on their contextual digraph.
 
     Points that fit the structure of their contexts lie far from the origin, each cluster near a linear
-    subspace; noise, which few contexts lead to, lies near the origin. Equal rows are one point: each has
-    its place, and as many directions are 0 as there are too few distinct rows for.
+    subspace; noise points lie near the origin. Duplicate rows share one position; if there are too few
+    distinct rows, the remaining dimensions are 0.
 
     Parameters
     ----------
@@ -34,26 +34,27 @@ class PerceptualEmbedding(
     epsilon : float, optional
         Distortion of the coding length.
     beta : float, default=0.99999
-        Probability to follow an edge; else the walk goes on anywhere. Much smaller values blur the
-        clusters.
+        Probability of following an edge; otherwise the walk jumps to a random point. Much smaller values
+        blur the clusters.
     laplacian : {"global", "aligned"}, default="global"
         Formula (10), or the alignment of all local Laplacians (formulas 4 to 9).
-    random_state : int, RandomState or None
-        Seed of the eigensolver's start.
+    random_state : int, RandomState or None, default=None
+        Seed of the eigensolver.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show progress bars if above 0.
+        Show progress bars if greater than 0.
 
     Attributes
     ----------
     embedding_ : ndarray (n, n_components)
         Eigenvectors of the largest eigenvalues after the first.
-    eigenvalues_ : ndarray (n_components,)
-    stationary_ : ndarray (n,)
-        Stationary distribution of the walk; copies of a row have equal parts of what it has.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Their eigenvalues, descending.
+    stationary_ : ndarray of shape (n,)
+        Stationary distribution of the walk; duplicates share the probability of their row equally.
     graph_ : Graph
-        The contextual digraph of the distinct rows, with its ``sigma``; or the digraph that was given.
+        The contextual digraph of the distinct rows, with its ``sigma``, or the given digraph.
 
     References
     ----------
@@ -99,12 +100,15 @@ class PerceptualEmbedding(
 
         Parameters
         ----------
-        X : array (n, n_features) or Graph
-        y : ignored
+        X : array-like of shape (n, n_features) or Graph
+            Points or a digraph.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_count(self.n_components, "n_components")
         walk = self._build_walk(X)
@@ -113,33 +117,47 @@ class PerceptualEmbedding(
             self.n_components,
             "n_components",
             high=n - 1,
-            remedy=f"X has n_samples={n}, and the first direction is known.",
+            remedy=f"X has n_samples={n}, and the first eigenvector is trivial.",
         )
-        found = min(self.n_components, walk.shape[0] - 1)
-        pairs = self._eigenpairs(walk, found)
-        # Copies leave fewer directions than there are rows.
-        lacking = self.n_components - found
-        self.eigenvalues_ = np.pad(pairs.values, (0, lacking))
-        embedding = self._of_rows(np.pad(pairs.vectors, ((0, 0), (0, lacking))))
+        n_pairs = min(self.n_components, walk.shape[0] - 1)
+        pairs = self._eigenpairs(walk, n_pairs)
+        # With duplicates there are fewer eigenvectors than rows.
+        n_missing = self.n_components - n_pairs
+        self.eigenvalues_ = np.pad(pairs.values, (0, n_missing))
+        embedding = self._of_rows(np.pad(pairs.vectors, ((0, 0), (0, n_missing))))
         self.embedding_ = like_input(embedding, X)
         self._n_features_out = self.n_components
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """`fit`, and the embedding of the points."""
-        return self.fit(X).embedding_
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Embedding of new points, by the walk from their contexts and from contexts that they enter.
+        """Fit the model and return the embedding of the points.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (n, n_features) or Graph
+            As for `fit`.
+        y : None
+            Ignored.
 
         Returns
         -------
-        ndarray (m, n_components)
-            Training points keep their places.
+        ndarray of shape (n, n_components)
+            The embedding.
+        """
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embed new points by the walk from their contexts and from the contexts that they join.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points.
+
+        Returns
+        -------
+        ndarray of shape (m, n_components)
+            Training points keep their coordinates.
         """
         check_is_fitted(self)
         rows, known = self._new_rows(X)

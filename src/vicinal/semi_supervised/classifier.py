@@ -1,4 +1,4 @@
-"""Classes of points from the classes of a few, by a graph prior."""
+"""`GraphClassifier`: classes of points from the classes of a few, by a graph prior."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class GraphClassifier(TransductiveClassifier):
     Parameters
     ----------
     ridge : float, default=0.1
-        How fast the say of a label wears off along the graph; 0 for not at all.
+        Regularisation that makes the influence of a label decay along the graph; 0 disables it.
     smoothness : float, default=1.0
-        > 0, how much a difference along an edge costs, against a wrong label.
+        Cost > 0 of a difference along an edge, relative to a wrong label.
     class_mass : bool, default=False
         Whether classes are weighted by their estimated proportions instead of by their numbers of
         labels, see `vicinal.semi_supervised.class_probabilities`. Set it if labels were not drawn at
         random.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
@@ -49,9 +49,9 @@ class GraphClassifier(TransductiveClassifier):
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
     n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores. Results do not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
@@ -66,8 +66,11 @@ class GraphClassifier(TransductiveClassifier):
         False for points that no label reaches, as in a component without labels: their
         probabilities are the class frequencies of the labelled.
     graph_ : Graph or None
+        The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
+        The affinities along which labels spread.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def prior_values(
     n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Spread:
-    """Values at every node from values at some.
+    """Estimate the values of all nodes from the values of some.
 
     Parameters
     ----------
@@ -44,22 +44,21 @@ def prior_values(
         Symmetric nonnegative weights; of a graph its `Graph.affinity`.
     y : array of shape (n,) or (n, n_columns)
         Known values; NaN, in the whole row, where nothing is known.
-    ridge : float, default=0
-        lambda, how strongly every value is drawn to 0. Without it, values stay within the range of
-        the known ones, and nodes that no label reaches get the mean of the known ones; with it they
-        get 0, as the formula says.
+    ridge : float, default=0.0
+        The penalty lambda, which shrinks all values to 0. Without it, values stay within the range of
+        the known ones, and nodes that no label reaches get their mean; with it, such nodes get 0.
     smoothness : float, default=0.01
-        mu > 0, how much a difference along an edge costs. Towards 0 the known values are kept as
-        they are, towards infinity a component has one value.
+        The penalty mu > 0 of differences along edges. As it approaches 0, known values are kept; as it
+        grows, each component approaches a single value.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Returns
     -------
     Spread
-        ``values`` of the shape of y, and ``reached``.
+        The ``values``, of the shape of y, and the mask ``reached``.
 
     Examples
     --------
@@ -87,26 +86,34 @@ def class_probabilities(
     n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Spread:
-    """Class probabilities of every node from the classes of some, by `prior_values` one versus rest.
+    """Estimate the class probabilities of all nodes from the classes of some.
+
+    Each class is fitted as by `prior_values`, one versus rest.
 
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
         Symmetric nonnegative weights; of a graph its `Graph.affinity`.
     y : array of int of shape (n,)
-        Number of the class, from 0 on; -1 where it is not known.
-    ridge, smoothness, n_jobs, verbose :
-        As for `prior_values`.
+        Class codes 0, 1, ...; -1 where unknown.
+    ridge : float, default=0.1
+        The penalty lambda: the influence of a label decays along the graph; 0 disables it.
+    smoothness : float, default=1.0
+        The penalty mu > 0 of differences along edges.
     class_mass : bool, default=False
-        Whether the classes of the unlabelled are weighted by their estimated proportions instead of by
-        their numbers of labels. The proportions are those of the labels, one added to each count (Zhu,
-        Ghahramani and Lafferty, ICML 2003), unless the unlabelled contradict them: then those that make
-        the unlabelled most likely.
+        Whether classes are weighted by their estimated proportions among the unlabelled nodes instead
+        of their numbers of labels. The proportions are those of the labels, with 1 added to each count
+        (Zhu, Ghahramani and Lafferty, ICML 2003), unless a test on the unlabelled nodes rejects them;
+        then maximum likelihood estimates are used.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar for long computations if greater than 0.
 
     Returns
     -------
     Spread
-        ``values`` of shape (n, y.max() + 1), rows sum to 1, and ``reached``.
+        The ``values`` of shape (n, y.max() + 1), whose rows sum to 1, and the mask ``reached``.
 
     Examples
     --------
@@ -178,8 +185,8 @@ def spread_classes(
     mass = np.clip(found, 0.0, None).sum(axis=0)
     spread = conditional(weights, found, error, default)
     if ridge > 0 and not spread.reached.all():
-        # Far from every label a ridge leaves less than the solver resolves: there the probabilities
-        # of the nearest nodes that have some go on as they are.
+        # Far from all labels, the ridge leaves less evidence than the solver resolves; extend the
+        # probabilities of the nearest reached nodes instead.
         spread.values[~spread.reached] = 0.0
         found, error = harmonic(
             weights, spread.values, spread.reached, n_jobs=n_jobs, verbose=verbose
@@ -193,7 +200,7 @@ def spread_classes(
 
 
 def indicators(codes: np.ndarray) -> np.ndarray:
-    """A column a class, 1 at its labelled nodes."""
+    """One column per class, with 1 at its labelled nodes."""
     table = np.zeros((len(codes), codes.max() + 1))
     labelled = np.flatnonzero(codes >= 0)
     table[labelled, codes[labelled]] = 1.0

@@ -49,7 +49,7 @@ def propagate_labels(
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Returns
     -------
@@ -113,7 +113,7 @@ class LabelPropagation(TransductiveClassifier):
         Number of steps: few look at a small surrounding of each label. By default the limit of many
         steps, solved for at once; it is that of scikit-learn's `LabelPropagation`.
     graph : str or callable, default="knn"
-        Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
+        Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
         Parameters of the graph.
@@ -122,9 +122,9 @@ class LabelPropagation(TransductiveClassifier):
     random_state : int, RandomState or None, default=None
         Seed of graphs that are random.
     n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores. Results do not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show a progress bar for long computations if greater than 0.
 
     Attributes
     ----------
@@ -139,8 +139,11 @@ class LabelPropagation(TransductiveClassifier):
         False for points that no label has reached: their probabilities are the class frequencies of
         the labelled.
     graph_ : Graph or None
+        The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
+        The affinities along which labels spread.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     Examples
     --------

@@ -82,13 +82,15 @@ class SimilarityVoteClassifier(ClassifierMixin, FitCallbacks, BaseEstimator):
 
         Parameters
         ----------
-        X : array (n, n_features), or what ``similarity`` takes
-        y : array (n,)
-            Classes; -1 where unknown: such items help to smooth and have no vote.
+        X : array-like of shape (n, n_features)
+            Items, or whatever ``similarity`` accepts.
+        y : array-like of shape (n,)
+            Classes; -1 where unknown. Unknown items take part in smoothing but do not vote.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_count(self.n_neighbors, "n_neighbors")
         if y is None:
@@ -189,7 +191,13 @@ class SimilarityVoteClassifier(ClassifierMixin, FitCallbacks, BaseEstimator):
         return self._decided(self._votes(found))
 
     def leave_one_out_score(self) -> float:
-        """Share of the labelled items whose class is that of the vote of the others."""
+        """Compute the accuracy of `leave_one_out` on the labelled items.
+
+        Returns
+        -------
+        float
+            Fraction of labelled items whose class is that of the vote.
+        """
         guessed = self.leave_one_out()[self._labelled]
         return float(np.mean(guessed == self.classes_[self._codes[self._labelled]]))
 
