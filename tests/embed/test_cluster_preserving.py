@@ -221,18 +221,18 @@ def test_pieces_of_a_graph_are_told_apart_first():
 
 
 @both
-def test_equal_points_have_no_direction_and_a_warning_says_so(method):
-    with pytest.warns(UserWarning, match="0 direction"):
+def test_equal_points_have_no_dimension_with_a_warning(method):
+    with pytest.warns(UserWarning, match=r"only 0 dimension\(s\)"):
         model = ClusterPreservingEmbedding(method=method).fit(np.ones((10, 2)))
     np.testing.assert_array_equal(model.embedding_, np.zeros((10, 2)))
     np.testing.assert_array_equal(model.transform([[3.0, 3.0]]), [[0.0, 0.0]])
 
 
 @both
-def test_fewer_directions_than_asked_are_said_and_zero(method):
+def test_missing_dimensions_are_zero_with_a_warning(method):
     # Two tight pairs of duplicates: one direction tells all there is.
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
-    with pytest.warns(UserWarning, match="1 direction"):
+    with pytest.warns(UserWarning, match=r"only 1 dimension\(s\)"):
         model = ClusterPreservingEmbedding(
             method=method, n_components=2, sigma=0.5, robust=False
         ).fit(X)
