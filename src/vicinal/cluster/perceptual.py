@@ -169,7 +169,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
 
         walk = self._build_walk(X)
         n = walk.shape[0]
-        automatic = isinstance(self.n_clusters, str) or isinstance(self.noise, str)
+        automatic = isinstance(self.n_clusters, str)
         evidence = self._estimate(self.graph_ if automatic else None, self.n_jobs)
         pairs = self._eigenpairs(walk, self._n_pairs(n, evidence), TOLERANCE)
         self.eigenvalues_ = pairs.values

@@ -1,4 +1,4 @@
-"""The number of clusters: what two spectra say, and which numbers survive a jitter of the rows."""
+"""The number of clusters: what densities, communities and spectra say, and which are stable."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs
 from vicinal._core.parallel import progress_bar
+from vicinal.cluster import estimate_clusters
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.graph_comparison import jittered
 
+# By the view that the number was found from.
+REASONS = {
+    "density": "the valleys of density between them are deeper than chance makes them",
+    "communities": "rows are linked within them more than chance links the rows of one cluster",
+    "none": "neither densities nor communities show more than chance makes of one cluster",
+}
 MAX_CLUSTERS = 20
 MOST_STABLE = 10
 N_COPIES = 4
@@ -54,14 +61,21 @@ class ClusterCount(NamedTuple):
 
 
 def count_clusters(scene: SharedInputs, wanted: int | str) -> ClusterCount:
-    """Read the number off the spectra unless it is given; measure the stability of all numbers."""
+    """Find the number unless it is given; measure the stability of all numbers.
+
+    Too few points for a test of densities and communities have the number with the clearest eigengap.
+    """
     common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
     most = min(MAX_CLUSTERS, scene.n - 2)
     model = PerceptualClustering(max_clusters=most, noise=0, **common)
     by_context = model.fit(scene.digraph).eigengaps_
     by_trees = SpectralClustering(max_clusters=most, **common).fit(scene.trees).eigengaps_
     by_trees = by_trees[: len(scene.distinct)]
-    chosen, why = _choose(by_context, by_trees)
+    evidence = estimate_clusters(scene.distinct, n_jobs=scene.n_jobs)
+    if evidence.prominence:
+        chosen, why = evidence.n_clusters, REASONS[evidence.source]
+    else:
+        chosen, why = _choose(by_context, by_trees)
     if isinstance(wanted, int):
         chosen, why = wanted, f"{wanted} were asked for; by themselves, {why}"
     rows = scene.sample_points[:REPEATED_ROWS]
