@@ -43,11 +43,11 @@ DOUBT = (
 
 
 class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator):
-    """Clusters that survive heavy noise.
+    """Cluster points in heavy noise.
 
     Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`). Those near the
-    origin are noise; the others lie near linear subspaces through it, one a cluster. Equal rows are one
-    point, and all get its cluster.
+    origin are noise; the others lie near linear subspaces through it, one per cluster. Duplicates get
+    the same cluster.
 
     Parameters
     ----------
@@ -65,8 +65,22 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         group the directions of the rows.
     max_clusters : int, default=20
         Most clusters that "auto" looks for a gap of the spectrum after.
-    n_neighbors, descriptor, epsilon, beta, laplacian, random_state, n_jobs, verbose :
-        As for `PerceptualEmbedding`.
+    n_neighbors : int, default=10
+        Number K of neighbours in a context.
+    descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
+        Structure of a context, see `vicinal.contextual_distance`.
+    epsilon : float, optional
+        Distortion of the coding length.
+    beta : float, default=0.99999
+        Probability of following an edge; otherwise the walk jumps to a random point.
+    laplacian : {"global", "aligned"}, default="global"
+        Formula (10), or the alignment of all local Laplacians (formulas 4 to 9).
+    random_state : int, RandomState or None, default=None
+        Seed of the eigensolver and of the assignment.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show progress bars if greater than 0.
 
     Attributes
     ----------
@@ -152,12 +166,15 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
 
         Parameters
         ----------
-        X : array (n, n_features) or Graph
-        y : ignored
+        X : array-like of shape (n, n_features) or Graph
+            Points or a digraph.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if isinstance(self.n_clusters, str):
             check_choice(self.n_clusters, "n_clusters", ("auto",))
@@ -189,15 +206,16 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points, -1 for noise, by the walk from their contexts and those that they enter.
+        """Predict the clusters of new points by the walk from their contexts; -1 for noise.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            New points.
 
         Returns
         -------
-        ndarray of int (m,)
+        ndarray of int of shape (m,)
             Training points keep their clusters.
         """
         check_is_fitted(self)

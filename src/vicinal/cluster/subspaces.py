@@ -27,6 +27,7 @@ def k_subspaces(
     rows : array of shape (n, q)
         Points; their directions count, up to sign.
     n_clusters : int
+        Number of clusters.
     dimension : int, default=1
         Dimension of each subspace, at most q; 1 is lines.
     random_state : int, Generator, RandomState or None, default=0
@@ -34,7 +35,8 @@ def k_subspaces(
 
     Returns
     -------
-    labels : ndarray of int (n,)
+    labels : ndarray of int of shape (n,)
+        Cluster of each row.
     bases : ndarray (n_clusters, dimension, q)
         Orthonormal rows that span each subspace.
     share : float

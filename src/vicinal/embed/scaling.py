@@ -107,18 +107,21 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
 def landmark_mds_transform(
     scaling: Scaling, distances: Any, *, n_jobs: int | None = -1
 ) -> np.ndarray:
-    """Coordinates of points by their distances to the points of a scaling.
+    """Compute coordinates of points from their distances to the points of a scaling.
 
     Parameters
     ----------
     scaling : Scaling
-        Of n points: all that there were, or landmarks among them.
-    distances : array of shape (m, n)
-        From the points to be placed to those of the scaling, which find their own places again.
+        A scaling of n points: all points, or landmarks among them.
+    distances : array-like of shape (m, n)
+        Distances to the points of the scaling. Those points keep their coordinates.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
     ndarray of shape (m, n_components)
+        Coordinates.
 
     References
     ----------
