@@ -127,7 +127,7 @@ def test_errors_say_what_to_do(build, error, words):
         build()
 
 
-def test_an_axes_of_the_wrong_projection_is_refused():
+def test_axes_with_the_wrong_projection_raise():
     _, ax = plt.subplots(subplot_kw={"projection": "3d"})
     with pytest.raises(ValueError, match="3-D Axes, but the positions have 2"):
         vicinal.plot.graph(ring(), ax=ax)

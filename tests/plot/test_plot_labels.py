@@ -57,7 +57,7 @@ def test_what_has_no_label_is_grey_and_named_so(kind):
     assert len(ax.figure.axes) == 1  # no colour bar: these are no values
 
 
-def test_noise_and_no_label_are_told_apart():
+def test_noise_and_no_label_have_different_colours():
     labels = np.where(GROUPS == 2, -1.0, GROUPS)
     labels[0] = np.nan
     ax = plot.embedding(CLOUD, labels)

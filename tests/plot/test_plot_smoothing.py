@@ -141,7 +141,7 @@ def test_dynamics_of_a_comparison_has_curves_best_dots_and_one_baseline():
     assert ax.get_xscale() == "symlog"
 
 
-def test_dynamics_sorts_steps_and_draws_where_it_is_told():
+def test_dynamics_sorts_steps_and_draws_in_the_given_axes():
     _, ax = plt.subplots()
     assert plot.dynamics({"a": ([10, 1, 100], [0.5, 0.2, 0.3])}, ax=ax) is ax
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), [1, 10, 100])

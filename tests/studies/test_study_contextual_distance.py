@@ -185,12 +185,12 @@ def test_command_writes_a_table_and_a_picture_for_every_figure(tmp_path, monkeyp
 
 def test_a_folder_without_images_is_refused_before_any_work(tmp_path):
     arguments = parsed("contextual-distance", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
-    with pytest.raises(FileNotFoundError, match=r"holds neither mnist_test\.npz nor orl_faces"):
+    with pytest.raises(FileNotFoundError, match=r"contains neither mnist_test\.npz nor orl_faces"):
         arguments.run(arguments)
     assert not (tmp_path / "out").exists()
 
 
 def test_data_mean_nothing_to_the_other_study(tmp_path):
     arguments = parsed("proximity-graphs", "--data", str(tmp_path))
-    with pytest.raises(ValueError, match="--data means nothing"):
+    with pytest.raises(ValueError, match="--data has no effect"):
         arguments.run(arguments)

@@ -149,7 +149,7 @@ def test_command_writes_a_table_and_a_picture_for_every_experiment(tmp_path, mon
 
 def test_a_folder_without_data_is_refused_before_any_work(tmp_path):
     arguments = parsed("self-smoothing", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
-    with pytest.raises(FileNotFoundError, match=r"holds none of mpeg7_dist\.npz"):
+    with pytest.raises(FileNotFoundError, match=r"contains none of mpeg7_dist\.npz"):
         arguments.run(arguments)
     assert not (tmp_path / "out").exists()
 

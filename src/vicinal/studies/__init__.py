@@ -1,1 +1,1 @@
-"""Studies: experiments of papers, done again with this library; `vicinal reproduce` runs them."""
+"""Studies that repeat the experiments of papers; run them with `vicinal reproduce`."""

@@ -1,4 +1,4 @@
-"""Does an embedding along best paths keep clusters apart? CPE beside PCA and Laplacian eigenmaps.
+"""Does an embedding along best paths preserve clusters? CPE compared with PCA and eigenmaps.
 
 1. Three spirals in three dimensions (figure 1).
 2. Handwritten digits 1 and 3 in two dimensions (figure 2).
@@ -31,7 +31,7 @@ SHOWN = (1, 3)
 
 
 class Setting(NamedTuple):
-    """How large the experiments are and what they sweep over."""
+    """Sizes and parameter grids of the experiments."""
 
     n_draws: int
     n_images: int
@@ -61,14 +61,14 @@ QUICK = FULL._replace(
 
 
 class Outcome(NamedTuple):
-    """Every measurement, and the arrays that the figure shows."""
+    """All measurements, and the arrays shown in the figure."""
 
     rows: Rows
     scene: dict[str, Any]
 
 
 class Draw(NamedTuple):
-    """Images of some digits: points, their digits, and where they come from."""
+    """Images of some digits: points, digits and source."""
 
     points: np.ndarray
     truth: np.ndarray
@@ -91,7 +91,7 @@ def spiral_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def digit_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 2: the digits 1 and 3 in two dimensions, and what each coordinate holds."""
+    """Figure 2: the digits 1 and 3 in two dimensions, with eigenvalues."""
     images = draw_digits(setting, SHOWN, 0)
     places = {
         PCA: _principal(images.points),
@@ -124,7 +124,7 @@ def digit_accuracy(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def width_effect(setting: Setting, verbose: int = 0) -> Outcome:
-    """Rand index over the width of the kernel, in units of the automatic one."""
+    """Rand index over the kernel width, relative to the automatic width."""
     rows = []
     title = "widths" if verbose > 0 else None
     with progress_bar(setting.sweep_draws, title) as bar:
@@ -160,7 +160,7 @@ def _over_width(setting: Setting, name: str, draw: int, X: np.ndarray, truth: np
 
 
 def plane_embeddings(X: np.ndarray) -> dict[str, np.ndarray]:
-    """Two dimensions by Laplacian eigenmaps and by both methods of the paper, with defaults."""
+    """Two dimensions by Laplacian eigenmaps and by both methods of the paper, with default settings."""
     eigenmaps = LaplacianEigenmaps(random_state=0).fit_transform(X)
     return {EIGENMAPS: eigenmaps, **_cluster_preserving(path_similarity(X))}
 
@@ -173,7 +173,7 @@ def _cluster_preserving(similarity: Any) -> dict[str, np.ndarray]:
 
 
 def draw_digits(setting: Setting, subset: tuple[int, ...], draw: int) -> Draw:
-    """Random images, as many of each digit: as the setting says, or half of what there are."""
+    """Random images, equally many per digit: as in the setting, or half of all."""
     images = _images(setting.data, subset)
     fewest = min(np.count_nonzero(images.classes == digit) for digit in subset)
     n_images = min(setting.n_images, fewest // 2)
@@ -205,10 +205,10 @@ def _principal(X: np.ndarray) -> np.ndarray:
 
 
 def score(Y: np.ndarray, truth: np.ndarray, seed: int) -> float:
-    """Rand index of k-means with as many clusters as there are."""
+    """Rand index of k-means with the true number of clusters."""
     from sklearn.cluster import KMeans
 
-    # k-means of so few points only waits for its threads.
+    # k-means of few points is faster with one thread.
     with threadpool_limits(limits=1):
         found = KMeans(len(np.unique(truth)), n_init=10, random_state=seed).fit_predict(Y)
     return rand_index(truth, found)

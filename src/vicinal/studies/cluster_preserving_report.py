@@ -1,4 +1,4 @@
-"""Tables and figures of the study of cluster preserving embeddings, with what the paper claims."""
+"""Tables and figures of the study of cluster preserving embedding, with the claims of the paper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicinal.studies.experiments import Experiment, Rows, save_figure
 from vicinal.studies.images import check_folder
 
 Table = list[list[str]]
-# A lead or a lag that counts: of the mean, and in standard errors of the difference over draws.
+# A lead or a lag that counts: of the mean, and in standard errors of the difference over repetitions.
 NOTICEABLE, CLEAR = 0.005, 2.0
 
 
@@ -38,7 +38,7 @@ def eigenvalue_table(found: Outcome) -> Table:
 
 
 def accuracy_table(found: Outcome) -> Table:
-    """Rand index of each method on each subset, and whether the paper's lead is there."""
+    """Rand index of each method on each subset, and whether CPE leads as in the paper."""
     methods = _distinct(found.rows, "method")
     table = [[f"digits ({found.scene['source']})", *methods, "verdict"]]
     for digits in _distinct(found.rows, "digits"):
@@ -48,7 +48,7 @@ def accuracy_table(found: Outcome) -> Table:
 
 
 def verdict(scores: dict[str, np.ndarray]) -> str:
-    """Whether CPE, by the better of its methods, is ahead of the best other one, draw by draw."""
+    """Whether the better CPE method beats the best other method, paired over repetitions."""
     ours = max(study.METHODS, key=lambda method: scores[method].mean())
     others = [method for method in scores if method not in study.METHODS]
     best = max(others, key=lambda method: scores[method].mean())
@@ -76,7 +76,7 @@ def width_table(found: Outcome) -> Table:
 
 
 def draw_spirals(found: Outcome, path: Path) -> None:
-    """Figure 1: the curves, and where each method puts them."""
+    """Figure 1: the curves and their embeddings."""
     from vicinal.plot import embedding
 
     truth = found.scene["truth"]
@@ -129,7 +129,7 @@ def draw_accuracy(found: Outcome, path: Path) -> None:
 
 
 def draw_widths(found: Outcome, path: Path) -> None:
-    """Rand index over sigma, a panel a method."""
+    """Rand index over sigma, one panel per method."""
     factors = _distinct(found.rows, "factor")
 
     def fill(figure: Any) -> None:
@@ -152,7 +152,7 @@ def draw_widths(found: Outcome, path: Path) -> None:
 def _panel(ax: Any, method: str, Y: np.ndarray, truth: np.ndarray) -> None:
     from vicinal.plot import embedding
 
-    # Directions of eigenvectors have no common unit; each fills its axis.
+    # Eigenvectors have no common unit, so each axis is scaled separately.
     embedding(Y / np.abs(Y).max(axis=0), truth, ax=ax, legend=False)
     ax.set_title(method)
 
@@ -202,6 +202,6 @@ EXPERIMENTS = [
 
 
 def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
-    """Sizes and experiments of ``vicinal reproduce cluster-preserving``."""
+    """Setting and experiments of ``vicinal reproduce cluster-preserving``."""
     check_folder(data)
     return (study.QUICK if quick else study.FULL)._replace(data=data), EXPERIMENTS

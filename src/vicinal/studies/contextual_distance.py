@@ -1,4 +1,4 @@
-"""Does context see through noise? Clustering and ranking by contextual distances, beside their peers.
+"""Does context separate noise? Clustering and ranking by contextual distances, compared with peers.
 
 1. Ten points: Euclidean and contextual distances (figure 3), what spectral methods and the perceptual
    embedding make of them (figure 4), and their digraph (figure 6).
@@ -40,7 +40,7 @@ DIGITS = (1, 2, 3)
 
 
 class Setting(NamedTuple):
-    """How large the experiments are and what they sweep over."""
+    """Sizes and parameter grids of the experiments."""
 
     n_draws: int
     n_points: int
@@ -79,7 +79,7 @@ QUICK = FULL._replace(
 
 
 class Outcome(NamedTuple):
-    """Every measurement, and the arrays that the figure shows."""
+    """All measurements, and the arrays shown in the figure."""
 
     rows: list[dict[str, Any]]
     scene: dict[str, Any]
@@ -131,7 +131,7 @@ def embeddings_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def digraph_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 6: the digraph of two neighbours a point, with its weights."""
+    """Figure 6: the digraph of two neighbours per point, with its weights."""
     X, labels = two_clusters()
     graph = graphs.contextual(X, 2)
     rows = [
@@ -144,7 +144,7 @@ def digraph_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 9: clusters of handwritten digits, and the embeddings they come from."""
+    """Figure 9: clusters and embeddings of handwritten digits."""
     from sklearn.cluster import KMeans
 
     images = handwritten(setting.data, DIGITS, setting.max_images)
@@ -161,10 +161,10 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
         Y = PerceptualEmbedding(c, **shared).fit_transform(X)
         places[f"perceptual, {name}"] = Y
         found[f"perceptual, {name}"] = PerceptualClustering(c, noise=0.0, **shared).fit(X).labels_
-        # Step 2 of the paper's algorithm to the letter: c eigenvectors, the first left out.
+        # Step 2 of the paper literally: c eigenvectors after the first.
         found[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, random_state=0)[0]
     for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
-        with threadpool_limits(limits=1):  # k-means of few rows only waits for its threads
+        with threadpool_limits(limits=1):  # k-means of few rows is faster with one thread
             found[name] = SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_
     found["k-means"] = KMeans(c, n_init=10, random_state=0).fit_predict(X)
     rows = [
@@ -179,7 +179,7 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def digits_by_norm(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 10: digits farthest from the origin and nearest to it, and what tells them apart."""
+    """Figure 10: digits farthest from and nearest to the origin, and what distinguishes them."""
     images = handwritten(setting.data, DIGITS, setting.max_images)
     nearest = NeighborSearch(images.points).nearest(DIGIT_NEIGHBORS)
     alike = (images.classes[nearest[0][:, 1:]] == images.classes[:, None]).mean(axis=1)
@@ -209,7 +209,7 @@ def digits_by_norm(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 13: share of the query's person among the first images, over alpha and over K.
+    """Figure 13: fraction of the query's person among the first images, over alpha and over K.
 
     As many are counted as each person has besides the query, at most 50.
     """
@@ -240,7 +240,7 @@ def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def spectral_places(graph: Any, n_components: int) -> dict[str, np.ndarray]:
-    """Eigenvectors of the affinity after the first, as NJW and as the normalised cut take them."""
+    """Eigenvectors of the affinity after the first, as in NJW and in the normalised cut."""
     affinity = graph.affinity()
     vectors = leading_eigenpairs(affinity, n_components + 1, random_state=0).vectors[:, 1:]
     return {"NJW": vectors, "normalised cut": random_walk_eigenvectors(vectors, degrees(affinity))}

@@ -1,4 +1,4 @@
-"""Two half-cylinders in noise: clusters, embedding and ranking by context, beside their peers."""
+"""Two half-cylinders in noise: clusters, embedding and ranking by context, compared with peers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def surface_clusters(setting: Setting, verbose: int = 0) -> Outcome:
     """Figure 7: two surfaces and noise as three groups; accuracy over all points."""
     rows, shown = [], {}
     for noise, draw, X, truth in _surfaces(setting, "clusters in noise", verbose):
-        # k-means of so few points only waits for its threads.
+        # k-means of few points is faster with one thread.
         with threadpool_limits(limits=1):
             found = _surface_labels(X, noise, draw)
         for method, labels in found.items():
@@ -57,7 +57,7 @@ def _surface_labels(X: np.ndarray, noise: int, seed: int) -> dict[str, np.ndarra
 
 
 def surface_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 8: is noise near the origin, and is each surface in a subspace of its own?"""
+    """Figure 8: is noise near the origin, and is each surface in its own subspace?"""
     rows, shown = [], {}
     noise = setting.noise[min(1, len(setting.noise) - 1)]
     for _, draw, X, truth in _surfaces(setting._replace(noise=(noise,)), "embeddings", verbose):
@@ -84,7 +84,7 @@ def surface_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def surface_ranking(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 11: precision of as many first points as a surface has, over random queries on surfaces."""
+    """Figure 11: precision of the first n results, n the size of a surface, for random queries."""
     rows, shown = [], {}
     for noise, draw, X, truth in _surfaces(setting, "ranking in noise", verbose):
         size = setting.n_points
@@ -133,7 +133,7 @@ def _surfaces(
 
 
 def _share_of_plane(rows: np.ndarray) -> float:
-    """Share of the rows' squared lengths that one plane through the origin holds."""
+    """Fraction of the squared norms of rows explained by one plane through the origin."""
     values = np.linalg.svd(rows, compute_uv=False)
     return float((values[:2] ** 2).sum() / (values**2).sum())
 

@@ -1,4 +1,4 @@
-"""Tables of the study of contextual distances, with what the paper claims."""
+"""Tables of the study of contextual distances, with the claims of the paper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def distance_table(found: Outcome) -> Table:
 
 
 def ten_points_table(found: Outcome) -> Table:
-    """What the two eigenvectors of each method show of the clusters."""
+    """How well two eigenvectors of each method show the clusters."""
     table = [["method", "gap / longest step in I", "width of II / gap", "I on a line"]]
     for row in found.rows:
         numbers = [f"{row[name]:.3f}" for name in ("gap", "width_of_II", "I_on_a_line")]
@@ -36,7 +36,7 @@ def ten_points_table(found: Outcome) -> Table:
 
 
 def digraph_table(found: Outcome) -> Table:
-    """Counts that tell how far from symmetric the digraph is."""
+    """Counts that measure the asymmetry of the digraph."""
     weights = {(row["source"], row["target"]): row["weight"] for row in found.rows}
     mutual = [pair for pair in weights if pair[::-1] in weights and pair[0] < pair[1]]
     unequal = [pair for pair in mutual if abs(weights[pair] - weights[pair[::-1]]) > 1e-9]
@@ -58,7 +58,7 @@ def cluster_table(found: Outcome) -> Table:
 
 
 def embedding_table(found: Outcome) -> Table:
-    """How well each embedding tells noise and surfaces."""
+    """How well each embedding separates noise and surfaces."""
     columns = {"noise_is_nearer": "noise nearer to 0", "surfaces_in_own_planes": "in own planes"}
     table = [["method", *columns.values()]]
     for method in _distinct(found, "method"):
@@ -196,7 +196,7 @@ EXPERIMENTS = [
 
 
 def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
-    """Sizes and experiments of ``vicinal reproduce contextual-distance``."""
+    """Setting and experiments of ``vicinal reproduce contextual-distance``."""
     check_folder(data)
     return (study.QUICK if quick else study.FULL)._replace(data=data), EXPERIMENTS
 

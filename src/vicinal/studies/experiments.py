@@ -1,4 +1,4 @@
-"""What studies have in common: experiments, and how their tables and figures are written."""
+"""Experiments of studies, and how their tables and figures are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 class Experiment(NamedTuple):
-    """What is measured, summed up and drawn under one name, and what the paper says of it."""
+    """Measurement, summary and figure of one experiment, and the claim of the paper."""
 
     name: str
     # From a setting and ``verbose`` to rows, or to an object that has them as ``rows``.
@@ -25,14 +25,14 @@ class Experiment(NamedTuple):
 
 
 def markdown(table: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Table in Markdown."""
     head, *body = table
     lines = [head, ["---"] * len(head), *body]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
 def write_rows(rows: Rows, path: Path) -> None:
-    """All draws as a .csv file."""
+    """Write all measurements to a .csv file."""
     with atomic_write(path) as unfinished, unfinished.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
@@ -47,7 +47,7 @@ def save_figure(fill: Callable[[Any], None], size: tuple[float, float], path: Pa
         raise MissingDependencyError(
             "the study needs matplotlib: pip install 'vicinal[plot]'."
         ) from error
-    # Not pyplot: it would look for a screen.
+    # Not pyplot, which may need a display.
     figure = Figure(figsize=size, layout="constrained")
     fill(figure)
     with atomic_write(path) as unfinished:

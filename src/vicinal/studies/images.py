@@ -1,4 +1,4 @@
-"""Images for the studies: from a folder of the user's, else the digits that come with scikit-learn."""
+"""Images for the studies: from a given folder, otherwise the digits that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Loader = Callable[[Path], tuple[np.ndarray, np.ndarray]]
 
 
 class Images(NamedTuple):
-    """Grey images (n, height, width) from 0 to 1, the class of each, and where they come from."""
+    """Grey images (n, height, width) from 0 to 1, their classes and their source."""
 
     pixels: np.ndarray
     classes: np.ndarray
@@ -26,11 +26,11 @@ class Images(NamedTuple):
 
 
 def check_folder(folder: Path | None) -> None:
-    """Refuse a folder that holds nothing to study."""
+    """Raise if a folder has none of the expected files."""
     if folder is not None and not any((folder / name).is_file() for name in (DIGITS, FACES)):
         raise FileNotFoundError(
-            f"--data {folder} holds neither {DIGITS} nor {FACES} (arrays X, n by height by width, "
-            "and y); leave the option out to use the digits of scikit-learn."
+            f"--data {folder} contains neither {DIGITS} nor {FACES} (arrays X, n by height by width, "
+            "and y); omit the option to use the digits of scikit-learn."
         )
 
 
@@ -44,7 +44,7 @@ def handwritten(folder: Path | None, classes: tuple[int, ...], at_most: int | No
 
 
 def faces(folder: Path | None, at_most: int | None) -> Images:
-    """Faces of several persons, 4 by 4 pixels averaged, if the folder has them; else all digits."""
+    """Faces of several persons, averaged over 4 by 4 pixels, if the folder has them; otherwise all digits."""
     found = _read(folder, FACES, load_orl_faces, "ORL faces")
     if found is None:
         return some_images(bundled_digits(), at_most)
@@ -69,7 +69,7 @@ def bundled_digits() -> Images:
 
 
 def some_images(images: Images, at_most: int | None) -> Images:
-    """The first images of each class, so many in all."""
+    """First images of each class, up to a total number."""
     if at_most is None or at_most >= len(images.classes):
         return images
     order = np.argsort(images.classes, kind="stable")

@@ -24,7 +24,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.metrics import clustering_accuracy, geodesic_error, residual_variance
 
 N_TREES = 20
-# Grey levels of neighbouring segments differ by so many pixel widths; noise is in the same unit.
+# Grey level difference of neighbouring segments in pixel widths, the unit of the noise too.
 STEP = 5.0
 IMAGE_NOISE = {"low": 1.0, "medium": 1.5, "high": 2.0}
 # Neighbouring turns of the roll are 2 pi apart.
@@ -32,7 +32,7 @@ ROLL_NOISE = {"low": 0.2, "high": 0.5}
 
 
 class Setting(NamedTuple):
-    """How large the experiments are and what they sweep over."""
+    """Sizes and parameter grids of the experiments."""
 
     n_draws: int
     image_shape: tuple[int, int]
@@ -97,7 +97,7 @@ FAMILIES = {
 
 
 def make_segments(shape: tuple[int, int], noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A disc before two halves of different grey, as features (row, column, grey), and the truth."""
+    """A disc in front of two halves of different grey: features (row, column, grey) and the truth."""
     height, width = shape
     row, column = np.mgrid[:height, :width]
     truth = (column >= width / 2).astype(np.int64)
@@ -164,7 +164,7 @@ def isomap_errors(setting: Setting, verbose: int = 0) -> list[dict[str, Any]]:
 
 
 def _errors_of(graph: Graph, true: np.ndarray) -> dict[str, float]:
-    # Joined by extra links it would be another graph: a graph in pieces has failed.
+    # Connecting it would make another graph, so a disconnected graph counts as failed.
     if graph.n_components > 1:
         return dict.fromkeys(("geodesic_error", "estimated_residual", "true_residual"), np.inf)
     isomap = Isomap(2).fit(graph)
@@ -184,6 +184,6 @@ def _perturbed(X: np.ndarray, noise: float, seed: int) -> Graph:
 
 
 def _seen_twice(graph: Graph) -> Graph:
-    """Edges that more than one of the trees has: once may have been chance."""
+    """Edges in more than one tree; a single occurrence may be chance."""
     entries = keep_entries(graph._csr, graph.strengths > 1.5 / N_TREES)
     return Graph._trusted(entries, False, graph.points, graph.metric)

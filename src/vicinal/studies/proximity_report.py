@@ -12,7 +12,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.studies import proximity_graphs as study
 from vicinal.studies.experiments import Experiment, Rows, save_figure
 
-# What counts as a good result: the error of a segmentation, and the true residual variance.
+# Thresholds of a good result: segmentation error, and true residual variance.
 GOOD_ERROR = 0.05
 GOOD_RESIDUAL = 0.01
 # A geodesic error is good if it is at most so many times the best of all graphs at the same noise.
@@ -39,7 +39,7 @@ def curve(rows: Rows, noise: str, graph: str, over: str, what: str) -> Curve:
 
 
 def clustering_table(rows: Rows) -> list[list[str]]:
-    """For each graph: its best scale, the scales that do well, and the error without any scale."""
+    """For each graph: its best scale, the good scales, and the error without any scale."""
     table = [["noise", "graph", "lowest error", "scales with error <= 0.05", "error at infinity"]]
     for noise, graph in _pairs(rows):
         found = curve(rows, noise, graph, "scale", "error")
@@ -50,7 +50,7 @@ def clustering_table(rows: Rows) -> list[list[str]]:
 
 
 def isomap_table(rows: Rows) -> list[list[str]]:
-    """For each kind of graph: its best parameter and the parameters that do well."""
+    """For each kind of graph: its best parameter and the good parameters."""
     table = [
         ["noise", "graph", "", "lowest E", "at", "E within twice the best of all", "V <= 0.01"]
     ]
@@ -77,7 +77,7 @@ def isomap_table(rows: Rows) -> list[list[str]]:
 
 
 def run_of(values: Sequence[float], good: Sequence[bool] | np.ndarray) -> str:
-    """Ends of the longest run of good values, and how many of all values it holds."""
+    """Ends of the longest run of good values, and its length."""
     longest: list[float] = []
     run: list[float] = []
     for value, fine in zip(values, good, strict=True):
@@ -90,7 +90,7 @@ def run_of(values: Sequence[float], good: Sequence[bool] | np.ndarray) -> str:
 
 
 def draw_clustering(rows: Rows, path: Path) -> None:
-    """Error of the segmentation over scales, a panel a noise level."""
+    """Error of the segmentation over scales, one panel per noise level."""
     levels = list(dict.fromkeys(row["noise"] for row in rows))
 
     def fill(figure: Any) -> None:
@@ -165,10 +165,10 @@ def _shown(found: Curve, at: int) -> str:
 
 
 def plan(quick: bool, data: Path | None) -> tuple[study.Setting, list[Experiment]]:
-    """Sizes and experiments of ``vicinal reproduce proximity-graphs``."""
+    """Setting and experiments of ``vicinal reproduce proximity-graphs``."""
     if data is not None:
         raise InvalidValueError(
-            "--data means nothing to proximity-graphs, which makes its own data."
+            "--data has no effect on proximity-graphs, which makes its own data."
         )
     return study.QUICK if quick else study.FULL, [
         Experiment("clustering", study.clustering_errors, clustering_table, draw_clustering),

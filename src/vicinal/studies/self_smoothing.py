@@ -36,18 +36,18 @@ from vicinal.studies.smoothing_data import Items, digits, faces, shapes
 
 SHAPE_NEIGHBORS, FACE_NEIGHBORS = 30, 15
 WINDOW = 15
-# Retrieval of figure 3 and the matrix of figure 7 are shown after so many steps.
+# Number of steps of the retrieval in figure 3 and the matrix in figure 7.
 RETRIEVAL_STEPS, BLOCK_STEPS = 500, 200
-# Rankings walk along similarities above this; the others are nothing beside them.
+# Rankings use only similarities above this; smaller ones are negligible.
 FELT = 1e-6
 # Of PageRank; 0.9 is as much worse as it is for manifold ranking.
 DAMPING = 0.99
-# Pairs that can be seen in the picture of a similarity.
+# Similarities above this are visible in the figure.
 LINKED = 0.1
 
 
 class Setting(NamedTuple):
-    """How large the experiments are and what they sweep over."""
+    """Sizes and parameter grids of the experiments."""
 
     max_items: int | None
     steps: tuple[float, ...]
@@ -86,14 +86,14 @@ QUICK = FULL._replace(
 
 
 class Outcome(NamedTuple):
-    """Every measurement, and the arrays that the figure shows."""
+    """All measurements, and the arrays shown in the figure."""
 
     rows: list[dict[str, Any]]
     scene: dict[str, Any]
 
 
 def three_items(setting: Setting, verbose: int = 0) -> Outcome:
-    """Section 3.2: a similarity of which one pair is lost, and how near smoothing comes to the truth."""
+    """Section 3.2: a similarity with one missing pair, and the error after smoothing."""
     truth = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
     lost = truth.copy()
     lost[0, 2] = lost[2, 0] = 0.0
@@ -112,7 +112,7 @@ def three_items(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def retrieval(setting: Setting, verbose: int = 0) -> Outcome:
-    """Table 1 and figure 2: bull's eye of sources, of their mean, and of what diffusions make of it."""
+    """Table 1 and figure 2: bull's eye of sources, of their mean, and after diffusion."""
     items = shapes(setting.data, setting.max_items)
     y, names = items.classes, list(items.distances)
     rows: list[dict[str, Any]] = []
@@ -214,7 +214,7 @@ def classification(setting: Setting, verbose: int = 0) -> Outcome:
             near = distances.max() - distances
             for method, matrix in (("SSO", similarity), ("diffusion maps", near)):
                 vote = SimilarityVoteClassifier(WINDOW, similarity="precomputed")
-                # A real part of a fractional power may be below 0, which is no similarity.
+                # The real part of a fractional power may be negative, which is not a similarity.
                 score = vote.fit(np.maximum(matrix, 0.0), items.classes).leave_one_out_score()
                 rows.append({"method": method, "t": t, "accuracy": score})
             bar.update()
@@ -222,7 +222,7 @@ def classification(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def automatic_steps(setting: Setting, verbose: int = 0) -> Outcome:
-    """Bull's eye with t="auto" beside the best t in hindsight."""
+    """Bull's eye with t="auto" compared with the best t in hindsight."""
     rows = []
     for items, neighbors in _collections(setting):
         W = kernel_of(items, list(items.distances), neighbors)
@@ -270,7 +270,7 @@ def _collections(setting: Setting) -> list[tuple[Items, int]]:
 def _diffusions(
     W: np.ndarray, steps: tuple[float, ...], verbose: int, places: bool = False
 ) -> Iterator[tuple[str, float, np.ndarray]]:
-    """W after each number of steps; the same by diffusion distances, or the places they come from."""
+    """W after each number of steps; the same by diffusion distances or diffusion maps."""
     with progress_bar(2 * len(steps), "diffusion" if verbose > 0 else None) as bar:
         for t, similarity in SelfSmoothing(0, metric="similarity").fit(W).sweep(steps):
             yield "SSO", t, similarity

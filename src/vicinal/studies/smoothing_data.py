@@ -1,4 +1,4 @@
-"""Data of the study of self-smoothing: from a folder of the user's, else made of scikit-learn's digits."""
+"""Data of the study of self-smoothing: from a given folder, otherwise made of scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from vicinal.datasets.images import (
 )
 from vicinal.studies.images import bundled_digits, some_images
 
-# Photographs are averaged over squares of so many pixels.
+# Side in pixels of the squares over which photographs are averaged.
 BLOCK = 4
 
 
 class Items(NamedTuple):
-    """Distances of the same items from several sources, their classes, and how they look."""
+    """Distances of the same items from several sources, with classes and images."""
 
     distances: dict[str, np.ndarray]
     classes: np.ndarray
@@ -33,18 +33,18 @@ class Items(NamedTuple):
 
 
 class GreyImage(NamedTuple):
-    """A grey image, and label maps that people have drawn of it."""
+    """Grey image with human label maps."""
 
     grey: np.ndarray
     maps: np.ndarray
 
 
 def check_folder(folder: Path | None) -> None:
-    """Refuse a folder that holds nothing to study."""
+    """Raise if a folder has none of the expected files."""
     names = (DISTANCES, FACES, PHOTOGRAPHS)
     if folder is not None and not any((folder / name).is_file() for name in names):
         raise FileNotFoundError(
-            f"--data {folder} holds none of {', '.join(names)}; leave the option out to use the digits "
+            f"--data {folder} contains none of {', '.join(names)}; omit the option to use the digits "
             "of scikit-learn."
         )
 
@@ -84,12 +84,12 @@ def faces(folder: Path | None, at_most: int | None) -> Items:
 
 
 def has_photographs(folder: Path | None) -> bool:
-    """Whether a folder holds the Berkeley images."""
+    """Whether a folder contains the Berkeley images."""
     return folder is not None and (folder / PHOTOGRAPHS).is_file()
 
 
 def photographs(folder: Path | None, at_most: int) -> Iterator[GreyImage]:
-    """Berkeley images in grey with their human maps, made smaller; else noisy pictures of three parts."""
+    """Berkeley images in grey with their human maps, downscaled; otherwise noisy images of three regions."""
     if folder is None or not has_photographs(folder):
         yield from (three_parts(seed) for seed in range(at_most))
         return
@@ -121,14 +121,14 @@ def area_means(size: int, parts: int) -> np.ndarray:
 
 
 def _first(items: Items, at_most: int | None) -> Items:
-    """The first items of each class, so many in all; all by default."""
+    """First items of each class, up to a total number; all by default."""
     if at_most is None or at_most >= len(items.classes):
         return items
     _, codes, counts = np.unique(items.classes, return_inverse=True, return_counts=True)
     order = np.argsort(codes, kind="stable")
     place = np.concatenate([np.arange(count) for count in counts])
     whole = max(1, at_most // max(1, int(np.median(counts))))
-    # Whole classes: a share of each would leave nothing to retrieve.
+    # Whole classes, because a fraction of each would leave nothing to retrieve.
     chosen = np.sort(order[codes[order] < whole]) if len(counts) > whole else order[place < 1]
     return Items(
         {name: matrix[np.ix_(chosen, chosen)] for name, matrix in items.distances.items()},

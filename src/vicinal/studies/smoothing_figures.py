@@ -42,7 +42,7 @@ def draw_retrieval(found: Outcome, path: Path) -> None:
 
 
 def draw_first_retrieved(found: Outcome, path: Path) -> None:
-    """Figure 3: queries, and what they find before and after; wrong ones are framed."""
+    """Figure 3: queries and their results before and after; wrong results are framed."""
     scene = found.scene
 
     def fill(figure: Any) -> None:

@@ -1,4 +1,4 @@
-"""Tables of the study of self-smoothing, with what the paper claims."""
+"""Tables of the study of self-smoothing, with the claims of the paper."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def example_table(found: Outcome) -> Table:
 
 
 def retrieval_table(found: Outcome) -> Table:
-    """Bull's eye of every source and method, in per cent."""
+    """Bull's eye of every source and method, in percent."""
     name = found.scene["name"]
     table = [[f"bull's eye, {name}, %", "paper", "ours", "at t"]]
     for source in dict.fromkeys(row["source"] for row in found.rows):
@@ -76,7 +76,7 @@ def retrieval_table(found: Outcome) -> Table:
 
 
 def first_table(found: Outcome) -> Table:
-    """Share of the first ten that are right, over all queries and for those shown."""
+    """Fraction of the first ten that are right, over all queries and for those shown."""
     head = f"right among the first 10, {found.scene['name']}"
     table = [[head, "by W", f"by W* after {study.RETRIEVAL_STEPS} steps"]]
     means = [np.mean([row[what] for row in found.rows]) for what in ("right_before", "right_after")]
@@ -228,7 +228,7 @@ EXPERIMENTS = [
 
 
 def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
-    """Sizes and experiments of ``vicinal reproduce self-smoothing``."""
+    """Setting and experiments of ``vicinal reproduce self-smoothing``."""
     check_folder(data)
     return (study.QUICK if quick else study.FULL)._replace(data=data), EXPERIMENTS
 

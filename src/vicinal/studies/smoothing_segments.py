@@ -1,4 +1,4 @@
-"""Table 2 of the study of self-smoothing: segments of photographs beside human maps."""
+"""Table 2 of the study of self-smoothing: segments of photographs compared with human maps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def segments(setting: Setting, verbose: int = 0) -> Outcome:
                      for t in (0, *setting.cut_steps)}  # fmt: skip
             places, values = diffusion_places(photograph)
             for t in setting.cut_steps:
-                with threadpool_limits(limits=1):  # few rows: threads would only wait
+                with threadpool_limits(limits=1):  # few rows are faster with one thread
                     model = KMeans(SEGMENTS, n_init=3, random_state=0).fit(places * values**t)
                 labels = model.labels_.reshape(photograph.grey.shape)
                 found["diffusion maps", t] = labels
@@ -53,7 +53,7 @@ def segments(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def diffusion_places(photograph: GreyImage) -> tuple[np.ndarray, np.ndarray]:
-    """The slowest directions of the walk on pixels, and their eigenvalues."""
+    """Slowest modes of the random walk on pixels, and their eigenvalues."""
     values = smoothed(photograph.grey[..., None], 1.0)
     scale = TYPICAL_SHARE * typical_difference(values)
     weights = pixel_affinity(values, *grid_offsets(), scale)

@@ -58,7 +58,7 @@ PAPER = {
 
 
 class Setting(NamedTuple):
-    """How much is done, and on which data."""
+    """Sizes and data of the experiments."""
 
     n_seeds: int
     largest_set: int | None
@@ -76,7 +76,7 @@ def _coded(**settings: Any) -> Build:
     return lambda X, k: graphs.structure_aware_l1(X, k, **settings)
 
 
-# Graphs with dictionaries, or neighbourhoods, of so many points. The paper's codes are exact.
+# Graphs with dictionaries or neighbourhoods of limited size. The paper's codes are exact.
 FAMILIES: dict[str, Build] = {
     "Gaussian": lambda X, k: graphs.knn(X, k),
     "SA-L1": _coded(equality=True),
@@ -91,7 +91,7 @@ WHOLE: dict[str, Callable[[np.ndarray], Graph]] = {
 
 
 class Cell(NamedTuple):
-    """One graph to measure: its kind, the share of points it is allowed, and how it is built."""
+    """One graph to measure: its kind, the fraction of points it may use, and how it is built."""
 
     graph: str
     share: float | None
@@ -130,7 +130,7 @@ def _scores(labelled: Labelled, cell: Cell, graph: Graph, n_seeds: int) -> dict[
     found = [assign_rows(embedding, n_clusters, "kmeans", seed).labels for seed in range(n_seeds)]
     mutual = [normalized_mutual_info(labelled.classes, labels) for labels in found]
     right = [clustering_accuracy(labelled.classes, labels) for labels in found]
-    # The paper's own form, whichever of its readings.
+    # The paper's form, in either reading.
     paper = PAPER.get(labelled.name, {}).get(cell.graph.removesuffix(" literal"))
     at = 0 if cell.share is None else SHARES.index(cell.share)
     return {

@@ -38,7 +38,7 @@ def score_table(rows: Rows) -> list[list[str]]:
 
 
 def moon_table(found: Moons) -> list[list[str]]:
-    """What the graphs of the two moons connect."""
+    """Edges of the graphs of the two moons within and across moons."""
     table = [["graph", "edges", "share of the weight", "mean length"]]
     for row in found.rows:
         share = f"{row['weight_across']:.1%}"
@@ -55,7 +55,7 @@ def moon_table(found: Moons) -> list[list[str]]:
 
 
 def draw_scores(rows: Rows, path: Path) -> None:
-    """Bars of NMI, a group a set."""
+    """Bars of NMI, one group per data set."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
     names = [*WHOLE, *FAMILIES]
 
@@ -115,7 +115,7 @@ EXPERIMENTS = [
 
 
 def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
-    """Sizes and experiments of ``vicinal reproduce structure-aware-l1``."""
+    """Setting and experiments of ``vicinal reproduce structure-aware-l1``."""
     setting = study.QUICK if quick else study.FULL
     return setting._replace(data=find_folder(data)), EXPERIMENTS
 

@@ -1,4 +1,4 @@
-"""Small labelled tables: from a folder of the user's, else those that come with scikit-learn."""
+"""Small labelled tables: from a given folder, otherwise those that come with scikit-learn."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Labelled(NamedTuple):
 
 
 def find_folder(folder: Path | None) -> Path | None:
-    """The folder that holds the tables: the one given, or ``uci`` in it."""
+    """Folder of the tables: the given one, or ``uci`` in it."""
     if folder is None:
         return None
     for place in (folder, folder / "uci"):
         if all((place / name).is_file() for name in TABLES.values()):
             return place
     raise FileNotFoundError(
-        f"--data {folder} does not hold {', '.join(TABLES.values())} (also not in uci/); leave the option "
+        f"--data {folder} does not contain {', '.join(TABLES.values())} (also not in uci/); leave the option "
         "out to use the sets that come with scikit-learn."
     )
 
@@ -67,7 +67,7 @@ def read_sets(folder: Path | None, at_most: int | None = None) -> list[Labelled]
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
-    """Features of mean 0 and deviation 1 without the constant ones; missing values become the mean."""
+    """Standardised features without constant ones; missing values become the mean."""
     X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
     deviations = X.std(axis=0)
     varies = deviations > 1e-12 * np.abs(X).max(axis=0)
