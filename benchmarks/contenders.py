@@ -137,7 +137,7 @@ def _nglpy_facts(neighbors: Any, X: np.ndarray) -> dict[str, Any]:
 # Neighbours
 
 
-def _vicinal_neighbors(method: str) -> Contender:
+def _vicinal_neighbors(method: Any) -> Contender:
     def run(X: np.ndarray) -> Any:
         import vicinal
 

@@ -186,10 +186,10 @@ def test_other_metrics_are_those_of_scikit_learn(metric, monkeypatch):
 
 @pytest.mark.parametrize("metric", ["chebyshev", "seuclidean", "jaccard", "manhattan"])
 def test_lists_are_measured_as_their_points_are(metric):
-    from vicinal.neighbors._pairwise import OtherMetric
+    from vicinal.neighbors._pairwise import PairwisePoints
 
     X = RNG.normal(size=(70, 4)).astype(np.float32)
-    other = OtherMetric(X > 0 if metric == "jaccard" else X, metric, None)
+    other = PairwisePoints(X > 0 if metric == "jaccard" else X, metric, None)
     rows, lists = RNG.permutation(70)[:50], RNG.integers(0, 70, (50, 6))
     table = other.distances(other.X)
     np.testing.assert_array_equal(other.lengths_of(rows, lists), table[rows[:, None], lists])

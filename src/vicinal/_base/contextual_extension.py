@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs._contextual_distance import distances_in_contexts
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import EUCLIDEAN
 
 # Contexts that a point enters are looked for among those of so many times k nearest training points: others
 # are of points in sparse regions, which walks hardly visit.
@@ -64,7 +64,7 @@ def reverse_context_probabilities(
     k = int(graph.degrees[0])
     members = graph.indices.reshape(n, k).astype(np.int64)
     edges = np.column_stack([np.repeat(np.arange(n), k), members.ravel()])
-    lengths = pair_lengths(points, "euclidean", edges).reshape(n, k)
+    lengths = EUCLIDEAN.pair_distances(points, edges).reshape(n, k)
     order = np.argsort(lengths, axis=1, kind="stable")
     radius = np.take_along_axis(lengths, order[:, -1:], axis=1)[:, 0]
     nearest, gaps = graph._search(n_jobs).nearest(min(REACH * k, n), queries=X)

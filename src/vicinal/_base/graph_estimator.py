@@ -28,8 +28,8 @@ from vicinal.graphs._build.distance_rows import (
 )
 from vicinal.graphs.affinities import FAR_OUT, affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors._sparse_points import METRICS as SPARSE_METRICS
 from vicinal.neighbors._sparse_points import check_sparse_points
+from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import nystrom
 from vicinal.operators.laplacians import normalize_by_mass
 
@@ -314,14 +314,14 @@ class GraphEstimator(NestedGraphParams):
         return (
             isinstance(self.graph, str)
             and self.graph in ("knn", "epsilon_ball")
-            and isinstance(metric, str)
-            and metric in ("l2", *SPARSE_METRICS)
+            and as_metric(metric).accepts_sparse
             and parameters.get("method") != "approximate"
         )
 
     def _is_pairwise(self) -> bool:
-        metric = self.graph_params.get("metric") if isinstance(self.graph_params, dict) else None
-        return self._given() is not None or (isinstance(metric, str) and metric == "precomputed")
+        parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
+        metric = parameters.get("metric", "euclidean")
+        return self._given() is not None or as_metric(metric).is_precomputed
 
 
 def _check_two_points(n: int) -> None:

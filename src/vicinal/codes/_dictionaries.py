@@ -16,8 +16,9 @@ from scipy.linalg import lapack
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import require_memory
 from vicinal.exceptions import InvalidValueError
-from vicinal.graphs.neighborhoods import distances_between, knn
+from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.operators._conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.similarity.smoothing.kernel import gaussian
@@ -86,7 +87,7 @@ def manifold_scores(
 def heat_affinity(points: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
     """Heat kernel exp(-d^2 / 4 s^2) of all distances, s the median distance to the 7th neighbour."""
     n = len(points)
-    rows_at = distances_between(points, "euclidean", n_jobs)
+    rows_at = EUCLIDEAN.distance_rows(points, n_jobs)
     distances = np.empty((n, n))
     scales = np.empty(n)
     k = min(TYPICAL_NEIGHBOR, n - 1)

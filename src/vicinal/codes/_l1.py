@@ -13,9 +13,9 @@ from vicinal._core.rescale import binary_exponent, normalize_magnitude
 from vicinal._core.validation import check_points, check_real, require_memory
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
 from vicinal.exceptions import InvalidValueError, VicinalWarning
-from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs._entries import Entries, index_dtype, rows_of
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import EUCLIDEAN
 
 # Shorter than this beside the longest, a point is nothing.
 NOTHING = 1e-140
@@ -175,9 +175,7 @@ def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.
         codes.inexact,
         recall,
     )
-    entries = Entries(
-        indptr, indices, pair_lengths(points, "euclidean", pairs), strengths / largest
-    )
+    entries = Entries(indptr, indices, EUCLIDEAN.pair_distances(points, pairs), strengths / largest)
     return Graph._trusted(
         entries, True, points, metadata={"codes": quality}, strengths_are_affinities=True
     )

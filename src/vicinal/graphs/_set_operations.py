@@ -13,10 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.options import checked
-from vicinal._core.validation import check_choice, check_count, check_distances, check_points
+from vicinal._core.validation import check_choice, check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, keep_entries, merge, rows_of
 from vicinal.neighbors._sparse_points import check_sparse_points
+from vicinal.neighbors.metric import as_metric
 
 if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
@@ -119,7 +120,7 @@ def subgraph(graph: Graph, nodes: Any) -> Graph:
     points = graph.points
     if points is not None:
         points = points[chosen]
-        if graph.metric == "precomputed":
+        if as_metric(graph.metric).is_precomputed:
             points = points[:, chosen]
     return type(graph)._trusted(entries, graph.directed, points, graph.metric)
 
@@ -240,12 +241,11 @@ def _check_nodes(nodes: Any, n_nodes: int) -> np.ndarray:
 
 
 def _check_origin(graph: Graph, X: Any) -> np.ndarray | sparse.csr_array:
-    if graph.metric == "precomputed":
-        points = check_distances(X)
-    elif sparse.issparse(X):
+    metric = as_metric(graph.metric)
+    if sparse.issparse(X) and not metric.is_precomputed:
         points = check_sparse_points(X)
     else:
-        points = check_points(X)
+        points = metric.validate(X)
     if points.shape[0] != graph.n_nodes:
         raise InvalidValueError(
             f"X has {points.shape[0]} rows, but the graph has {graph.n_nodes} nodes."

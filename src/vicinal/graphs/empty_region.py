@@ -33,6 +33,7 @@ from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points
+from vicinal.neighbors.metric import Metric, as_metric
 
 # Above this dimension boxes rule out little; leaves are large, neighbours come by matrix products.
 TREE_DIMENSION = 8
@@ -177,29 +178,29 @@ def _graph(
     X: Any, beta: float, metric: str, duplicates: str, n_jobs: int | None, progress: str | None
 ) -> Graph:
     check_choice(duplicates, "duplicates", TREATMENTS)
-    if metric == "precomputed":
-        return _graph_of_rows(_check_dense(X), beta, metric, n_jobs, progress)
+    measure = as_metric(metric)
+    if measure.is_precomputed:
+        return _graph_of_rows(_check_dense(X), beta, measure, n_jobs, progress)
     points = check_points(X)
     # Rows whose squared distance would vanish are equal here.
-    scaled = Points(points, metric, n_jobs).X if metric == "euclidean" else points
+    scaled = Points(points, measure, n_jobs).X if measure.is_euclidean else points
     rows = find_duplicates(scaled)
-    distinct = _graph_of_rows(points[rows.representative], beta, metric, n_jobs, progress)
+    distinct = _graph_of_rows(points[rows.representative], beta, measure, n_jobs, progress)
     return with_duplicates(distinct, rows, points, duplicates)
 
 
 def _graph_of_rows(
-    points: np.ndarray, beta: float, metric: str, n_jobs: int | None, progress: str | None
+    points: np.ndarray, beta: float, metric: Metric, n_jobs: int | None, progress: str | None
 ) -> Graph:
     from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 
-    if metric == "euclidean":
+    if metric.is_euclidean:
         edges, lengths = point_edges(points, beta, n_jobs, progress)
     else:
-        from vicinal.graphs.neighborhoods import all_distances
-
-        matrix = points if metric == "precomputed" else all_distances(points, metric, n_jobs)
-        edges, lengths = matrix_edges(matrix, beta, n_jobs, progress)
-    return graph_from_edges_trusted(len(points), edges, lengths, points, metric)
+        edges, lengths = matrix_edges(
+            metric.distance_matrix(points, n_jobs), beta, n_jobs, progress
+        )
+    return graph_from_edges_trusted(len(points), edges, lengths, points, metric.name)
 
 
 def point_edges(

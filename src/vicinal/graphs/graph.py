@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +41,9 @@ from vicinal.graphs._checks import (
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
 from vicinal.neighbors._kept_search import KeptSearch
+
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MetricLike
 
 
 class Graph:
@@ -121,7 +124,7 @@ class Graph:
     strengths: np.ndarray
     directed: bool
     points: Any
-    metric: str
+    metric: MetricLike
     strengths_are_affinities: bool
     metadata: Mapping[str, Any]
     _components: np.ndarray | None
@@ -130,14 +133,14 @@ class Graph:
     @checked
     def __init__(
         self,
-        indptr: Any,
-        indices: Any,
-        lengths: Any,
-        strengths: Any = None,
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        lengths: ArrayLike,
+        strengths: ArrayLike | None = None,
         *,
         directed: bool = False,
         points: Any = None,
-        metric: str = "euclidean",
+        metric: MetricLike = "euclidean",
     ) -> None:
         indptr, indices = check_structure(indptr, indices)
         entries = Entries(indptr, indices, *check_values(lengths, strengths, len(indices)))
@@ -154,13 +157,13 @@ class Graph:
     def from_edges(
         cls,
         n_nodes: int,
-        edges: Any,
-        lengths: Any,
-        strengths: Any = None,
+        edges: ArrayLike,
+        lengths: ArrayLike,
+        strengths: ArrayLike | None = None,
         *,
         directed: bool = False,
         points: Any = None,
-        metric: str = "euclidean",
+        metric: MetricLike = "euclidean",
     ) -> Graph:
         """Graph of a list of edges.
 
@@ -199,7 +202,7 @@ class Graph:
         entries: Entries,
         directed: bool,
         points: Any = None,
-        metric: str = "euclidean",
+        metric: MetricLike = "euclidean",
         metadata: Mapping[str, Any] | None = None,
         strengths_are_affinities: bool = False,
     ) -> Graph:
@@ -213,7 +216,7 @@ class Graph:
         entries: Entries,
         directed: bool,
         points: Any,
-        metric: str,
+        metric: MetricLike,
         metadata: Mapping[str, Any] | None = None,
         strengths_are_affinities: bool = False,
     ) -> None:
@@ -246,10 +249,10 @@ class Graph:
     def __copy__(self) -> Graph:
         return self
 
-    def __deepcopy__(self, memo: dict) -> Graph:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         return self
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         origin = self.points, self.metric, dict(self.metadata), self.strengths_are_affinities
         return Graph._trusted, (self._csr, self.directed, *origin)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +11,6 @@ from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.validation import (
     check_choice,
-    check_distances,
     check_points,
     check_real,
     require_memory,
@@ -27,7 +25,18 @@ from vicinal.graphs.affinities import affinity, check_scale
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._sparse_points import check_sparse_points
+from vicinal.neighbors.metric import Metric, as_metric
 from vicinal.neighbors.search import check_neighbors
+
+if TYPE_CHECKING:
+    from vicinal._core.types import (
+        MatrixLike,
+        MetricLike,
+        NJobs,
+        RandomStateLike,
+        ScaleLike,
+        SearchMethod,
+    )
 
 ENTRIES_PER_TASK = 1 << 20
 # Lists as found and as sorted, and up to two entries of the graph.
@@ -42,12 +51,12 @@ def knn(
     *,
     mutual: bool = False,
     directed: bool = False,
-    metric: str = "euclidean",
-    method: str = "auto",
+    metric: MetricLike = "euclidean",
+    method: SearchMethod = "auto",
     recall: float = 0.99,
     duplicates: str = "merge",
-    random_state: Any = None,
-    n_jobs: int | None = -1,
+    random_state: RandomStateLike = None,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """Graph of the k nearest neighbours: i ~ j if j is one of the k nearest of i, or i of j.
@@ -128,8 +137,8 @@ def knn(
         "Ask for fewer neighbours.",
     )
     graph = Graph.from_kneighbors(*X.nearest(n_neighbors), points=points, metric=X.metric, **kind)
-    countable = points is not None and metric != "precomputed" and not directed
-    if duplicates == "keep" or not countable or not _has_cut_off_rows(graph):
+    mergeable = points is not None and not as_metric(metric).is_precomputed and not directed
+    if duplicates == "keep" or not mergeable or not _has_cut_off_rows(graph):
         return graph
     table = _checked_table(points)
     rows = find_duplicates(table)
@@ -166,9 +175,9 @@ def epsilon_ball(
     X: Any,
     radius: float,
     *,
-    metric: str = "euclidean",
+    metric: MetricLike = "euclidean",
     duplicates: str = "keep",
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """Graph of all pairs at a distance of at most ``radius``.
@@ -208,12 +217,12 @@ def epsilon_ball(
     points = None
     if not isinstance(X, NeighborSearch):
         points = X
-        if metric != "precomputed":
+        if not as_metric(metric).is_precomputed:
             table = _checked_table(X)
-            # Kept duplicates of these metrics are measured once; others are rounded as they come.
-            named = isinstance(metric, str) and metric in ("euclidean", "manhattan")
+            # Only these metrics give all duplicates bit-identical distances, so that one stands for all.
+            exact = as_metric(metric).is_minkowski
             rows = find_duplicates(table) if duplicates == "merge" else None
-            if rows is None and named and not sparse.issparse(table):
+            if rows is None and exact and not sparse.issparse(table):
                 rows = many_duplicates(table)
             if rows is not None:
                 search = NeighborSearch(
@@ -237,7 +246,7 @@ def _ball(search: NeighborSearch, radius: float, points: Any) -> Graph:
 
 
 @checked
-def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = -1) -> Graph:
+def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs = -1) -> Graph:
     """Graph of all pairs.
 
     Parameters
@@ -259,11 +268,12 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = -1) -> G
            [5.  , 0.  , 4.24],
            [1.  , 4.24, 0.  ]])
     """
-    direct = metric in ("euclidean", "manhattan", "precomputed")
-    points = _check_all_pairs(X, metric, bytes_per_pair=20 if direct else 34)
+    measure = as_metric(metric)
+    in_blocks = measure.is_minkowski or measure.is_precomputed
+    points = _check_all_pairs(X, measure, bytes_per_pair=20 if in_blocks else 34)
     n = len(points)
     n_entries = n * (n - 1)
-    rows_at = distances_between(points, metric, n_jobs)
+    rows_at = measure.distance_rows(points, n_jobs)
     indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
     lengths = np.empty(n_entries)
 
@@ -277,12 +287,16 @@ def complete(X: Any, *, metric: str = "euclidean", n_jobs: int | None = -1) -> G
 
     map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)), n_jobs)
     entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, np.ones(n_entries))
-    return Graph._trusted(entries, False, points, metric)
+    return Graph._trusted(entries, False, points, measure.name)
 
 
 @checked
 def gaussian(
-    X: Any, scale: Any = "auto", *, metric: str = "euclidean", n_jobs: int | None = -1
+    X: MatrixLike,
+    scale: ScaleLike = "auto",
+    *,
+    metric: MetricLike = "euclidean",
+    n_jobs: NJobs = -1,
 ) -> Graph:
     """Complete graph with Gaussian affinities as strengths.
 
@@ -310,14 +324,14 @@ def gaussian(
            [0.135, 0.607, 0.   ]])
     """
     check_scale(scale)
-    points = _check_all_pairs(X, metric, bytes_per_pair=36)
+    points = _check_all_pairs(X, as_metric(metric), bytes_per_pair=36)
     graph = complete(points, metric=metric, n_jobs=n_jobs)
     entries = graph._csr._replace(strengths=affinity(graph, scale).data)
-    return Graph._trusted(entries, False, graph.points, metric)
+    return Graph._trusted(entries, False, graph.points, graph.metric)
 
 
-def _check_all_pairs(X: Any, metric: str, bytes_per_pair: int) -> np.ndarray:
-    points = check_distances(X) if metric == "precomputed" else check_points(X)
+def _check_all_pairs(X: Any, metric: Metric, bytes_per_pair: int) -> np.ndarray:
+    points = metric.validate(X)
     if sparse.issparse(points):
         raise InvalidTypeError(
             "X is a sparse matrix, but the complete graph needs the distance of every pair; "
@@ -329,52 +343,3 @@ def _check_all_pairs(X: Any, metric: str, bytes_per_pair: int) -> np.ndarray:
         "Use knn(X), which keeps the near pairs only.",
     )
     return points
-
-
-def all_distances(points: np.ndarray, metric: Any, n_jobs: int | None) -> np.ndarray:
-    """The matrix of all distances, for a metric that coordinates do not tell."""
-    n = len(points)
-    require_memory(
-        40.0 * n * n,
-        f"The matrix of all distances of {n:,} points for metric={metric!r}",
-        "Use metric='euclidean', which needs no matrix, or fewer points.",
-    )
-    return np.ascontiguousarray(distances_between(points, metric, n_jobs)(0, n))
-
-
-def distances_between(
-    points: np.ndarray, metric: Any, n_jobs: int | None
-) -> Callable[[int, int], np.ndarray]:
-    """Function that gives rows of the matrix of all distances."""
-    if metric == "precomputed":
-        return lambda first, last: points[first:last]
-    if metric in ("euclidean", "manhattan"):
-        return _measured(points, metric)
-    if len(points) == 1:
-        return lambda first, last: np.zeros((1, 1))[first:last]
-    # Any other metric through the search: all others of each point, put back into their places.
-    indices, distances = NeighborSearch(points, metric=metric, n_jobs=n_jobs).nearest(
-        len(points) - 1
-    )
-    matrix = np.empty((len(points),) * 2)
-    np.put_along_axis(matrix, indices, distances, axis=1)
-    # Products of matrices may round d(i, j) and d(j, i) differently.
-    matrix = np.minimum(matrix, matrix.T)
-    return lambda first, last: matrix[first:last]
-
-
-def _measured(points: np.ndarray, metric: str) -> Callable[[int, int], np.ndarray]:
-    from vicinal.graphs._build._knn_kernels import euclidean_rows
-    from vicinal.neighbors._brute_kernels import manhattan_rows
-    from vicinal.neighbors._exact import Points
-
-    prepared = Points(points, metric, 1)
-    columns = np.ascontiguousarray(prepared.X.T)
-    kernel = euclidean_rows if metric == "euclidean" else manhattan_rows
-
-    def rows(first: int, last: int) -> np.ndarray:
-        out = np.empty((last - first, len(points)))
-        kernel(prepared.X, columns, first, out)
-        return out / prepared.factor
-
-    return rows

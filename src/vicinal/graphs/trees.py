@@ -15,16 +15,16 @@ from vicinal._core.options import checked
 from vicinal._core.parallel import map_threads, n_threads
 from vicinal._core.validation import (
     check_count,
-    check_distances,
     check_points,
     check_real,
     read_array,
     require_memory,
 )
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.graphs._build.edge_lists import graph_from_edges_trusted, pair_lengths
+from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 from vicinal.graphs._build.spanning_trees import disjoint_trees, offset_tree, spanning_tree
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import Metric, as_metric
 
 # Neighbours a point knows before it has to search; more settle more, but cost more than they save.
 LIST_LENGTH = 6
@@ -79,19 +79,20 @@ def mst(
            [1, 2],
            [1, 3]])
     """
-    points = _check_input(X, metric)
+    measure = as_metric(metric)
+    points = _check_input(X, measure)
     n_threads(n_jobs)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
     n, k = len(points), _list_length(points, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
     if offsets is None:
-        edges, lengths = spanning_tree(points, metric, k, n_jobs, title)
+        edges, lengths = spanning_tree(points, measure, k, n_jobs, title)
     else:
-        weights = _check_offsets(offsets, metric, n)
+        weights = _check_offsets(offsets, measure, n)
         k = k if n > FEW else 0
-        edges = offset_tree(points, metric, scale, weights, k, n_jobs, title)
-        lengths = pair_lengths(points, metric, edges)
-    return graph_from_edges_trusted(n, edges, lengths, points, metric)
+        edges = offset_tree(points, measure, scale, weights, k, n_jobs, title)
+        lengths = measure.pair_distances(points, edges)
+    return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
 @checked
@@ -137,14 +138,15 @@ def disjoint_mst(
     >>> mst(X) <= disjoint_mst(X, n_trees=2)
     True
     """
-    points = _check_input(X, metric)
+    measure = as_metric(metric)
+    points = _check_input(X, measure)
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
     _require_trees(n, n_trees, BYTES_PER_DISJOINT_EDGE)
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
-    edges, lengths = disjoint_trees(points, metric, n_trees, k, n_jobs, verbose)
-    graph = graph_from_edges_trusted(n, edges, lengths, points, metric)
+    edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
+    graph = graph_from_edges_trusted(n, edges, lengths, points, measure.name)
     if len(edges) < n_trees * (n - 1):
         raise _too_many_trees(n_trees, graph)
     return graph
@@ -212,16 +214,19 @@ def perturbed_mst(
     """
     from vicinal.graphs._build.jitter import jittered_copies
 
-    points = _check_input(X, metric)
+    measure = as_metric(metric)
+    points = _check_input(X, measure)
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_threads(n_jobs)
     _require_trees(n, n_trees, BYTES_PER_PERTURBED_EDGE)
     if n == 1:
-        return Graph.from_edges(1, np.empty((0, 2), np.int64), [], points=points, metric=metric)
+        return Graph.from_edges(
+            1, np.empty((0, 2), np.int64), [], points=points, metric=measure.name
+        )
     copies = jittered_copies(
-        points, metric, n_trees, noise, min(n_neighbors, n - 1), random_state, n_jobs
+        points, measure, n_trees, noise, min(n_neighbors, n - 1), random_state, n_jobs
     )
     length = _list_length(points, LIST_LENGTH)
 
@@ -237,30 +242,30 @@ def perturbed_mst(
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(first, append=len(keys))
     edges = np.stack(np.divmod(keys[first], n), axis=1)
-    lengths = pair_lengths(copies.original, copies.metric, edges)
-    return graph_from_edges_trusted(n, edges, lengths, points, metric, strengths=counts / n_trees)
+    lengths = copies.metric.pair_distances(copies.original, edges)
+    return graph_from_edges_trusted(
+        n, edges, lengths, points, measure.name, strengths=counts / n_trees
+    )
 
 
-def _check_input(X: Any, metric: Any) -> np.ndarray:
-    if metric != "precomputed":
-        return check_points(X)
-    distances = check_distances(X)
-    if not isinstance(distances, np.ndarray):
+def _check_input(X: Any, metric: Metric) -> np.ndarray:
+    checked_input = metric.validate(X)
+    if not isinstance(checked_input, np.ndarray):
         raise InvalidTypeError(
             "X is a sparse matrix, but spanning trees need the distances of all pairs: pass a dense "
             "matrix, or the points themselves."
         )
-    return distances
+    return checked_input
 
 
 def _list_length(points: np.ndarray, wanted: int) -> int:
     return min(wanted, len(points) - 1)
 
 
-def _check_offsets(offsets: Any, metric: Any, n: int) -> np.ndarray:
-    if metric not in ("euclidean", "precomputed"):
+def _check_offsets(offsets: Any, metric: Metric, n: int) -> np.ndarray:
+    if not (metric.is_euclidean or metric.is_precomputed):
         raise InvalidValueError(
-            f"offsets are given with metric={metric!r}, but they need 'euclidean' or 'precomputed'; "
+            f"offsets are given with metric={metric.name!r}, but they need 'euclidean' or 'precomputed'; "
             "pass the matrix of distances with metric='precomputed'."
         )
     weights = check_points(read_array(offsets, "offsets").reshape(-1, 1), name="offsets")[:, 0]

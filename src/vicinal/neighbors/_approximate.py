@@ -26,6 +26,7 @@ from vicinal.neighbors._projection import (
     nearest_keys,
     share_listed,
 )
+from vicinal.neighbors.metric import Metric
 
 # Below this many points the exact search is as fast.
 WORTH_IT = 10_000
@@ -44,7 +45,7 @@ class ClusteredPoints(Points):
     """Points in groups; falls back to the exact search where that is no slower."""
 
     def __init__(
-        self, X: np.ndarray, metric: str, recall: float, random_state: Any, n_jobs: int | None
+        self, X: np.ndarray, metric: Metric, recall: float, random_state: Any, n_jobs: int | None
     ) -> None:
         super().__init__(X, metric, n_jobs)
         self.wanted, self.recall = recall, 1.0
@@ -60,7 +61,7 @@ class ClusteredPoints(Points):
             return super().nearest_others(k, progress)
         found = groups.join(
             self.X, self.X, groups.points, groups.labels, k, n_groups,
-            own=True, n_jobs=self.n_jobs, progress=progress,
+            exclude_self=True, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
         return found[0], self.in_metric(found[1])
 
@@ -72,7 +73,7 @@ class ClusteredPoints(Points):
         if len(queries) > QUERIES_PER_SAMPLE * N_SAMPLES and self._may_pay(k):
             with one_blas_thread():
                 groups = self._groups or self._sampled_points(k)[0]
-                found = self._ask_groups(groups, *self._alike(asked), k, progress)
+                found = self._ask_groups(groups, *self._same_dtype(asked), k, progress)
         if found is None:
             self.recall = 1.0
             return super().nearest_to(queries, k, progress)
@@ -96,7 +97,7 @@ class ClusteredPoints(Points):
                 return None
             lists = groups.join(
                 asked[some], X, points[some], labels[some], k, probed.shape[1],
-                own=False, n_jobs=self.n_jobs, progress=None,
+                exclude_self=False, n_jobs=self.n_jobs, progress=None,
             )  # fmt: skip
             # Told by distances: which of many equal points is found makes no difference.
             found = (lists[1] <= true[:, -1:]).mean(axis=1)
@@ -106,7 +107,7 @@ class ClusteredPoints(Points):
         self.method, self.recall = "ivf", float(found.mean())
         return groups.join(
             asked, X, points, labels, k, probed.shape[1],
-            own=False, n_jobs=self.n_jobs, progress=progress,
+            exclude_self=False, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
 
     def _may_pay(self, k: int) -> bool:

@@ -73,7 +73,7 @@ def nearest_others(
 
     with one_blas_thread():
         map_threads(join, rounds(len(spans)), n_jobs, progress=progress)
-        return finish(X, X, frame, placed, placed, lists, k, own=True, n_jobs=n_jobs)
+        return finish(X, X, frame, placed, placed, lists, k, exclude_self=True, n_jobs=n_jobs)
 
 
 def nearest_to(
@@ -96,7 +96,7 @@ def nearest_to(
 
     with one_blas_thread():
         map_threads(ask, blocks(len(queries), STRIP_ROWS), n_jobs, progress=progress)
-        return finish(queries, X, frame, asked, points, lists, k, own=False, n_jobs=n_jobs)
+        return finish(queries, X, frame, asked, points, lists, k, exclude_self=False, n_jobs=n_jobs)
 
 
 def find_frame(X: np.ndarray, queries: np.ndarray | None = None) -> Frame:
@@ -204,7 +204,7 @@ def finish(
     lists: Lists,
     k: int,
     *,
-    own: bool,
+    exclude_self: bool,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Measure the candidates, and search completely for the rows they do not settle."""
@@ -226,7 +226,7 @@ def finish(
 
     def search(span: tuple[int, int]) -> None:
         rows = unsettled[span[0] : span[1]]
-        search_completely(queries, X, frame, points, rows, indices, squares, own)
+        search_completely(queries, X, frame, points, rows, indices, squares, exclude_self)
 
     map_threads(search, blocks(len(unsettled), STRIP_ROWS), n_jobs)
     return indices, np.sqrt(squares, out=squares)
@@ -240,7 +240,7 @@ def search_completely(
     rows: np.ndarray,
     indices: np.ndarray,
     squares: np.ndarray,
-    own: bool,
+    exclude_self: bool,
 ) -> None:
     """Final neighbours of ``rows``, from products whose every doubtful entry is measured."""
     if not len(rows):
@@ -250,7 +250,7 @@ def search_completely(
     exact, unit = bool(frame.exact), 2.0**-53
     asked = frame.place(queries[rows], dtype)
     row_half = half_squares(asked)
-    myself = rows if own else np.full(len(rows), -1)
+    myself = rows if exclude_self else np.full(len(rows), -1)
     # Starting above the best known k-th square, with an id above all others, lets every tie in.
     worst = np.nextafter(squares[rows, -1], np.inf)
     keys = np.repeat(worst[:, None], squares.shape[1], axis=1)

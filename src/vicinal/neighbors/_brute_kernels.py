@@ -43,7 +43,7 @@ def _replace_worst(keys, ids, row, key, name):
 
 @jit
 def _sort_heap(keys, ids, row, size):
-    """Turn the heap in the first ``size`` places of a row into an ascending list."""
+    """Turn the heap in the first ``size`` entries of a row into an ascending list."""
     for last in range(size - 1, 0, -1):
         key, name = keys[row, last], ids[row, last]
         keys[row, last], ids[row, last] = keys[row, 0], ids[row, 0]
@@ -53,7 +53,7 @@ def _sort_heap(keys, ids, row, size):
 
 @jit(inline="always")
 def squared_distance(A, i, B, j):
-    """The sum in feature order that every exact road of the library uses."""
+    """Squared distance, summed in feature order as in every exact search."""
     total = 0.0
     for c in range(A.shape[1]):
         gap = np.float64(A[i, c]) - np.float64(B[j, c])
@@ -63,10 +63,10 @@ def squared_distance(A, i, B, j):
 
 @jit
 def scan(products, positions, rows, columns):
-    """Offer each pair of a block of products to the list of its row and to that of its column.
+    """Push each pair of a block of products into the list of its row and into that of its column.
 
     ``rows`` and ``columns`` are (half, reach, keys, ids, names): half squared norms, the key below
-    which a candidate is wanted, the lists, and the names by which others list them. The key of y for
+    which a candidate is accepted, the lists, and the names by which others list them. The key of y for
     x is (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. Row i of the products belongs to entry
     ``positions[i]`` of ``rows``. A side whose reach is -inf collects nothing.
     """
@@ -80,10 +80,10 @@ def scan(products, positions, rows, columns):
             stop = min(start + CHUNK, n_cols)
             chunk = products[i, start:stop]
             halves, reaches = col_half[start:stop], col_reach[start:stop]
-            found = np.int32(0)
+            hits = np.int32(0)
             for c in range(stop - start):
-                found |= np.int32((halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c]))
-            if found == 0:
+                hits |= np.int32((halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c]))
+            if hits == 0:
                 continue
             for j in range(start, stop):
                 product = products[i, j]
@@ -99,11 +99,11 @@ def scan(products, positions, rows, columns):
 
 
 @jit(allocates=False)
-def offer(products, positions, halves, names, own, reach, keys, ids):
-    """Offer the points of a block of products to the sorted lists of its rows.
+def push_candidates(products, positions, halves, names, self_ids, reach, keys, ids):
+    """Push the points of a block of products into the sorted lists of its rows.
 
-    The keys are those of `scan`. Row i of the products belongs to list ``positions[i]``, whose own name is
-    left out; ``reach`` holds the last key of each list.
+    The keys are those of `scan`. Row i of the products belongs to list ``positions[i]``, which excludes the
+    point ``self_ids[positions[i]]``; ``reach`` holds the last key of each list.
     """
     n_rows, n_cols = products.shape
     last = keys.shape[1] - 1
@@ -112,14 +112,14 @@ def offer(products, positions, halves, names, own, reach, keys, ids):
         bound = reach[row]
         for start in range(0, n_cols, SHORT):
             stop = min(start + SHORT, n_cols)
-            found = np.int32(0)
+            hits = np.int32(0)
             for j in range(start, stop):
-                found |= np.int32(halves[j] - products[i, j] < bound)
-            if found == 0:
+                hits |= np.int32(halves[j] - products[i, j] < bound)
+            if hits == 0:
                 continue
             for j in range(start, stop):
                 key = halves[j] - products[i, j]
-                if key >= bound or names[j] == own[row]:
+                if key >= bound or names[j] == self_ids[row]:
                     continue
                 at = last
                 while at > 0 and keys[row, at - 1] > key:
@@ -132,7 +132,7 @@ def offer(products, positions, halves, names, own, reach, keys, ids):
 
 @jit(inline="always")
 def cut(squared, half, n_features, unit, exact):
-    """No pair within ``squared`` of a point with this half squared norm has a key above the result.
+    """Upper bound of the keys of all pairs within ``squared`` of a point with this half squared norm.
 
     ``unit`` is the rounding unit of the products. Three errors are covered: that of the exact sum
     itself, that of rounding the points (relative to their norms), and that of the product.
@@ -149,10 +149,10 @@ def cut(squared, half, n_features, unit, exact):
 
 @jit
 def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
-    """Exact squares of the candidates, the best k of them in order, and whether they are the answer.
+    """Exact squares of the candidates, the best k of them in order, and whether they are certain.
 
-    Every point that is not a candidate has a key of at least the root's; with `cut` that proves the
-    k-th exact square final, or sends the row to the complete check.
+    Every point that is not a candidate has a key of at least the root's. If `cut` of the k-th exact square
+    is below it, the row is final; otherwise it needs a complete search.
     """
     n_candidates, k = ids.shape[1], out_ids.shape[1]
     squares, names = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
@@ -176,9 +176,9 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
 
 @jit(allocates=False)
 def measure_best(Q, X, rows, candidates, ids, squares):
-    """Of the candidates of points ``rows`` of Q, keep the nearest, sorted by (squared distance, index).
+    """Keep the nearest candidates of points ``rows`` of Q, sorted by (squared distance, index).
 
-    Row ``rows[r]`` of ``ids`` and ``squares`` is filled from row r of the candidates; -1 is none.
+    Row r of the candidates fills row ``rows[r]`` of ``ids`` and ``squares``; -1 means none.
     """
     k = ids.shape[1]
     for r in range(len(rows)):
@@ -204,7 +204,7 @@ def measure_best(Q, X, rows, candidates, ids, squares):
 
 @jit
 def measure_lists(Q, X, first, ids, squares):
-    """Squared distances of the listed points from points first ... of Q; infinite where none is."""
+    """Squared distances of the listed points from points first ... of Q; infinite where there is none."""
     for row in range(len(ids)):
         for c in range(ids.shape[1]):
             squares[row, c] = np.inf
@@ -213,8 +213,8 @@ def measure_lists(Q, X, first, ids, squares):
 
 
 @jit
-def recheck(products, Q, X, rows, row_half, halves, first, own, scale, unit, exact, keys, ids):
-    """Offer columns ``first`` ... of the products to the lists of exact squares of ``rows``.
+def recheck(products, Q, X, rows, row_half, halves, first, self_ids, scale, unit, exact, keys, ids):
+    """Push columns ``first`` ... of the products into the lists of exact squares of ``rows``.
 
     Columns come in ascending order, so a later tie loses and the compare may be strict when the
     products are exact; otherwise every pair that `cut` cannot rule out is measured.
@@ -222,26 +222,26 @@ def recheck(products, Q, X, rows, row_half, halves, first, own, scale, unit, exa
     n_cols, n_features = products.shape[1], Q.shape[1]
     for r in range(len(rows)):
         i = rows[r]
-        wanted = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
+        limit = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
         for start in range(0, n_cols, CHUNK):
             if keys[r, 0] == 0.0:
                 break
             stop = min(start + CHUNK, n_cols)
             chunk, half = products[r, start:stop], halves[start:stop]
-            found = np.int32(0)
+            hits = np.int32(0)
             for c in range(stop - start):
-                found |= np.int32(half[c] - chunk[c] <= wanted)
-            if found == 0:
+                hits |= np.int32(half[c] - chunk[c] <= limit)
+            if hits == 0:
                 continue
             for c in range(stop - start):
                 j = first + start + c
                 key = half[c] - chunk[c]
-                if key > wanted or (exact and key == wanted and ids[r, 0] < j) or j == own[r]:
+                if key > limit or (exact and key == limit and ids[r, 0] < j) or j == self_ids[r]:
                     continue
                 square = squared_distance(Q, i, X, j)
                 if square < keys[r, 0] or (square == keys[r, 0] and j < ids[r, 0]):
                     _replace_worst(keys, ids, r, square, j)
-                    wanted = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
+                    limit = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
 
 
 @jit
@@ -252,8 +252,8 @@ def sort_lists(keys, ids):
 
 
 @jit
-def smallest(distances, own, ids, keys):
-    """The smallest entries of each row, ascending by (distance, index); ``own[row]`` is left out."""
+def smallest(distances, self_ids, ids, keys):
+    """The smallest entries of each row, ascending by (distance, index), without entry ``self_ids[row]``."""
     n_cols = distances.shape[1]
     for row in range(len(distances)):
         keys[row, :] = np.inf
@@ -262,15 +262,15 @@ def smallest(distances, own, ids, keys):
             stop = min(start + CHUNK, n_cols)
             chunk = distances[row, start:stop]
             reach = keys[row, 0]
-            found = np.int32(0)
+            hits = np.int32(0)
             for c in range(stop - start):
-                found |= np.int32(chunk[c] <= reach)
-            if found == 0:
+                hits |= np.int32(chunk[c] <= reach)
+            if hits == 0:
                 continue
             for c in range(stop - start):
                 j = start + c
                 better = chunk[c] < keys[row, 0] or (chunk[c] == keys[row, 0] and j < ids[row, 0])
-                if better and j != own[row]:
+                if better and j != self_ids[row]:
                     _replace_worst(keys, ids, row, chunk[c], j)
         _sort_heap(keys, ids, row, keys.shape[1])
 
@@ -284,3 +284,23 @@ def manhattan_rows(Q, columns, first, out):
             x = Q[first + row, c]
             for j in range(columns.shape[1]):
                 out[row, j] += abs(x - columns[c, j])
+
+
+@jit
+def euclidean_rows(points, columns, first, out):
+    """Distances to all points; ``columns`` is the transposed set, so that points are adjacent."""
+    for row in range(len(out)):
+        out[row] = 0.0
+        for c in range(len(columns)):
+            x = points[first + row, c]
+            for j in range(columns.shape[1]):
+                out[row, j] += (x - columns[c, j]) * (x - columns[c, j])
+        for j in range(columns.shape[1]):
+            out[row, j] = np.sqrt(out[row, j])
+
+
+@jit
+def squared_lengths(X, pairs, squares):
+    """Squared distance between the two points of each pair."""
+    for p in range(len(pairs)):
+        squares[p] = squared_distance(X, pairs[p, 0], X, pairs[p, 1])

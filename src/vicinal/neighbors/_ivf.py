@@ -10,7 +10,7 @@ import numpy as np
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors._brute import Frame, Placed
-from vicinal.neighbors._brute_kernels import measure_best, offer
+from vicinal.neighbors._brute_kernels import measure_best, push_candidates
 
 N_ITERATIONS, SAMPLES_PER_GROUP = 6, 32
 # Groups around that of a point, for each one that it probes: its nearest ones are among them.
@@ -72,7 +72,7 @@ class Groups:
         k: int,
         n_groups: int,
         *,
-        own: bool,
+        exclude_self: bool,
         n_jobs: int | None,
         progress: str | None,
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -85,14 +85,16 @@ class Groups:
             points = asked[rows]
             probed = self.probes(points, labels[rows], n_groups)
             reach, keys, ids = _new_lists(len(rows), list_length(k))
-            names = rows if own else np.full(len(rows), -1)
+            names = rows if exclude_self else np.full(len(rows), -1)
             for part in (probed[:, :FIRST], probed[:, FIRST:]):
                 self._offer_groups(points, part, names, reach, keys, ids)
             measure_best(queries, X, rows, ids, indices, squares)
             short = rows[indices[rows, -1] < 0]
             # Products that are exact among the points need not be so with other queries.
-            frame = self.frame if own else self.frame._replace(exact=())
-            brute.search_completely(queries, X, frame, self.placed, short, indices, squares, own)
+            frame = self.frame if exclude_self else self.frame._replace(exact=())
+            brute.search_completely(
+                queries, X, frame, self.placed, short, indices, squares, exclude_self
+            )
 
         with one_blas_thread():
             spans = blocks(n, min(QUERIES, max(1024, n // 8)))
@@ -121,7 +123,7 @@ class Groups:
                 half = self.placed.half[near].astype(np.float32)
                 for a, b in blocks(len(at), brute.STRIP_ROWS):
                     products = points[at[a:b]] @ members
-                    offer(products, at[a:b], half, their_names, names, reach, keys, ids)
+                    push_candidates(products, at[a:b], half, their_names, names, reach, keys, ids)
 
 
 def list_length(k: int) -> int:
@@ -141,7 +143,7 @@ def _new_lists(n: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def load_kernels(X: np.ndarray) -> None:
     """Compile, or read from the cache, what `Groups.join` runs."""
     own, (reach, keys, ids) = np.zeros(1, np.int64), _new_lists(1, 1)
-    offer(keys, own, reach, ids[0], own, reach, keys, ids)
+    push_candidates(keys, own, reach, ids[0], own, reach, keys, ids)
     measure_best(X[:1], X[:1], own, ids, ids.astype(np.int64), keys.astype(np.float64))
 
 

@@ -1,4 +1,4 @@
-"""The k-d tree's arrays and the compiled loops that fill and walk them.
+"""Arrays of the k-d tree, and the compiled loops that fill and traverse them.
 
 Kernels are compiled for a ``kind``, a tuple of tuples: the length of the first is the dimension
 (empty: any), that of the second the power of the metric, and the third is empty without offsets.
@@ -28,7 +28,7 @@ class KDTree(NamedTuple):
     bounds : ndarray (n_nodes, 2), int64
         Half-open range of tree positions of each node.
     first : ndarray (n_nodes,), int64
-        Smallest row number in each node: what decides between points at the same distance.
+        Smallest row number in each node, which breaks ties between equal distances.
     """
 
     points: np.ndarray
@@ -70,7 +70,7 @@ def split(tree, dims, root, stop):
 
 @jit(allocates=False)
 def _split_node(tree, dims, node):
-    """Box of a node, and the halves that its children get; whether it has any."""
+    """Compute the box of a node and split its points between its children, if it has any."""
     points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
     d = len(dims) or points.shape[1]
     a, b = tree.bounds[node, 0], tree.bounds[node, 1]
@@ -100,7 +100,7 @@ def _split_node(tree, dims, node):
 
 @jit(allocates=False)
 def _select(points, order, d, left, right, middle, axis):
-    """Move rows so that ``middle`` holds what sorting along ``axis`` would put there."""
+    """Partition rows along ``axis`` so that ``middle`` holds what a sort would put there."""
     while left < right:
         x, y, z = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
         pivot = max(min(x, y), min(max(x, y), z))
@@ -149,13 +149,13 @@ def box_gap(kind, low, high, u, low2, high2, v):
 
 @jit(inline="always")
 def lower_bound(kind, offsets, gap, offset_sum):
-    """Smallest cost of a pair that is ``gap`` or more apart."""
+    """Lower bound of the cost of a pair at least ``gap`` apart."""
     return offsets.scale * gap + offset_sum if len(kind[2]) else gap
 
 
 @jit(inline="always")
-def _offer(order, costs, ids, row, cost, candidate):
-    """Put a candidate into the sorted list of a row if it belongs there."""
+def _push(order, costs, ids, row, cost, candidate):
+    """Insert a candidate into the sorted list of a row if it is among the best."""
     at = costs.shape[1] - 1
     if cost > costs[row, at] or (cost == costs[row, at] and order[candidate] > order[ids[row, at]]):
         return
@@ -211,7 +211,7 @@ def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
             if left < n_nodes:
                 near = _box_bound(tree, kind, offsets, leaf, left)
                 far = _box_bound(tree, kind, offsets, leaf, left + 1)
-                # Of copies those with the smallest numbers are wanted: found early, they rule out the others.
+                # Duplicates with the smallest numbers come first; visiting them early prunes the others.
                 nearer_right = far < near or (
                     far == near and tree.first[left + 1] < tree.first[left]
                 )
@@ -222,7 +222,7 @@ def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
                 reach, reach_row = _join(tree, kind, offsets, a, b, other, best, ids)
         if node == 0:
             break
-        # Widen the search to the sibling's half: near points come before far ones.
+        # Widen the search to the sibling, so that near points come before far ones.
         stack[0], size = node + 1 if node % 2 else node - 1, 1
         bounds[0] = _box_bound(tree, kind, offsets, leaf, stack[0])
         node = (node - 1) // 2
@@ -238,9 +238,9 @@ def _box_bound(tree, kind, offsets, u, v):
 
 @jit(allocates=False)
 def _join(tree, kind, offsets, a, b, other, best, ids):
-    """Offer the points of leaf ``other`` to those at a ... b - 1.
+    """Push the points of leaf ``other`` into the lists of those at a ... b - 1.
 
-    Returns the largest cost that is still wanted and the largest row number wanted at that cost.
+    Returns the largest cost that may still enter a list, and the largest row number at that cost.
     """
     points, order = tree.points, tree.order
     last = best.shape[1] - 1
@@ -252,7 +252,7 @@ def _join(tree, kind, offsets, a, b, other, best, ids):
             for j in range(tree.bounds[other, 0], tree.bounds[other, 1]):
                 cost = cost_between(kind, offsets, points, i, points, j)
                 if cost <= best[i - a, last] and i != j:
-                    _offer(order, best, ids, i - a, cost, j)
+                    _push(order, best, ids, i - a, cost, j)
         row = order[ids[i - a, last]] if best[i - a, last] < np.inf else len(order)
         if best[i - a, last] > reach:
             reach, reach_row = best[i - a, last], row
@@ -291,7 +291,7 @@ def point_search(tree, kind, queries, first, last, indices, costs):
                 for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
                     cost = cost_between(kind, NO_OFFSETS, queries, q, tree.points, j)
                     if cost <= best[0, k - 1]:
-                        _offer(tree.order, best, ids, 0, cost, j)
+                        _push(tree.order, best, ids, 0, cost, j)
         for c in range(k):
             costs[q, c] = best[0, c]
             indices[q, c] = tree.order[ids[0, c]]

@@ -1,10 +1,10 @@
-"""Search in rows of distances: a given matrix, or one computed a few rows at a time."""
+"""Search in rows of a distance matrix that is given, or computed in blocks."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +12,17 @@ from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._brute_kernels import smallest
 from vicinal.neighbors._radius import Rows, in_blocks, rows_of
+from vicinal.neighbors.metric import Metric, as_metric
 
-# Distances that a task holds at once.
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike, NJobs
+
+# Distances that a task holds in memory.
 BLOCK_ENTRIES = 2_000_000
-# What a distance may fall below 0 by rounding, as a share of the largest.
+# Rounding may make a distance negative by this fraction of the largest.
 ROUNDING = 1e-9
-# Lists that are measured at once: as few points as are named twice, yet enough to fill a call.
-FEW_ROWS = 32
+# Neighbour lists measured per call: enough to amortise the call, few enough to avoid unneeded pairs.
+LISTS_PER_CALL = 32
 
 
 class Table:
@@ -34,22 +38,24 @@ class Table:
         self.rows, self.n_rows, self.n_jobs = rows, n_rows, n_jobs
         self.size = max(1, BLOCK_ENTRIES // n_columns)
 
-    def nearest(self, k: int, *, own: bool, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k smallest entries of each row; ``own`` leaves the diagonal out."""
+    def nearest(
+        self, k: int, *, exclude_self: bool, progress: str | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k smallest entries of each row; ``exclude_self`` skips the diagonal."""
         indices, distances = np.empty((self.n_rows, k), np.int64), np.empty((self.n_rows, k))
 
         def select(span: tuple[int, int]) -> None:
             a, b = span
-            smallest(self.rows(a, b), _diagonal(a, b, own), indices[a:b], distances[a:b])
+            smallest(self.rows(a, b), _diagonal(a, b, exclude_self), indices[a:b], distances[a:b])
 
         map_threads(select, blocks(self.n_rows, self.size), self.n_jobs, progress=progress)
         return indices, distances
 
-    def within(self, radius: float, *, own: bool, progress: str | None) -> Rows:
+    def within(self, radius: float, *, exclude_self: bool, progress: str | None) -> Rows:
         """The entries of each row that are at most ``radius``."""
 
         def search(span: tuple[int, int]) -> Rows:
-            return rows_of(self.rows(*span), radius, _diagonal(*span, own))
+            return rows_of(self.rows(*span), radius, _diagonal(*span, exclude_self))
 
         return in_blocks(search, self.n_rows, self.size, self.n_jobs, progress)
 
@@ -66,44 +72,44 @@ class Distances:
         return len(self.matrix)
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point."""
-        return self._table(self.matrix).nearest(k, own=True, progress=progress)
+        """The k nearest neighbours of every point."""
+        return self._table(self.matrix).nearest(k, exclude_self=True, progress=progress)
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, a row of distances to the points."""
-        return self._table(queries).nearest(k, own=False, progress=progress)
+        return self._table(queries).nearest(k, exclude_self=False, progress=progress)
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
-        own = queries is None
-        asked = self.matrix if queries is None else queries
-        return self._table(asked).within(radius, own=own, progress=progress)
+        exclude_self = queries is None
+        targets = self.matrix if queries is None else queries
+        return self._table(targets).within(radius, exclude_self=exclude_self, progress=progress)
 
     def _table(self, matrix: np.ndarray) -> Table:
         return Table(lambda a, b: matrix[a:b], len(matrix), matrix.shape[1], self.n_jobs)
 
 
-class OtherMetric:
-    """Points under any metric that scikit-learn knows, or a callable."""
+class PairwisePoints:
+    """Points under any metric of scikit-learn, or a callable."""
 
     method = "pairwise"
 
-    def __init__(self, X: np.ndarray, metric: Any, n_jobs: int | None) -> None:
-        self.metric, self.n_jobs = metric, n_jobs
+    def __init__(self, X: np.ndarray, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
+        self.metric, self.n_jobs = as_metric(metric).name, n_jobs
         self.X = self._prepare(X)
-        # Parameters that depend on the data must not be taken from each block anew.
+        # Parameters that depend on the data are computed once, not per block.
         self.params: dict[str, Any] = {}
-        if metric == "seuclidean":
+        if self.metric == "seuclidean":
             self.params["V"] = np.var(X, axis=0, ddof=1)
-        elif metric == "mahalanobis":
+        elif self.metric == "mahalanobis":
             self.params["VI"] = _inverse_covariance(X)
         try:
             self.distances(self.X[:1])
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidValueError(
-                f"metric={metric!r} could not be evaluated on X ({error}); use 'euclidean', "
+                f"metric={self.metric!r} could not be evaluated on X ({error}); use 'euclidean', "
                 "'cosine', 'manhattan', 'precomputed', another name that "
                 "sklearn.metrics.pairwise_distances knows, or a callable of two points."
             ) from error
@@ -112,19 +118,19 @@ class OtherMetric:
         return len(self.X)
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point."""
-        return self._table(self.X).nearest(k, own=True, progress=progress)
+        """The k nearest neighbours of every point."""
+        return self._table(self.X).nearest(k, exclude_self=True, progress=progress)
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
-        return self._table(self._prepare(queries)).nearest(k, own=False, progress=progress)
+        return self._table(self._prepare(queries)).nearest(k, exclude_self=False, progress=progress)
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
-        asked = self.X if queries is None else self._prepare(queries)
-        return self._table(asked).within(radius, own=queries is None, progress=progress)
+        targets = self.X if queries is None else self._prepare(queries)
+        return self._table(targets).within(radius, exclude_self=queries is None, progress=progress)
 
     def _prepare(self, X: np.ndarray) -> np.ndarray:
         from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
@@ -137,9 +143,9 @@ class OtherMetric:
         )
 
     def lengths_of(self, rows: np.ndarray, lists: np.ndarray) -> np.ndarray:
-        """Distances from some points to those that their lists name."""
+        """Distances from some points to the points in their lists."""
         lengths = np.empty(lists.shape)
-        for a, b in blocks(len(rows), FEW_ROWS):
+        for a, b in blocks(len(rows), LISTS_PER_CALL):
             near, place = np.unique(lists[a:b], return_inverse=True)
             block = self.distances(self.X[rows[a:b]], self.X[near])
             lengths[a:b] = np.take_along_axis(block, place.reshape(lists[a:b].shape), axis=1)
@@ -151,7 +157,7 @@ class OtherMetric:
 
         points = self.X if points is None else points
         with warnings.catch_warnings():
-            # Divisions by zero show up as NaN below, with a message that names the row.
+            # Divisions by zero become NaN, which is reported below.
             warnings.simplefilter("ignore", RuntimeWarning)
             block = pairwise_distances(queries, points, metric=self.metric, **self.params)
         if not np.isfinite(block).all():
@@ -166,18 +172,17 @@ class OtherMetric:
             j = int(np.unravel_index(np.argmin(block), block.shape)[1])
             raise InvalidValueError(
                 f"metric={self.metric!r} gives the distance {least:g} to row {j} of X, but distances "
-                "must be >= 0; take the absolute value, or another metric."
+                "must be >= 0; use the absolute value, or another metric."
             )
         return np.maximum(block, 0.0, dtype=np.float64)
 
 
 def _inverse_covariance(X: np.ndarray) -> np.ndarray:
-    """Inverse covariance of the columns, each brought to variance 1 first: their units do not matter."""
+    """Inverse covariance of the columns, computed from correlations so that units do not matter."""
     dependent = InvalidValueError(
         "metric='mahalanobis' needs columns that are linearly independent, but those of X "
-        f"(shape {X.shape}) are constant, collinear or too many for so few points; drop some, "
-        "or reduce X first, for instance by sklearn.decomposition.PCA(whiten=True), and take "
-        "'euclidean'."
+        f"(shape {X.shape}) are constant, collinear or more than the points allow; drop some, "
+        "or use sklearn.decomposition.PCA(whiten=True) and metric='euclidean'."
     )
     if len(X) <= X.shape[1]:
         raise dependent
@@ -192,5 +197,5 @@ def _inverse_covariance(X: np.ndarray) -> np.ndarray:
     return np.linalg.inv(correlation).T / units
 
 
-def _diagonal(a: int, b: int, own: bool) -> np.ndarray:
-    return np.arange(a, b) if own else np.full(b - a, -1)
+def _diagonal(a: int, b: int, exclude_self: bool) -> np.ndarray:
+    return np.arange(a, b) if exclude_self else np.full(b - a, -1)

@@ -24,18 +24,18 @@ class SparseDistances:
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest others of every point."""
-        return _head(*_entries(self.matrix, own=True), len(self), k)
+        return _head(*_entries(self.matrix, exclude_self=True), len(self), k)
 
     def nearest_to(
         self, queries: sparse.csr_array, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, a row of distances to the points."""
-        return _head(*_entries(queries, own=False), queries.shape[0], k)
+        return _head(*_entries(queries, exclude_self=False), queries.shape[0], k)
 
     def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         asked = self.matrix if queries is None else queries
-        rows, ids, distances = _entries(asked, own=queries is None)
+        rows, ids, distances = _entries(asked, exclude_self=queries is None)
         near = distances <= radius
         indptr = np.searchsorted(rows[near], np.arange(asked.shape[0] + 1))
         return indptr, ids[near], distances[near]
@@ -76,10 +76,10 @@ class Neighbors:
         )
 
 
-def _entries(matrix: sparse.csr_array, own: bool) -> Rows:
+def _entries(matrix: sparse.csr_array, exclude_self: bool) -> Rows:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     ids, distances = matrix.indices.astype(np.int64), matrix.data
-    if own:
+    if exclude_self:
         other = ids != rows
         rows, ids, distances = rows[other], ids[other], distances[other]
     return rows, ids, distances

@@ -8,14 +8,14 @@ import numpy as np
 
 from vicinal._core.parallel import n_threads
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
-from vicinal.neighbors._pairwise import OtherMetric
+from vicinal.neighbors._pairwise import PairwisePoints
 from vicinal.neighbors._radius import Rows
 
 N_SAMPLES, N_TRIES = 200, 3
 
 
 class DescentPoints:
-    """Approximate lists in front of an exact road, which serves what the lists cannot."""
+    """Approximate neighbour lists; queries and radius searches use the exact backend."""
 
     def __init__(
         self, exact: Any, metric: Any, recall: float, random_state: Any, n_jobs: int | None
@@ -25,12 +25,12 @@ class DescentPoints:
         except ImportError as error:
             raise MissingDependencyError(
                 f"metric={metric!r} with method='approximate' needs pynndescent: "
-                'pip install "vicinal[ann]", or take method="exact".'
+                'pip install "vicinal[ann]", or use method="exact".'
             ) from error
         known = pynndescent.distances.named_distances
         if isinstance(metric, str) and metric not in known:
             raise InvalidValueError(
-                f"metric={metric!r} has no approximate search; take method='exact', or one of "
+                f"metric={metric!r} has no approximate search; use method='exact', or one of "
                 f"{', '.join(sorted(known))}."
             )
         self.exact, self.X, self.metric, self.wanted = exact, exact.X, metric, recall
@@ -42,7 +42,7 @@ class DescentPoints:
         return len(self.X)
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point, most of them; exact if longer lists do not help."""
+        """The k nearest neighbours of every point, most of them; all if longer lists do not help."""
         from pynndescent import NNDescent
 
         n = len(self.X)
@@ -61,7 +61,7 @@ class DescentPoints:
             )
             lists = _without_self(index.neighbor_graph, k)
             if (lists >= 0).all():
-                # Compared by distance, so that another one of several tied neighbours counts as found.
+                # Compared by distance, so that any of several tied neighbours counts.
                 found = np.column_stack([np.zeros(len(rows)), self._measured(rows, lists[rows])[1]])
                 self.recall = float((found[:, :k] <= true[:, -1:] * (1 + 1e-12)).mean())
                 if self.recall >= self.wanted:
@@ -75,7 +75,7 @@ class DescentPoints:
 
     def _measured(self, rows: np.ndarray, lists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lists with their distances, sorted by both; pynndescent has measured in single precision."""
-        lengths = OtherMetric(self.X, self.metric, self.n_jobs).lengths_of(rows, lists)
+        lengths = PairwisePoints(self.X, self.metric, self.n_jobs).lengths_of(rows, lists)
         order = np.lexsort((lists, lengths), axis=1)
         return np.take_along_axis(lists, order, axis=1), np.take_along_axis(lengths, order, axis=1)
 

@@ -17,7 +17,7 @@ from vicinal.neighbors._brute import (
 )
 from vicinal.neighbors._kdtree import kernel_kind
 from vicinal.neighbors._kdtree_kernels import KDTree
-from vicinal.neighbors._radius_kernels import count_below, measure_below, walk_within, wanted_keys
+from vicinal.neighbors._radius_kernels import count_below, key_limits, measure_below, walk_within
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 REMEDY = "Take a smaller radius, fewer points, or the k nearest neighbours instead."
@@ -28,20 +28,26 @@ N_SAMPLED, SAMPLED_ROWS = 64, 4
 
 
 def within_tree(
-    tree: KDTree, queries: np.ndarray, radius: float, *, p: int, own: bool, n_jobs: int | None
+    tree: KDTree,
+    queries: np.ndarray,
+    radius: float,
+    *,
+    p: int,
+    exclude_self: bool,
+    n_jobs: int | None,
 ) -> Rows:
     """Lists by the k-d tree: one walk to count, one to fill."""
     n = len(queries)
     kind = kernel_kind(tree, p)
     # In tree order, one walk finds in the cache what the last one loaded.
-    rows = tree.order if own else np.arange(n)
+    rows = tree.order if exclude_self else np.arange(n)
     indptr = np.zeros(n + 1, np.int64)
     nothing = np.empty(0, np.int64), np.empty(0)
 
     def walk(output: tuple[np.ndarray, np.ndarray]) -> None:
         map_threads(
             lambda span: walk_within(
-                tree, kind, queries, rows[span[0] : span[1]], own, radius, indptr, *output
+                tree, kind, queries, rows[span[0] : span[1]], exclude_self, radius, indptr, *output
             ),
             blocks(n, 2048),
             n_jobs,
@@ -50,7 +56,7 @@ def within_tree(
     if n > 16 * N_SAMPLED:
         # Evenly spaced in the tree, they cover all regions of the data.
         sample = rows[np.linspace(0, n - 1, N_SAMPLED).astype(np.int64)]
-        walk_within(tree, kind, queries, sample, own, radius, indptr, *nothing)
+        walk_within(tree, kind, queries, sample, exclude_self, radius, indptr, *nothing)
         counts = indptr[sample + 1]
         # What is certain, three standard errors below the estimate: all rows are counted next.
         least = counts.mean() - 3 * counts.std() / np.sqrt(N_SAMPLED)
@@ -69,18 +75,18 @@ def within_products(
     queries: np.ndarray,
     radius: float,
     *,
-    own: bool,
+    exclude_self: bool,
     n_jobs: int | None,
     progress: str | None = None,
 ) -> Rows:
     """Lists by blocked products: single precision rules out, the exact sum decides."""
-    frame = find_frame(X, None if own else queries)
+    frame = find_frame(X, None if exclude_self else queries)
     points = place(X, frame)
-    asked = points if own else place(queries, frame)
+    asked = points if exclude_self else place(queries, frame)
     exact, n_features = np.float32 in frame.exact, X.shape[1]
     # Far beyond all points a radius may be of any size, but its square must stay a number.
     reach = min(radius * (1 + 2.0**-50) * frame.scale, 1e150) ** 2
-    wanted = wanted_keys(reach, asked.half, n_features, 2.0**-24, exact)
+    wanted = key_limits(reach, asked.half, n_features, 2.0**-24, exact)
 
     def search(span: tuple[int, int]) -> Rows:
         a, b = span
@@ -93,7 +99,18 @@ def within_products(
                 continue
             rows, ids, lengths = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
             kept = measure_below(
-                products, half, wanted[a:b], queries, X, radius, a, c, own, rows, ids, lengths
+                products,
+                half,
+                wanted[a:b],
+                queries,
+                X,
+                radius,
+                a,
+                c,
+                exclude_self,
+                rows,
+                ids,
+                lengths,
             )
             parts.append((rows[:kept], ids[:kept], lengths[:kept]))
         return _by_row(parts, b - a)
@@ -138,11 +155,11 @@ def require_lists(n_entries: int, bytes_per_pair: float) -> None:
     )
 
 
-def rows_of(distances: np.ndarray, radius: float, own: np.ndarray) -> Rows:
-    """Lists from rows of distances; entry ``own[row]`` is left out."""
+def rows_of(distances: np.ndarray, radius: float, exclude_self: np.ndarray) -> Rows:
+    """Lists from rows of distances; entry ``exclude_self[row]`` is left out."""
     near = distances <= radius
-    mine = np.flatnonzero(own >= 0)
-    near[mine, own[mine]] = False
+    mine = np.flatnonzero(exclude_self >= 0)
+    near[mine, exclude_self[mine]] = False
     rows, ids = np.nonzero(near)
     return np.searchsorted(rows, np.arange(len(distances) + 1)), ids, distances[rows, ids]
 

@@ -11,7 +11,7 @@ from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
 
 @jit
 def points_to_visit(tree, kind, queries, costs):
-    """Number of points in leaves that come within each query's cost, summed over the queries."""
+    """Number of points in the leaves within each query's cost, summed over the queries."""
     n_nodes = len(tree.bounds)
     stack = np.empty(64, np.int64)
     visited = 0
@@ -31,8 +31,8 @@ def points_to_visit(tree, kind, queries, costs):
 
 
 @jit
-def walk_within(tree, kind, queries, rows, own, radius, indptr, indices, distances):
-    """Points within ``radius`` of the queries numbered ``rows``; counts only, if there is no output.
+def walk_within(tree, kind, queries, rows, exclude_self, radius, indptr, indices, distances):
+    """Points within ``radius`` of the queries ``rows``; only counts them if the output is empty.
 
     Counts go to ``indptr[row + 1]``; the filling pass starts each row at ``indptr[row]``.
     """
@@ -55,7 +55,7 @@ def walk_within(tree, kind, queries, rows, own, radius, indptr, indices, distanc
             for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
                 cost = cost_between(kind, NO_OFFSETS, queries, q, tree.points, j)
                 distance = cost if len(kind[1]) == 1 else np.sqrt(cost)
-                if distance <= radius and not (own and tree.order[j] == q):
+                if distance <= radius and not (exclude_self and tree.order[j] == q):
                     if fill:
                         indices[at] = tree.order[j]
                         distances[at] = distance
@@ -65,41 +65,41 @@ def walk_within(tree, kind, queries, rows, own, radius, indptr, indices, distanc
 
 
 @jit
-def wanted_keys(squared, halves, n_features, unit, exact):
-    """Largest key that a pair within ``squared`` can have, for each row."""
-    wanted = np.empty(len(halves))
+def key_limits(squared, halves, n_features, unit, exact):
+    """Largest key that a pair within ``squared`` can have, in each row."""
+    max_keys = np.empty(len(halves))
     for i in range(len(halves)):
-        wanted[i] = cut(squared, halves[i], n_features, unit, exact)
-    return wanted
+        max_keys[i] = cut(squared, halves[i], n_features, unit, exact)
+    return max_keys
 
 
 @jit
-def count_below(products, halves, wanted):
-    """Number of entries of a block of products whose key is at most the row's ``wanted``."""
+def count_below(products, halves, max_keys):
+    """Number of entries of a block of products whose key is at most ``max_keys`` of their row."""
     total = 0
     for r in range(len(products)):
-        limit = wanted[r]
+        limit = max_keys[r]
         for start in range(0, products.shape[1], CHUNK):
             stop = min(start + CHUNK, products.shape[1])
             chunk, half = products[r, start:stop], halves[start:stop]
-            found = np.int32(0)
+            hits = np.int32(0)
             for c in range(stop - start):
-                found += np.int32(half[c] - chunk[c] <= limit)
-            total += found
+                hits += np.int32(half[c] - chunk[c] <= limit)
+            total += hits
     return total
 
 
 @jit
 def measure_below(
-    products, halves, wanted, Q, X, radius, first_row, first, own, rows, ids, distances
+    products, halves, max_keys, Q, X, radius, first_row, first, exclude_self, rows, ids, distances
 ):
-    """Measure the entries that `count_below` counted; keep those truly within the radius."""
+    """Measure the entries that `count_below` counted; keep those within the radius."""
     kept = 0
     for r in range(len(products)):
         i = first_row + r
         for c in range(products.shape[1]):
             j = first + c
-            if halves[c] - products[r, c] <= wanted[r] and not (own and i == j):
+            if halves[c] - products[r, c] <= max_keys[r] and not (exclude_self and i == j):
                 distance = np.sqrt(squared_distance(Q, i, X, j))
                 if distance <= radius:
                     rows[kept], ids[kept], distances[kept] = r, j, distance

@@ -1,12 +1,12 @@
 """Exact search among sparse rows: Euclidean and cosine distances, without a dense copy of the table.
 
-Products of sparse matrices give squared distances up to a known rounding error. What might be among the
-nearest is measured again from differences of rows, in the order of features, as dense points are.
+Sparse matrix products give squared distances up to a known rounding error. Possible neighbours are then
+measured from row differences, summed in feature order as for dense points.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +18,12 @@ from vicinal._core.validation import not_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
+from vicinal.neighbors.metric import Metric, as_metric
 
-METRICS = ("euclidean", "cosine")
-# Products that a task holds at once, and stored values of the rows that are measured again.
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike, NJobs
+
+# Products, and stored values of measured rows, that a task holds in memory.
 BLOCK_ENTRIES, MEASURED_ENTRIES = 2_000_000, 1 << 21
 
 
@@ -29,10 +32,9 @@ class SparsePoints:
 
     method = "sparse"
 
-    def __init__(self, X: sparse.csr_array, metric: str, n_jobs: int | None) -> None:
-        self.metric, self.n_jobs = metric, n_jobs
-        rescaled = metric != "cosine" and X.nnz > 0
-        self.factor = safe_factor(X.data) if rescaled else 1.0
+    def __init__(self, X: sparse.csr_array, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
+        self.metric, self.n_jobs = as_metric(metric), n_jobs
+        self.factor = 1.0 if self.metric.is_cosine else safe_factor(X.data)
         self.X = self._prepare(X, "X")
         self.squares = _row_squares(self.X)
         self.columns = sparse.csr_array(self.X.T)
@@ -45,7 +47,7 @@ class SparsePoints:
         return int(self.X.shape[0])
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point."""
+        """The k nearest neighbours of every point."""
         return self._nearest(self.X, k, True, progress)
 
     def nearest_to(
@@ -56,61 +58,61 @@ class SparsePoints:
 
     def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
-        asked = self.X if queries is None else self._prepare(queries, "queries")
-        reach = 2.0 * radius if self.metric == "cosine" else (radius * self.factor) ** 2
+        targets = self.X if queries is None else self._prepare(queries, "queries")
+        reach = 2.0 * radius if self.metric.is_cosine else (radius * self.factor) ** 2
 
         def search(span: tuple[int, int]) -> Rows:
-            squares, slack = self._squares(asked, *span, own=queries is None)
+            squares, slack = self._squares(targets, *span, exclude_self=queries is None)
             rows, ids = np.nonzero(squares <= reach * (1.0 + 1e-12) + slack)
-            distances = self._measured(asked, rows + span[0], ids)
+            distances = self._measured(targets, rows + span[0], ids)
             near = distances <= radius
             indptr = np.searchsorted(rows[near], np.arange(span[1] - span[0] + 1))
             return indptr, ids[near], distances[near]
 
-        return in_blocks(search, asked.shape[0], self.size, self.n_jobs, progress)
+        return in_blocks(search, targets.shape[0], self.size, self.n_jobs, progress)
 
     def _nearest(
-        self, asked: sparse.csr_array, k: int, own: bool, progress: str | None
+        self, targets: sparse.csr_array, k: int, exclude_self: bool, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        n = asked.shape[0]
+        n = targets.shape[0]
         indices, distances = np.empty((n, k), np.int64), np.empty((n, k))
 
         def search(span: tuple[int, int]) -> None:
             a, b = span
-            squares, slack = self._squares(asked, a, b, own=own)
+            squares, slack = self._squares(targets, a, b, exclude_self=exclude_self)
             last = np.partition(squares, k - 1, axis=1)[:, k - 1, None]
             rows, ids = np.nonzero(squares <= last + 2.0 * slack)
-            lengths = self._measured(asked, rows + a, ids)
+            lengths = self._measured(targets, rows + a, ids)
             indices[a:b], distances[a:b] = first_in_rows(rows, ids, lengths, b - a, k)
 
         map_threads(search, blocks(n, self.size), self.n_jobs, progress=progress)
         return indices, distances
 
     def _squares(
-        self, asked: sparse.csr_array, a: int, b: int, *, own: bool
+        self, targets: sparse.csr_array, a: int, b: int, *, exclude_self: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Squared distances of some rows to all points, and a bound of their rounding in each row."""
-        rows = asked[a:b]
+        rows = targets[a:b]
         norms = _row_squares(rows)[:, None]
         squares = (rows @ self.columns).toarray()
         squares *= -2.0
         squares += self.squares
         squares += norms
-        if own:
+        if exclude_self:
             squares[np.arange(b - a), np.arange(a, b)] = np.inf
         return squares, self.rounding * (norms + self.squares.max(initial=0.0))
 
-    def _measured(self, asked: sparse.csr_array, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    def _measured(self, targets: sparse.csr_array, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Distances of pairs, in the metric, from the differences of their rows."""
         squares = np.empty(len(rows))
-        stored = self.X.nnz + asked.nnz
-        per_pair = max(1, stored // max(1, len(self) + asked.shape[0]))
+        stored = self.X.nnz + targets.nnz
+        per_pair = max(1, stored // max(1, len(self) + targets.shape[0]))
         for a, b in blocks(len(rows), max(1, MEASURED_ENTRIES // per_pair)):
-            squares[a:b] = _row_squares(asked[rows[a:b]] - self.X[ids[a:b]])
-        return squares / 2 if self.metric == "cosine" else np.sqrt(squares) / self.factor
+            squares[a:b] = _row_squares(targets[rows[a:b]] - self.X[ids[a:b]])
+        return squares / 2 if self.metric.is_cosine else np.sqrt(squares) / self.factor
 
     def _prepare(self, X: sparse.csr_array, name: str) -> sparse.csr_array:
-        if self.metric != "cosine":
+        if not self.metric.is_cosine:
             return X if self.factor == 1.0 else X * self.factor
         size = np.asarray(abs(X).max(axis=1).toarray()).ravel()
         zero = np.flatnonzero(size == 0)

@@ -1,8 +1,8 @@
-"""The one interface to neighbours, whatever the points, the metric and the road to them."""
+"""`NeighborSearch`: one interface for all inputs, metrics and backends."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -19,48 +19,59 @@ from vicinal._core.validation import (
     require_memory,
 )
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.neighbors.metric import Metric, as_metric
+
+if TYPE_CHECKING:
+    from vicinal._core.types import (
+        ArrayLike,
+        MatrixLike,
+        MetricLike,
+        NeighborArrays,
+        NJobs,
+        RandomStateLike,
+        SearchMethod,
+    )
 
 METHODS = ("auto", "exact", "approximate")
-SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
-# From here on a search may take long enough for a progress bar.
-LONG = 5_000
-# Indices and distances, as found and as returned.
+# Searches of at least this many rows may show a progress bar.
+PROGRESS_MIN_ROWS = 5_000
+# Indices and distances, in the backend and in the result.
 BYTES_PER_NEIGHBOR = 32.0
-# Bytes that are always free; to ask the system takes longer than a search for a single query.
-SMALL = 2**20
+# Below this size memory is not checked: that takes longer than the search for one query.
+UNCHECKED_BYTES = 2**20
 
 
 class NeighborSearch:
-    """Neighbours of points, exact unless asked otherwise; build once, ask often.
+    """Nearest-neighbour search, exact by default: built once, queried many times.
 
     Parameters
     ----------
-    X : array (n, D), distance matrix (n, n), or a pair (indices, distances)
-        Points, also sparse ones if the metric is Euclidean or cosine; with ``metric="precomputed"`` their
-        distances, dense or sparse (in a sparse matrix a stored zero is a distance and a missing entry is
-        not a neighbour); or neighbours found elsewhere, a row a point.
-    metric : str or callable
-        "euclidean", "cosine", "manhattan", "precomputed", or anything else that
-        `sklearn.metrics.pairwise_distances` takes.
-    method : {"auto", "exact", "approximate"}
-        "auto" and "exact" give the exact neighbours; whether a k-d tree or blocked matrix products
-        find them is decided by counting what the tree would visit. "approximate" may miss some.
-    recall : float
-        Share of the true neighbours that an approximate search has to find.
-    random_state : int, Generator or None
+    X : array (n, n_features), distance matrix (n, n), or a pair (indices, distances)
+        Points, also sparse if the metric is Euclidean or cosine; distances, dense or sparse, with
+        ``metric="precomputed"``; or neighbours from another library, one row per point. In a sparse matrix
+        of distances, a stored zero is a distance and a missing entry is not a neighbour.
+    metric : str or callable, default="euclidean"
+        "euclidean", "cosine", "manhattan", "precomputed", or any other metric of
+        `sklearn.metrics.pairwise_distances`.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        "auto" and "exact" return the exact neighbours, by a k-d tree or by blocked matrix products,
+        whichever is faster. "approximate" may miss some.
+    recall : float, default=0.99
+        Fraction of the true neighbours that an approximate search must find.
+    random_state : int, Generator or None, default=None
         Seed of the approximate search.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. Results do not depend on it.
-    verbose : int
-        Above 0, long searches show a progress bar.
+    verbose : int, default=0
+        If positive, long searches show a progress bar.
 
     Attributes
     ----------
     method_ : str or None
-        What the last search used: "kdtree", "blocked", "direct", "sparse", "pairwise", "precomputed",
+        Backend of the last search: "kdtree", "blocked", "direct", "sparse", "pairwise", "precomputed",
         "given", "ivf" or "pynndescent".
     recall_ : float
-        1.0, or what an approximate search reached on a sample.
+        Recall of the last search: 1.0 if exact, otherwise as measured on a sample.
     n_points : int
         Number of points searched.
 
@@ -84,22 +95,24 @@ class NeighborSearch:
     @checked
     def __init__(
         self,
-        X: Any,
+        X: MatrixLike | tuple[ArrayLike, ArrayLike],
         *,
-        metric: Any = "euclidean",
-        method: str = "auto",
+        metric: MetricLike = "euclidean",
+        method: SearchMethod = "auto",
         recall: float = 0.99,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         check_choice(method, "method", METHODS)
         check_real(recall, "recall", low=0.0, high=1.0, open_low=True)
         n_threads(n_jobs)
-        if isinstance(metric, str):
-            metric = SYNONYMS.get(metric, metric)
-        self.metric, self.verbose = metric, verbose
-        self._backend = _choose_backend(X, metric, method, recall, random_state, n_jobs)
+        self._metric, self.verbose = as_metric(metric), verbose
+        self._backend = _choose_backend(X, self._metric, method, recall, random_state, n_jobs)
+
+    @property
+    def metric(self) -> MetricLike:
+        return self._metric.name
 
     @property
     def n_points(self) -> int:
@@ -113,30 +126,32 @@ class NeighborSearch:
     def recall_(self) -> float:
         return getattr(self._backend, "recall", 1.0)
 
-    def nearest(self, n_neighbors: int, queries: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest points, sorted by (distance, index).
+    def nearest(self, n_neighbors: int, queries: MatrixLike | None = None) -> NeighborArrays:
+        """Find the nearest points, sorted by (distance, index).
 
         Parameters
         ----------
         n_neighbors : int
             Number of neighbours; the point itself does not count.
-        queries : array (m, D), optional
-            New points; with ``metric="precomputed"`` their distances (m, n) to the points. By
-            default the neighbours of the points themselves are found.
+        queries : array (m, n_features), optional
+            New points; with ``metric="precomputed"`` their distances (m, n) to the points. The
+            default finds the neighbours of the points themselves.
 
         Returns
         -------
-        indices, distances : ndarray
-            Of shape (n, k + 1), the point itself first; or (m, k) for queries.
+        indices : ndarray of int of shape (n, n_neighbors + 1), or (m, n_neighbors) for queries
+            Neighbours of each row; without queries, the point itself comes first.
+        distances : ndarray of the same shape
+            Distances to them.
         """
         n = len(self._backend)
         if queries is not None:
             n_neighbors = check_count(
                 n_neighbors, "n_neighbors", high=n, remedy=f"X has {n} point(s)."
             )
-            asked = self._check_queries(queries)
-            _require_lists(asked.shape[0], n_neighbors)
-            return self._backend.nearest_to(asked, n_neighbors, self._progress(asked.shape[0]))
+            targets = self._check_queries(queries)
+            _require_lists(targets.shape[0], n_neighbors)
+            return self._backend.nearest_to(targets, n_neighbors, self._progress(targets.shape[0]))
         n_neighbors = check_neighbors(
             n_neighbors, n, f"X has {n} points, and a point is not its own neighbour."
         )
@@ -151,26 +166,36 @@ class NeighborSearch:
         return indices, distances
 
     def within(
-        self, radius: float, queries: Any = None
+        self, radius: float, queries: MatrixLike | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All points at a distance of at most ``radius``, always exact.
+        """Find all points within a radius; always exact.
+
+        Parameters
+        ----------
+        radius : float
+            Largest distance of a neighbour, > 0.
+        queries : array (m, n_features), optional
+            New points, as for `nearest`.
 
         Returns
         -------
-        indptr, indices, distances : ndarray
-            Row i of the lists is ``indices[indptr[i]:indptr[i + 1]]``, sorted by index. Without
-            queries a point is not in its own list.
+        indptr : ndarray of int
+            Row i of the result is ``indices[indptr[i]:indptr[i + 1]]``.
+        indices : ndarray of int
+            Neighbours, sorted by index in each row. Without queries, a point is not its own neighbour.
+        distances : ndarray of float
+            Distances to them.
         """
         radius = check_real(radius, "radius", low=0.0, open_low=True)
-        asked = None if queries is None else self._check_queries(queries)
-        n = len(self._backend) if asked is None else asked.shape[0]
-        return self._backend.within(radius, asked, self._progress(n))
+        targets = None if queries is None else self._check_queries(queries)
+        n = len(self._backend) if targets is None else targets.shape[0]
+        return self._backend.within(radius, targets, self._progress(n))
 
     def _progress(self, n_rows: int) -> str | None:
-        return "neighbours" if self.verbose > 0 and n_rows >= LONG else None
+        return "neighbours" if self.verbose > 0 and n_rows >= PROGRESS_MIN_ROWS else None
 
     def _check_queries(self, queries: Any) -> Any:
-        if self.metric == "precomputed":
+        if self._metric.is_precomputed:
             return _check_query_distances(queries, self._backend)
         if isinstance(getattr(self._backend, "X", None), sparse.csr_array):
             from vicinal.neighbors._sparse_points import check_sparse_points
@@ -184,40 +209,45 @@ class NeighborSearch:
         if queries.shape[1] != known:
             raise InvalidValueError(
                 f"queries have {queries.shape[1]} feature(s), but the points of the search have "
-                f"{known}; give queries with the same features."
+                f"{known}; pass queries with the same features."
             )
         return queries
 
 
 def check_neighbors(n_neighbors: Any, n: int, remedy: str) -> int:
-    """`k` as a number of neighbours that each of n points can have."""
+    """`n_neighbors` as an int below the number of points."""
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     if n == 1:
         raise InvalidValueError(
-            f"n_neighbors={n_neighbors}, but X has 1 point, which has no neighbours; give more points."
+            f"n_neighbors={n_neighbors}, but X has 1 point, which has no neighbours; pass more points."
         )
     return check_count(n_neighbors, "n_neighbors", high=n - 1, remedy=remedy)
 
 
 def _require_lists(n_rows: int, n_neighbors: int) -> None:
     n_bytes = BYTES_PER_NEIGHBOR * n_rows * n_neighbors
-    if n_bytes < SMALL:
+    if n_bytes < UNCHECKED_BYTES:
         return
     require_memory(
         n_bytes,
-        f"The lists of n_neighbors={n_neighbors} neighbours of {n_rows:,} points",
-        "Ask for fewer neighbours, or for those of fewer points at a time.",
+        f"The list of n_neighbors={n_neighbors} neighbours of {n_rows:,} points",
+        "Use fewer neighbours, or fewer queries at a time.",
     )
 
 
 def _choose_backend(
-    X: Any, metric: Any, method: str, recall: float, random_state: Any, n_jobs: int | None
+    X: Any,
+    metric: Metric,
+    method: str,
+    recall: float,
+    random_state: RandomStateLike,
+    n_jobs: NJobs,
 ) -> Any:
     if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 2 for part in X):
         from vicinal.neighbors._precomputed import Neighbors
 
         return Neighbors(X)
-    if metric == "precomputed":
+    if metric.is_precomputed:
         from vicinal.neighbors._pairwise import Distances
         from vicinal.neighbors._precomputed import SparseDistances
 
@@ -226,9 +256,9 @@ def _choose_backend(
             return SparseDistances(matrix)
         return Distances(matrix, n_jobs)
     if sparse.issparse(X):
-        return _sparse_road(X, metric, method, n_jobs)
+        return _sparse_backend(X, metric, method, n_jobs)
     points = check_points(X, dtype=None)
-    if method == "approximate" and metric in ("euclidean", "cosine"):
+    if method == "approximate" and metric.is_compiled and metric.power == 2:
         from vicinal.neighbors._approximate import ClusteredPoints
 
         return ClusteredPoints(points, metric, recall, random_state, n_jobs)
@@ -236,36 +266,36 @@ def _choose_backend(
     if method == "approximate":
         from vicinal.neighbors._pynndescent import DescentPoints
 
-        return DescentPoints(exact, metric, recall, random_state, n_jobs)
+        return DescentPoints(exact, metric.name, recall, random_state, n_jobs)
     return exact
 
 
-def _sparse_road(X: Any, metric: Any, method: str, n_jobs: int | None) -> Any:
-    from vicinal.neighbors._sparse_points import METRICS, SparsePoints, check_sparse_points
+def _sparse_backend(X: Any, metric: Metric, method: str, n_jobs: NJobs) -> Any:
+    from vicinal.neighbors._sparse_points import SparsePoints, check_sparse_points
 
-    if metric not in METRICS or method == "approximate":
+    if not metric.accepts_sparse or method == "approximate":
         raise InvalidTypeError(
-            f"X is a sparse matrix, but metric={metric!r} with method={method!r} needs dense points: pass "
-            "X.toarray(), take metric='euclidean' or 'cosine' and an exact search, or give "
+            f"X is a sparse matrix, but metric={metric.name!r} with method={method!r} needs dense points: "
+            "pass X.toarray(), use metric='euclidean' or 'cosine' with an exact search, or "
             "metric='precomputed' if X holds distances."
         )
     return SparsePoints(check_sparse_points(X), metric, n_jobs)
 
 
-def _exact_backend(points: np.ndarray, metric: Any, n_jobs: int | None) -> Any:
-    if metric in ("euclidean", "cosine", "manhattan"):
+def _exact_backend(points: np.ndarray, metric: Metric, n_jobs: NJobs) -> Any:
+    if metric.is_compiled:
         from vicinal.neighbors._exact import Points
 
         return Points(points, metric, n_jobs)
-    from vicinal.neighbors._pairwise import OtherMetric
+    from vicinal.neighbors._pairwise import PairwisePoints
 
-    return OtherMetric(points, metric, n_jobs)
+    return PairwisePoints(points, metric, n_jobs)
 
 
-def _check_query_distances(queries: Any, road: Any) -> Any:
-    if sparse.issparse(queries) != sparse.issparse(road.matrix):
+def _check_query_distances(queries: Any, backend: Any) -> Any:
+    if sparse.issparse(queries) != sparse.issparse(backend.matrix):
         raise InvalidTypeError(
-            "queries and X must both be dense or both be sparse when metric='precomputed'."
+            "queries and X must both be dense or both be sparse if metric='precomputed'."
         )
     if sparse.issparse(queries):
         rows = checked_csr(queries, "queries", np.float64).copy()
@@ -273,13 +303,13 @@ def _check_query_distances(queries: Any, road: Any) -> Any:
         values = rows.data
     else:
         rows = values = check_points(queries, name="queries")
-    if rows.shape[1] != len(road):
+    if rows.shape[1] != len(backend):
         raise InvalidValueError(
-            f"queries have shape {rows.shape}, but with metric='precomputed' a row must hold the "
-            f"distances to all {len(road)} points of X."
+            f"queries have shape {rows.shape}, but with metric='precomputed' each row must hold the "
+            f"distances to all {len(backend)} points of X."
         )
     if values.size and not values.min() >= 0:
         raise InvalidValueError(
-            "queries hold negative or undefined distances, but they must be >= 0."
+            "queries contain negative or undefined distances, but distances must be >= 0."
         )
     return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.validation import check_count, validate_input
+from vicinal.neighbors.metric import as_metric
 from vicinal.neighbors.search import NeighborSearch
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike, NJobs, RandomStateLike, SearchMethod
 
 
 class KNNTransformer(
@@ -61,10 +65,10 @@ class KNNTransformer(
         self,
         n_neighbors: int = 5,
         *,
-        metric: Any = "euclidean",
-        method: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        metric: MetricLike = "euclidean",
+        method: SearchMethod = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -155,4 +159,4 @@ class KNNTransformer(
         )
 
     def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
+        return as_metric(self.metric).is_precomputed

@@ -10,6 +10,7 @@ from vicinal._core.validation import check_real, read_array
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._checks import check_graph
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import as_metric
 from vicinal.plot._axes import (
     check_axes,
     check_colormap,
@@ -100,7 +101,7 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
     name = "points" if embedding is None else "embedding"
     given = points if embedding is None else embedding
     if given is None:
-        if graph.points is None or graph.metric == "precomputed":
+        if graph.points is None or as_metric(graph.metric).is_precomputed:
             raise InvalidValueError(
                 "the graph was built without coordinates, so its nodes have no positions; "
                 "pass points=X or an embedding of shape (n_nodes, 2)."

@@ -1,18 +1,10 @@
-"""Lists of edges: their squared lengths, and the rows of the graph they make."""
+"""Edge lists to CSR rows, and back to a check of symmetry."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from vicinal._core.jit import jit
-from vicinal.neighbors._brute_kernels import squared_distance
-
-
-@jit
-def squared_lengths(X, edges, squares):
-    """Squared distance of the two ends of each edge."""
-    for e in range(len(edges)):
-        squares[e] = squared_distance(X, edges[e, 0], X, edges[e, 1])
 
 
 @jit

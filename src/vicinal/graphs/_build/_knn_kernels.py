@@ -114,16 +114,3 @@ def merge_lists(
                 indices[at] = min(mine, source)
                 merged[at] = length
                 at += 1
-
-
-@jit
-def euclidean_rows(points, columns, first, out):
-    """Distances to all points; ``columns`` is the transposed set, so that points are adjacent."""
-    for row in range(len(out)):
-        out[row] = 0.0
-        for c in range(len(columns)):
-            x = points[first + row, c]
-            for j in range(columns.shape[1]):
-                out[row, j] += (x - columns[c, j]) * (x - columns[c, j])
-        for j in range(columns.shape[1]):
-            out[row, j] = np.sqrt(out[row, j])

@@ -1,8 +1,8 @@
-"""The shortest links that make one piece of a graph in several."""
+"""Shortest edges that connect the components of a graph."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -10,12 +10,16 @@ from scipy import sparse
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.graphs._build.spanning_trees import spanning_links
+from vicinal.neighbors.metric import Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike
 
 
 def shortest_bridges(
     points: np.ndarray | sparse.csr_array,
-    metric: Any,
+    metric: MetricLike | Metric,
     components: np.ndarray,
     n_links: int = 1,
     n_jobs: int | None = -1,
@@ -41,7 +45,8 @@ def shortest_bridges(
     links : ndarray (m, 2)
     lengths : ndarray (m,)
     """
-    if sparse.issparse(points) and metric == "precomputed":
+    metric = as_metric(metric)
+    if sparse.issparse(points) and metric.is_precomputed:
         return _stored_links(points, components, n_links)
     if sparse.issparse(points):
         links, lengths = _sparse_links(points, metric, components, n_jobs)
@@ -57,7 +62,7 @@ def shortest_bridges(
 
 
 def _sparse_links(
-    points: sparse.csr_array, metric: Any, components: np.ndarray, n_jobs: int | None
+    points: sparse.csr_array, metric: Metric, components: np.ndarray, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Boruvka's rounds on sparse points: each component looks for the nearest point outside."""
     labels, n = components, int(components.max()) + 1
@@ -65,7 +70,7 @@ def _sparse_links(
     while labels.max() > 0:
         for label in range(int(labels.max()) + 1):
             inside, outside = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
-            search = NeighborSearch(points[outside], metric=metric, n_jobs=n_jobs)
+            search = NeighborSearch(points[outside], metric=metric.name, n_jobs=n_jobs)
             near, found = search.nearest(1, queries=points[inside])
             ends = np.sort(np.stack([inside, outside[near[:, 0]]], axis=1), axis=1)
             best = np.lexsort((ends[:, 1], ends[:, 0], found[:, 0]))[0]
@@ -79,7 +84,7 @@ def _sparse_links(
 
 def _links_between(
     points: np.ndarray,
-    metric: Any,
+    metric: Metric,
     components: np.ndarray,
     pair: np.ndarray,
     n_links: int,
@@ -88,12 +93,12 @@ def _links_between(
     """The shortest links of two components; each is among its end's nearest on the other side."""
     few, many = sorted((np.flatnonzero(components == label) for label in pair), key=len)
     k = min(n_links, len(many))
-    if metric == "precomputed":
+    if metric.is_precomputed:
         table = points[np.ix_(few, many)]
         near = np.argsort(table, axis=1, kind="stable")[:, :k]
         lengths = np.take_along_axis(table, near, axis=1)
     else:
-        search = NeighborSearch(points[many], metric=metric, n_jobs=n_jobs)
+        search = NeighborSearch(points[many], metric=metric.name, n_jobs=n_jobs)
         near, lengths = search.nearest(k, queries=points[few])
     links = np.sort(np.stack([np.repeat(few, k), many[near].ravel()], axis=1), axis=1)
     order = np.lexsort((links[:, 1], links[:, 0], lengths.ravel()))[:n_links]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._core.parallel import n_threads
 from vicinal._core.validation import require_memory
-from vicinal.graphs.neighborhoods import all_distances
+from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike
 
 
 class Copies(NamedTuple):
@@ -19,12 +22,12 @@ class Copies(NamedTuple):
 
     make: Callable[[int], np.ndarray]
     original: np.ndarray
-    metric: str
+    metric: Metric
 
 
 def jittered_copies(
     X: np.ndarray,
-    metric: Any,
+    metric: MetricLike | Metric,
     n_copies: int,
     noise: float,
     k: int,
@@ -37,15 +40,16 @@ def jittered_copies(
     own, so that the copies are the same whoever makes them and in whatever order.
     """
     moved: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _moved_points
-    if metric not in ("euclidean", "manhattan"):
+    metric = as_metric(metric)
+    if not metric.is_minkowski:
         require_memory(
             24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_copies),
             f"jittering the distances of {len(X):,} points",
             "Use metric='euclidean', which jitters the points, or a smaller n_jobs.",
         )
-        X = X if metric == "precomputed" else all_distances(X, metric, n_jobs)
-        moved, metric = _moved_distances, "precomputed"
-    _, distances = NeighborSearch(X, metric=metric, n_jobs=n_jobs).nearest(k)
+        X = metric.distance_matrix(X, n_jobs)
+        moved, metric = _moved_distances, PRECOMPUTED
+    _, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
     seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_copies)
     return Copies(lambda i: moved(X, spread, np.random.default_rng(seeds[i])), X, metric)

@@ -8,7 +8,7 @@ settle. Costs are squared distances (Euclidean, cosine) or distances (all others
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from vicinal.neighbors._brute_kernels import measure_lists, smallest
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import kernel_kind, nearest_in_tree_order, tree_offsets
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
-from vicinal.neighbors._pairwise import OtherMetric
+from vicinal.neighbors._pairwise import PairwisePoints
+from vicinal.neighbors.metric import Metric
 
 # Rows that a task works on at once, and costs that it may hold.
 BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
@@ -171,7 +172,7 @@ class Measured(NamedTuple):
 
 def foreign_neighbor_search(
     X: np.ndarray,
-    metric: Any,
+    metric: Metric,
     k: int,
     n_jobs: int | None = -1,
     progress: str | None = None,
@@ -182,18 +183,18 @@ def foreign_neighbor_search(
 
     It has lists of k neighbours where they pay, as they do the more if ``several`` trees are to be found.
     """
-    if metric == "precomputed":
+    if metric.is_precomputed:
         return Measured(OutsideInRows(X.__getitem__, len(X), k, n_jobs), np.copy)
-    if metric in ("euclidean", "manhattan", "cosine"):
+    if metric.is_compiled:
         points = Points(X, metric, n_jobs)
         if points.tree_pays(k=max(k, 1)):
             tree_search = ForeignNeighborTree(points.tree, k, p=points.p, n_jobs=n_jobs)
             return Measured(tree_search, lambda costs: _lengths(points, costs))
-        if metric != "manhattan":
+        if metric.power == 2:
             k = k if several or len(X) > FEW else 0
             products = OutsideByProducts(points.X, k, n_jobs=n_jobs, progress=progress)
             return Measured(products, lambda costs: _lengths(points, costs))
-    other = OtherMetric(X, metric, n_jobs)
+    other = PairwisePoints(X, metric, n_jobs)
     rows = OutsideInRows(lambda chosen: other.distances(other.X[chosen]), len(X), k, n_jobs)
     return Measured(rows, np.copy)
 
@@ -216,10 +217,15 @@ def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[fl
 
 
 def offset_search(
-    X: np.ndarray, metric: str, scale: float, offsets: np.ndarray, k: int, n_jobs: int | None = -1
+    X: np.ndarray,
+    metric: Metric,
+    scale: float,
+    offsets: np.ndarray,
+    k: int,
+    n_jobs: int | None = -1,
 ) -> ForeignNeighborTree | OutsideInRows:
     """The same for costs ``scale * d^2 + b_i + b_j``, Euclidean or precomputed, d in a safe unit."""
-    if metric == "precomputed":
+    if metric.is_precomputed:
         factor = safe_factor(X)
 
         def rows(chosen: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from vicinal.graphs._checks import check_range
 from vicinal.graphs._entries import Entries, index_dtype
 
 if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike
     from vicinal.graphs.graph import Graph
 
 ROWS_PER_TASK = 1 << 15
@@ -29,7 +30,7 @@ def from_kneighbors(
     mutual: bool = False,
     directed: bool = False,
     points: Any = None,
-    metric: str = "euclidean",
+    metric: MetricLike = "euclidean",
     n_jobs: int | None = -1,
 ) -> Graph:
     """Graph of ready neighbour lists, from whatever search.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
@@ -16,10 +14,11 @@ from vicinal.graphs._build.nearest_foreign import (
 )
 from vicinal.graphs._build.tree_duplicates import Edges, join_components, join_duplicates
 from vicinal.neighbors._exact import Points
+from vicinal.neighbors.metric import Metric
 
 
 def spanning_tree(
-    X: np.ndarray, metric: Any, k: int, n_jobs: int | None = -1, progress: str | None = None
+    X: np.ndarray, metric: Metric, k: int, n_jobs: int | None = -1, progress: str | None = None
 ) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree, and their lengths; lists of k neighbours start it."""
     rows = _duplicates(X, metric)
@@ -34,7 +33,7 @@ def spanning_tree(
 
 def offset_tree(
     X: np.ndarray,
-    metric: str,
+    metric: Metric,
     scale: float,
     offsets: np.ndarray,
     k: int,
@@ -56,7 +55,7 @@ def offset_tree(
 
 
 def spanning_links(
-    X: np.ndarray, metric: Any, components: np.ndarray, n_jobs: int | None = -1
+    X: np.ndarray, metric: Metric, components: np.ndarray, n_jobs: int | None = -1
 ) -> Edges:
     """The shortest edges that join all components, and their lengths."""
     rows = _duplicates(X, metric)
@@ -74,7 +73,7 @@ def spanning_links(
 
 def disjoint_trees(
     X: np.ndarray,
-    metric: Any,
+    metric: Metric,
     n_trees: int,
     k: int,
     n_jobs: int | None = -1,
@@ -101,7 +100,7 @@ def disjoint_trees(
 
 
 def _trees_of_distinct(
-    X: np.ndarray, metric: Any, n_trees: int, k: int, n_jobs: int | None, verbose: int
+    X: np.ndarray, metric: Metric, n_trees: int, k: int, n_jobs: int | None, verbose: int
 ) -> Edges:
     n, title = len(X), "neighbours" if verbose > 0 else None
     search, to_lengths = foreign_neighbor_search(
@@ -125,14 +124,14 @@ def exclude(edges: np.ndarray, n: int) -> ExcludedEdges:
     return ExcludedEdges(indptr, targets[np.argsort(sources, kind="stable")])
 
 
-def _duplicates(X: np.ndarray, metric: Any, *more: np.ndarray) -> Duplicates | None:
+def _duplicates(X: np.ndarray, metric: Metric, *more: np.ndarray) -> Duplicates | None:
     """Sets of equal points where most have copies; None where the search looks at every pair anyway."""
-    if metric not in ("euclidean", "manhattan", "cosine"):
+    if not metric.is_compiled:
         return None
-    return many_duplicates(Points(X, metric, None).X if metric == "cosine" else X, *more)
+    return many_duplicates(Points(X, metric, None).X if metric.is_cosine else X, *more)
 
 
-def _some_vanish(X: np.ndarray, metric: Any, n_jobs: int | None) -> bool:
+def _some_vanish(X: np.ndarray, metric: Metric, n_jobs: int | None) -> bool:
     """Whether rows that differ are so near each other that the square of their distance is 0."""
     search, _ = foreign_neighbor_search(X, metric, 0, n_jobs)
     return not spanning_edges(search, n_jobs=n_jobs).costs.all()

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import graphs
-from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs._build.jitter import jittered_copies
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs, disjoint_trees
 
 N_COPIES = 3
@@ -75,7 +75,7 @@ def compare_graphs(scene: SharedInputs, labels: np.ndarray) -> GraphComparison:
     for name, build in builders(scene.seed, scene.n_jobs).items():
         graph = build(X)
         edges = graph.edges()
-        lengths = pair_lengths(X, "euclidean", edges)
+        lengths = EUCLIDEAN.pair_distances(X, edges)
         around = np.maximum(*usual[edges.T])
         times = np.divide(lengths, around, out=np.zeros_like(lengths), where=around > 0)
         long = np.flatnonzero(times > LONG)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,23 +11,23 @@ from vicinal._core.rescale import safe_factor
 from vicinal._core.validation import (
     check_choice,
     check_count,
-    check_distances,
-    check_points,
     check_real,
 )
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.connect import shortest_bridges
-from vicinal.graphs._build.edge_lists import pair_lengths
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.trees import mst
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors.metric import as_metric
 from vicinal.similarity.paths._auto_sigma import SigmaCurve, choose_sigma
 from vicinal.similarity.paths._merge_tree import MergeTree
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 from vicinal.similarity.paths.matrix import Origin, PathSimilarity
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike
+
 METRICS = ("euclidean", "precomputed")
-# Binary exponents below which squares are safe.
 # From here on the width is chosen by steps to neighbours.
 MANY = 5_000
 
@@ -117,7 +117,7 @@ class _Steps(NamedTuple):
     """Where steps lead: any pair of points, or the edges of a graph; all lengths are in ``unit``."""
 
     points: Any
-    metric: str
+    metric: MetricLike
     graph: Graph | None
     unit: float
     n_jobs: int | None
@@ -156,7 +156,7 @@ class _Steps(NamedTuple):
             verbose=self.verbose,
         )
         edges = tree.edges()
-        lengths = pair_lengths(tree.points, self.metric, edges)
+        lengths = as_metric(self.metric).pair_distances(tree.points, edges)
         return Candidates(edges, lengths, np.zeros(len(edges)))
 
 
@@ -178,7 +178,7 @@ def _steps_of(X: Any, metric: str, n_jobs: int | None, verbose: int) -> _Steps:
         if X.n_nodes == 0:
             raise InvalidValueError("X is a graph without nodes, but at least one is needed.")
         return _Steps(X.points, X.metric, X, 1 / safe_factor(X.lengths), n_jobs, verbose)
-    points = check_distances(X) if metric == "precomputed" else check_points(X)
+    points = as_metric(metric).validate(X)
     if not isinstance(points, np.ndarray):
         raise InvalidTypeError(
             "X is a sparse matrix of distances; Graph.from_scipy(X) makes it a graph, whose edges are "

@@ -12,9 +12,10 @@ from scipy import sparse
 from vicinal._core.parallel import blocks
 from vicinal._core.validation import require_memory, validate_input
 from vicinal.exceptions import InvalidValueError
-from vicinal.graphs.neighborhoods import distances_between, knn
+from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._kept_search import KeptSearch
+from vicinal.neighbors.metric import as_metric
 from vicinal.similarity.smoothing.kernel import point_scales
 from vicinal.similarity.smoothing.operator import SELF, check_self_similarity
 
@@ -136,7 +137,7 @@ def point_distances(points: np.ndarray, model: Any, dense: bool) -> Any:
         return graph.to_scipy("lengths")
     remedy = "Give method='sparse', which holds near pairs only."
     require_memory(40.0 * n * n, f"The similarity of {n:,} points", remedy)
-    return distances_between(points, model.metric, model.n_jobs)(0, n)
+    return as_metric(model.metric).distance_rows(points, model.n_jobs)(0, n)
 
 
 def is_given(metric: Any) -> bool:

@@ -1,0 +1,152 @@
+"""`Metric`: what every search and every graph needs to know about a metric, decided in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._core.validation import check_distances, check_points, require_memory
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike, NJobs
+
+SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric by its canonical name, or as a callable. Use `as_metric` to make one.
+
+    Attributes
+    ----------
+    name : str or callable
+        "euclidean", "manhattan", "cosine", "precomputed", another metric of
+        `sklearn.metrics.pairwise_distances`, or a function of two points.
+    """
+
+    name: Any
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether X holds distances instead of points."""
+        return self._is_one_of("precomputed")
+
+    @property
+    def is_euclidean(self) -> bool:
+        return self._is_one_of("euclidean")
+
+    @property
+    def is_cosine(self) -> bool:
+        """Whether distances are half the squared Euclidean distances between rows of length 1."""
+        return self._is_one_of("cosine")
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether k-d trees and compiled kernels measure it; all other metrics go through scikit-learn."""
+        return self._is_one_of("euclidean", "manhattan", "cosine")
+
+    @property
+    def is_minkowski(self) -> bool:
+        """Whether it depends on coordinate differences only, so that points can be moved and merged."""
+        return self._is_one_of("euclidean", "manhattan")
+
+    @property
+    def accepts_sparse(self) -> bool:
+        """Whether points may be the rows of a sparse matrix."""
+        return self._is_one_of("euclidean", "cosine")
+
+    @property
+    def power(self) -> int:
+        """The p of the compiled metrics: 1 for Manhattan, 2 for Euclidean and cosine distances."""
+        return 1 if self._is_one_of("manhattan") else 2
+
+    def validate(self, X: Any) -> np.ndarray | sparse.csr_array:
+        """`X` as checked points, or as a checked distance matrix. Only distances may be sparse."""
+        return check_distances(X) if self.is_precomputed else check_points(X)
+
+    def pair_distances(self, X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Distance between the two rows of each pair: an array (m,) for pairs (m, 2).
+
+        X holds checked points, or distances if the metric is precomputed.
+        """
+        first, second = pairs[:, 0], pairs[:, 1]
+        if self.is_precomputed:
+            return X[first, second]
+        if not self.is_compiled:
+            from vicinal.neighbors._pairwise import PairwisePoints
+
+            return PairwisePoints(X, self, None).lengths_of(first, second[:, None])[:, 0]
+        if self.power == 1:
+            return np.abs(X[first] - X[second]).sum(axis=1)
+        from vicinal.neighbors._brute_kernels import squared_lengths
+        from vicinal.neighbors._exact import Points
+
+        points = Points(X, self, None)
+        squares = np.empty(len(pairs))
+        squared_lengths(points.X, pairs, squares)
+        return points.in_metric(np.sqrt(squares))
+
+    def distance_rows(
+        self, points: np.ndarray, n_jobs: NJobs = -1
+    ) -> Callable[[int, int], np.ndarray]:
+        """Function ``(first, last)`` that returns these rows of the distance matrix of checked points."""
+        if self.is_precomputed:
+            return lambda first, last: points[first:last]
+        if self.is_minkowski:
+            return self._compiled_rows(points)
+        if len(points) == 1:
+            return lambda first, last: np.zeros((1, 1))[first:last]
+        from vicinal.neighbors.search import NeighborSearch
+
+        search = NeighborSearch(points, metric=self.name, n_jobs=n_jobs)
+        indices, distances = search.nearest(len(points) - 1)
+        matrix = np.empty((len(points),) * 2)
+        np.put_along_axis(matrix, indices, distances, axis=1)
+        # Matrix products may round d(i, j) and d(j, i) differently.
+        matrix = np.minimum(matrix, matrix.T)
+        return lambda first, last: matrix[first:last]
+
+    def distance_matrix(self, points: np.ndarray, n_jobs: NJobs = -1) -> np.ndarray:
+        """The distance matrix of checked points; the given one if the metric is precomputed."""
+        if self.is_precomputed:
+            return points
+        n = len(points)
+        require_memory(
+            40.0 * n * n,
+            f"The distance matrix of {n:,} points for metric={self.name!r}",
+            "Use metric='euclidean', which needs no matrix, or fewer points.",
+        )
+        return np.ascontiguousarray(self.distance_rows(points, n_jobs)(0, n))
+
+    def _compiled_rows(self, points: np.ndarray) -> Callable[[int, int], np.ndarray]:
+        from vicinal.neighbors._brute_kernels import euclidean_rows, manhattan_rows
+        from vicinal.neighbors._exact import Points
+
+        prepared = Points(points, self, 1)
+        columns = np.ascontiguousarray(prepared.X.T)
+        kernel = euclidean_rows if self.is_euclidean else manhattan_rows
+
+        def rows(first: int, last: int) -> np.ndarray:
+            out = np.empty((last - first, len(points)))
+            kernel(prepared.X, columns, first, out)
+            return out / prepared.factor
+
+        return rows
+
+    def _is_one_of(self, *names: str) -> bool:
+        return isinstance(self.name, str) and self.name in names
+
+
+EUCLIDEAN = Metric("euclidean")
+PRECOMPUTED = Metric("precomputed")
+
+
+def as_metric(metric: MetricLike | Metric) -> Metric:
+    """The `Metric` of a name, one of its synonyms, or a callable."""
+    if isinstance(metric, Metric):
+        return metric
+    return Metric(SYNONYMS.get(metric, metric) if isinstance(metric, str) else metric)
