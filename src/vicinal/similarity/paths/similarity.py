@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from vicinal.similarity.paths._auto_sigma import SigmaCurve, choose_sigma
 from vicinal.similarity.paths._merge_tree import MergeTree
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 from vicinal.similarity.paths.matrix import Origin, PathSimilarity
-
-if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike
 
 METRICS = ("euclidean", "precomputed")
 # From here on the width is chosen by steps to neighbours.
@@ -117,7 +114,7 @@ class _Steps(NamedTuple):
     """Where steps lead: any pair of points, or the edges of a graph; all lengths are in ``unit``."""
 
     points: Any
-    metric: MetricLike
+    metric: Any
     graph: Graph | None
     unit: float
     n_jobs: int | None
