@@ -214,5 +214,5 @@ def test_arguments_that_a_ranking_cannot_use_are_refused():
         structure_aware_l1(X, 4, ranking="euclidean", n_neighbors=5)
     with pytest.raises(ValueError, match="X has 2 points; contexts need 3"):
         structure_aware_l1(X[:2], 1, ranking="perceptual")
-    with pytest.raises(ValueError, match="so near to 1"):
+    with pytest.raises(ValueError, match="dominated by rounding so close to 1"):
         structure_aware_l1(X, 4, alpha=np.nextafter(1.0, 0.0))

@@ -13,7 +13,7 @@ PREFIX = "graph_params__"
 
 
 class NestedGraphParams(FitCallbacks, BaseEstimator):
-    """Reads and writes ``graph_params["k"]`` as ``graph_params__n_neighbors``."""
+    """Reads and writes ``graph_params["n_neighbors"]`` as ``graph_params__n_neighbors``."""
 
     graph_params: dict[str, Any] | None
 
@@ -28,6 +28,7 @@ class NestedGraphParams(FitCallbacks, BaseEstimator):
         Returns
         -------
         dict
+            Values of the parameters by name.
         """
         params = super().get_params(deep)
         given = params.get("graph_params")

@@ -33,21 +33,21 @@ def l1(
     n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
-    """L1 graph: from each point to the others that it is a sparse, nonnegative combination of.
+    """L1 graph: each point is a sparse, nonnegative combination of its neighbours.
 
     The code a of a point x over all others, the columns of Z, minimises
-    ``1/2 |x - Z a|^2 + penalty sum(a)``, a >= 0. Its coefficients are the strengths of the edges, so each
-    point chooses by itself how many neighbours it has and how much they count.
+    ``1/2 |x - Z a|^2 + penalty sum(a)``, a >= 0. Its coefficients are the strengths of the edges, so the
+    number of neighbours and their weights adapt to each point.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points. A point that is 0 has no direction and is refused.
+        Points. A zero row has no direction and raises an error.
     penalty : float or "auto", default="auto"
-        Price of a unit of coefficients, > 0. The larger, the fewer edges. "auto" is, for each point, a
+        Penalty of the coefficients, > 0; larger values give fewer edges. "auto" is, for each point, a
         tenth of the penalty at which its code becomes empty.
     equality : bool, default=False
-        Ask for exact codes: min sum(a) such that x = Z a, a >= 0 (basis pursuit). Points that are no
+        Compute exact codes: min sum(a) such that x = Z a, a >= 0 (basis pursuit). Points that are not a
         nonnegative combination of the others get the penalised code; they are listed in
         ``codes.inexact``.
     normalize : bool, default=True

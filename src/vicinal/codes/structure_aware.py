@@ -46,19 +46,19 @@ def structure_aware_l1(
     n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Graph:
-    """L1 graph in which a point is represented by those others only that its structure leads to.
+    """L1 graph in which each point is represented only by the points ranked best for it.
 
     For each point the K best ranked others are its dictionary; the code over it is that of `l1`. Codes over
     all points see directions only, so they may combine points from far apart; a ranked dictionary keeps
     them local, along the structure. It saves time where codes are long, as exact ones in many
-    dimensions are; else the ranking takes longer than the codes that it spares.
+    dimensions are; otherwise the ranking takes longer than the codes it saves.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points. A point that is 0 has no direction and is refused.
+        Points. A zero row has no direction and raises an error.
     n_atoms : float or int, default=0.2
-        Size K of a dictionary: a share of the points, in (0, 1), or a count from 1 to n - 1.
+        Size K of a dictionary: a fraction of the points, in (0, 1), or a count from 1 to n - 1.
     ranking : {"manifold", "euclidean", "perceptual"}, default="manifold"
         "manifold": by how well a graph of Gaussian affinities connects two points. "euclidean": the nearest
         points. "perceptual": along contextual distances, as `vicinal.PerceptualRanking` does.
@@ -68,18 +68,26 @@ def structure_aware_l1(
         Divide scores of manifold ranking by the root of the degree of the atom. As the formula stands
         (False), alpha near 1 gives nearly all points the same atoms, those with the largest degrees.
     n_neighbors : int, optional
-        Rank along a graph of so many nearest neighbours, or contexts of so many; not for "euclidean". By
+        Number of neighbours of the ranking graph, or of each context; not for "euclidean". By
         default contexts have 10, and manifold ranking is along the complete graph, exactly, up to 4,000
         points; beyond, along 10 neighbours, where each point is ranked within a ball of nodes that is
         large enough to find 97 % of the best in a sample.
-    penalty, equality, normalize, n_jobs, verbose :
-        As for `l1`.
+    penalty : float or "auto", default="auto"
+        Penalty of the coefficients, > 0; larger values give fewer edges. See `l1`.
+    equality : bool, default=False
+        Compute exact codes (basis pursuit) where they exist. See `l1`.
+    normalize : bool, default=True
+        Scale points to unit length for the codes, so that only directions matter.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show progress bars if above 0.
 
     Returns
     -------
     Graph
         Directed, as that of `l1`; clustering by ``graph="structure_aware_l1"`` makes it symmetric. Where
-        ranking was not exact, ``codes.recall`` tells how many of the best atoms it found.
+        ranking was not exact, ``codes.recall`` is the fraction of the best atoms found.
 
     References
     ----------
@@ -105,7 +113,7 @@ def structure_aware_l1(
     alpha = check_real(alpha, "alpha", low=0.0, high=1.0)
     if alpha > LARGEST_ALPHA:
         raise InvalidValueError(
-            f"alpha={alpha!r}, but scores so near to 1 are rounding; at most 1 - 1e-9 is needed."
+            f"alpha={alpha!r}, but scores are dominated by rounding so close to 1; give at most 1 - 1e-9."
         )
     if n_neighbors is not None:
         if ranking == "euclidean":

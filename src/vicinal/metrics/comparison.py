@@ -39,28 +39,46 @@ class Score(NamedTuple):
 class Comparison:
     """Scores of methods at several t, as `compare` measures them; prints as a table.
 
-    Attributes
+    Parameters
     ----------
     measure : str
-        What the scores are.
+        Name of the measure.
     scores : tuple of Score
         ``method``, ``t``, ``before``, ``after`` and ``gain``, in the order of the methods.
+
+    Examples
+    --------
+    >>> from vicinal.metrics import compare
+    >>> compare({"ranking": [[1, 2], [0, 2], [0, 1]]}, [0, 0, 1], before=[[2, 1], [2, 0], [0, 1]]).measure
+    "bull's eye"
     """
 
     measure: str
     scores: tuple[Score, ...]
 
     def best(self) -> dict[str, Score]:
-        """The best score of each method, with its t; of equal ones that with the fewest steps."""
-        found: dict[str, Score] = {}
+        """Best score of each method; ties go to the fewest steps.
+
+        Returns
+        -------
+        dict of str to Score
+            The score of each method at its best t.
+        """
+        best: dict[str, Score] = {}
         for score in self.scores:
-            known = found.get(score.method)
+            known = best.get(score.method)
             if known is None or (score.after, -(score.t or 0)) > (known.after, -(known.t or 0)):
-                found[score.method] = score
-        return found
+                best[score.method] = score
+        return best
 
     def curves(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Numbers of steps and scores of each method that has steps, as `vicinal.plot.dynamics` draws."""
+        """Scores of each method as a function of t, as drawn by `vicinal.plot.dynamics`.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            Numbers of steps and scores; methods without steps are left out.
+        """
         stepped = [score for score in self.scores if score.t is not None]
         return {
             name: (
@@ -71,11 +89,23 @@ class Comparison:
         }
 
     def baselines(self) -> dict[str, float]:
-        """Score of each method before smoothing."""
+        """Score of each method before smoothing.
+
+        Returns
+        -------
+        dict of str to float
+            Scores by method.
+        """
         return {score.method: score.before for score in self.scores}
 
     def to_frame(self) -> Any:
-        """The scores as a pandas DataFrame."""
+        """The scores as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "method", "t", "before", "after" and "gain".
+        """
         import pandas
 
         rows = [(*score, score.gain) for score in self.scores]
@@ -129,13 +159,14 @@ def compare(
         Of `vicinal.metrics`; or a function of (similarities, labels), which gets whole matrices, for
         instance to cluster them.
     window : int, optional
-        Of `retrieval_rate`.
+        Number of results that `retrieval_rate` considers.
     before : array of shape (n, n) or (n, k), optional
         What functions and arrays are compared with; by default what the first model started from.
 
     Returns
     -------
     Comparison
+        Scores before and after, and the gain, of every method at every t.
 
     Examples
     --------

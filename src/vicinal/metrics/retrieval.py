@@ -22,14 +22,14 @@ ENTRIES_PER_TASK = 1 << 21
 
 @checked
 def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
-    """Share of a query's class among the first 2 m found, m the size of its class; mean over all queries.
+    """Fraction of a query's class among its first 2 m results, with m the class size; mean over all queries.
 
     Parameters
     ----------
     ranking : array of shape (n, n) or (n, k)
-        Similarities of all pairs as floats, a row a query; or neighbours as integers, the best first, as
-        the second result of `SelfSmoothing.kneighbors`: 2 m - 1 or more besides the query, with m the size
-        of the largest class, or all others. Equal similarities are ordered by index.
+        Similarities of all pairs as floats, one row per query; or neighbours as integers, best first, like
+        the second result of `SelfSmoothing.kneighbors`: at least 2 m - 1 besides the query, with m the size
+        of the largest class, or all others. Ties are ordered by index.
     labels : array of shape (n,)
         Class of each item.
     n_jobs : int or None, default=-1
@@ -38,7 +38,7 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
     Returns
     -------
     float
-        From 0 to 1. The query counts, as it does in the literature on shapes.
+        From 0 to 1. The query itself counts, as is usual in shape retrieval.
 
     Examples
     --------
@@ -53,14 +53,19 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
 
 @checked
 def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None = -1) -> float:
-    """Share of a query's class among the first ``window`` found, the query included; mean over queries.
+    """Fraction of a query's class among its first ``window`` results, query included; mean over queries.
 
     Parameters
     ----------
-    ranking, labels, n_jobs :
-        As for `bulls_eye`; lists of neighbours need ``window - 1`` besides the query.
+    ranking : array of shape (n, n) or (n, k)
+        Similarities of all pairs as floats, one row per query; or neighbours as integers, best first,
+        at least ``window - 1`` besides the query. Ties are ordered by index.
+    labels : array of shape (n,)
+        Class of each item.
     window : int
-        Number of items looked at.
+        Number of results to consider.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
@@ -84,14 +89,18 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1
 
     Parameters
     ----------
-    ranking, labels, n_jobs :
-        As for `bulls_eye`, but lists may have any length: items of the class that one does not reach have
-        precision 0.
+    ranking : array of shape (n, n) or (n, k)
+        Similarities of all pairs as floats, one row per query; or neighbours as integers, best first. Lists
+        may have any length: items of the class that are not in a list have precision 0.
+    labels : array of shape (n,)
+        Class of each item.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
     float
-        From 0 to 1. The query does not count; queries alone in their class are left out.
+        From 0 to 1. The query itself does not count; queries without another item of their class are skipped.
 
     Examples
     --------
@@ -100,8 +109,8 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1
     0.75
     """
     codes, sizes = classes(labels)
-    asked = sizes[codes] > 1
-    if not asked.any():
+    has_relevant = sizes[codes] > 1
+    if not has_relevant.any():
         raise InvalidValueError(
             "labels has no class of two or more items, so there is nothing to retrieve."
         )
@@ -112,7 +121,7 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1
         return (precisions * hits).sum(axis=1) / np.maximum(sizes[codes[queries]] - 1, 1)
 
     measured = _over_queries(ranking, len(codes), len(codes), precision, n_jobs, whole=False)
-    return float(measured[asked].mean())
+    return float(measured[has_relevant].mean())
 
 
 def _mean_recall(

@@ -79,6 +79,7 @@ def laplacian(affinity: Any, kind: str = "combinatorial") -> sparse.csr_array | 
     Returns
     -------
     csr_array or LinearOperator of shape (n, n)
+        The Laplacian, an operator if the affinity is one.
 
     Examples
     --------

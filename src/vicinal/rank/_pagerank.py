@@ -1,4 +1,4 @@
-"""PageRank: where a walk that now and then starts anew spends its time."""
+"""PageRank: the stationary distribution of a random walk with restarts."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def pagerank(
     Parameters
     ----------
     digraph : Graph, sparse or dense matrix of shape (n, n)
-        Nonnegative weights of the edges i -> j; of a graph its strengths.
+        Nonnegative weights of the edges i -> j; for a Graph, its strengths.
     damping : float, default=0.85
-        Probability to follow an edge, in [0, 1); else, and at a node without any edge to follow, the walk
-        starts anew.
+        Probability of following an edge, in [0, 1). Otherwise, and at nodes without outgoing edges, the
+        walk restarts.
     personalization : array of shape (n,) or dict, optional
-        Where it starts anew: weights >= 0 of all nodes, or of some by their numbers, not all 0. Anywhere
-        by default. Starting from one node ranks all others from its point of view.
+        Restart distribution: weights >= 0 of all nodes, or a dict from node to weight, not all 0. Uniform
+        by default. Restarting at a single node ranks all others relative to it.
     tolerance : float, default=1e-10
-        Sum of the errors of all entries.
+        Largest sum of absolute errors.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def pagerank(
 
     See Also
     --------
-    vicinal.operators.stationary_distribution : up to the limit of always following edges.
+    vicinal.operators.stationary_distribution : Allows damping up to 1.
 
     References
     ----------
@@ -63,11 +63,11 @@ def pagerank(
         "damping",
         low=0.0,
         high=1.0,
-        remedy="vicinal.operators.stationary_distribution goes up to 1.",
+        remedy="vicinal.operators.stationary_distribution allows 1.",
     )
     if damping == 1:
         raise InvalidValueError(
-            "damping=1, but it must be less than 1; stationary_distribution goes up to the limit."
+            "damping=1, but it must be less than 1; use stationary_distribution for the limit."
         )
     tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
     walk, dangling = walk_matrix(edge_weights(digraph))

@@ -1,4 +1,4 @@
-"""What rankings share: queries as the user gives them, and the answers."""
+"""Shared by all rankings: parsing of queries, and the methods `rank` and `scores`."""
 
 from __future__ import annotations
 
@@ -39,28 +39,27 @@ class RankingMixin:
     def rank(
         self, queries: Any, k: int, *, include_queries: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The k training points that belong most to each query.
+        """The k best ranked training points of each query.
 
         Parameters
         ----------
         queries : int, array of int, list of lists of int, or table of new points
             Row numbers of training points, each a query; or a list of lists of row numbers, each list
             the labelled points of one query; or new points, an array (m, n_features) of any number
-            type. A list of lists of integers is always taken for row numbers.
+            type. A list of lists of integers is always interpreted as row numbers.
         k : int
-            Number of points in an answer.
+            Number of results per query.
         include_queries : bool, default=False
-            Whether the labelled points of a query may be in its answer. By default they are left out,
-            as nobody asks for what they have; counts of hits that include the query need them. They
-            need not come first: with alpha close to 1 a hub near the query may score higher.
+            Whether the results of a query may contain its own labelled points. Measures that count the
+            query need them. They are not always first: with alpha close to 1 a hub near the query may
+            score higher.
 
         Returns
         -------
         indices : ndarray of int of shape (m, k)
-            Rows of training points, the largest score first; of equal scores the smaller row first.
+            Rows of training points by descending score; ties by row number.
         scores : ndarray of shape (m, k)
-            Nonnegative. With alpha above 0.5, what is below 1e-11 of a query's largest score is not
-            resolved and 0.
+            Nonnegative. With alpha above 0.5, scores below 1e-11 of a query's largest score are set to 0.
         """
         sets, n = self._read(queries)
         left_out = None
@@ -103,7 +102,7 @@ class RankingMixin:
         require_memory(
             8.0 * m * n,
             f"Scores of {n:,} points for {m:,} queries",
-            "Ask for fewer queries at once, or use rank, which keeps the best only.",
+            "Pass fewer queries at once, or use rank, which keeps only the best scores.",
         )
         starts = self._inserted(queries) if sets is None else sets
         return all_scores(self._resolvent, starts, self.n_jobs, self._progress())
@@ -127,7 +126,7 @@ def _n_points(table: Any) -> int:
 
 def check_alpha(alpha: Any) -> float:
     """`alpha` in [0, 1)."""
-    remedy = "alpha must be less than 1: there the scores no longer depend on the query."
+    remedy = "alpha must be less than 1, where scores no longer depend on the query."
     alpha = check_real(alpha, "alpha", low=0.0, high=1.0, remedy=remedy)
     if alpha == 1:
         raise InvalidValueError(f"alpha=1.0, but {remedy}")

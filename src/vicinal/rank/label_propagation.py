@@ -1,4 +1,4 @@
-"""`LabelPropagationRanking`: by how soon a walk meets the query."""
+"""`LabelPropagationRanking`: by how soon a random walk reaches the query."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
 
     Scores are 1 at the labelled points of a query and 0 elsewhere; each step averages them over the
     neighbours, f <- P f, and sets the labelled back to 1. So a score is the probability that a random
-    walk from that point meets the query within so many steps. In the limit every point of a component
-    has the score 1, therefore the number of steps matters: it is the scale at which the data are seen.
+    walk from that point reaches the query within ``n_steps`` steps. In the limit every point of a
+    component has score 1, so the number of steps sets the scale of the ranking.
 
     A new point joins the graph beside its nearest training points, as an edge of affinity 1 to the
-    nearest and less to the others; a copy of a training point has the answer of that point.
+    nearest and less to the others; a duplicate of a training point gets the answer of that point.
 
     Parameters
     ----------
     n_steps : int, default=100
-        Number of steps. Points that are more hops away score 0; where
-        the chance to miss the query is below 1e-16, scores are all 1.
+        Number of steps. Points more hops away score 0; points that miss the query with a probability
+        below 1e-16 all score 1.
     graph : str or callable, default="knn"
         Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
@@ -38,11 +38,11 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of graphs that are random.
+        Seed of random graphs.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show progress bars if above 0.
 
     Attributes
     ----------
@@ -86,16 +86,19 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> LabelPropagationRanking:
-        """Prepare for queries on points, the nodes of a `Graph`, or an affinity ("precomputed").
+        """Fit the ranking to points, to a `Graph`, or to a precomputed matrix.
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or affinity (n, n)
-        y : ignored
+        X : array of shape (n, n_features), Graph, or matrix of shape (n, n)
+            Points, a graph, or affinities or distances as ``graph`` says.
+        y : object
+            Ignored.
 
         Returns
         -------
-        self
+        LabelPropagationRanking
+            The fitted estimator.
         """
         n_steps = check_count(self.n_steps, "n_steps")
         weights = self._build_affinity(X)

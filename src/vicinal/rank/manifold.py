@@ -16,17 +16,17 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
     """Ranking by how well a graph of the points connects them with a query.
 
     A query v, 1 at its labelled points, gives the scores s = (I - alpha D^-1/2 W D^-1/2)^-1 v, with W
-    the affinity of the graph and D its degrees: what flows from the query along all paths, each edge
-    at the price alpha. A point that no path connects with the query has the score 0.
+    the affinity of the graph and D its degrees: a sum over all paths from the query in which each edge
+    contributes a factor alpha. A point that no path connects to the query scores 0.
 
     A new point starts from its nearest training points, with weights as if it were a node beside
-    them; a copy of a training point has the answer of that point.
+    them; a duplicate of a training point gets the answer of that point.
 
     Parameters
     ----------
     alpha : float, default=0.99
-        How far scores flow, in [0, 1). Small values rank by nearness; close to 1, the scores of a
-        component come to differ by the roots of degrees only.
+        How far scores spread, in [0, 1). Small values rank by proximity; close to 1, the scores within a
+        component differ only by the square roots of the degrees.
     graph : str or callable, default="knn"
         Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
@@ -35,11 +35,11 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of graphs that are random.
+        Seed of random graphs.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        Show progress bars if above 0.
 
     Attributes
     ----------
@@ -81,16 +81,19 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> ManifoldRanking:
-        """Prepare for queries on points, the nodes of a `Graph`, or an affinity ("precomputed").
+        """Fit the ranking to points, to a `Graph`, or to a precomputed matrix.
 
         Parameters
         ----------
-        X : array (n, n_features), Graph, or affinity (n, n)
-        y : ignored
+        X : array of shape (n, n_features), Graph, or matrix of shape (n, n)
+            Points, a graph, or affinities or distances as ``graph`` says.
+        y : object
+            Ignored.
 
         Returns
         -------
-        self
+        ManifoldRanking
+            The fitted estimator.
         """
         alpha = check_alpha(self.alpha)
         weights = self._build_affinity(X)

@@ -21,26 +21,26 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     symmetric walk on the contextual digraph. Noise is ranked low because few contexts lead to it.
 
     A new point brings its own context, itself and its nearest training points, and starts from these
-    with the weights of formula (3), as if it were a node beside them; a copy of a training point has
-    the answer of that point. Equal training points are one node with one score; copies of the points
-    that a query names come first.
+    with the weights of formula (3), as if it were a node beside them; a duplicate of a training point
+    gets the answer of that point. Equal training points are one node with one score; duplicates of the
+    query points come first.
 
     Parameters
     ----------
     n_neighbors : int, default=10
         Number K of neighbours in a context.
     alpha : float, default=0.999
-        How far scores flow, in [0, 1). Small values rank by nearness, large ones by structure.
+        How far scores spread, in [0, 1). Small values rank by proximity, large ones by structure.
     descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
         Structure of a context, see `vicinal.contextual_distance`.
     epsilon : float, optional
         Distortion of the coding length.
     beta : float, default=0.99999
-        Probability to follow an edge; else, and at a node without any edge, the walk goes on anywhere.
+        Probability of following an edge; otherwise, and at nodes without edges, the walk jumps anywhere.
         Much smaller values blur the structure. With 1 every node must be reachable from every other.
     laplacian : {"global", "aligned"}, default="global"
         Theta of formula (10), or I - the alignment of all local Laplacians (formulas 4 to 9), which
-        tells noise less well.
+        separates noise less well.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -49,9 +49,9 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     Attributes
     ----------
     stationary_ : ndarray (n,)
-        Stationary distribution of the walk; copies of a row have equal parts of what it has.
+        Stationary distribution of the walk; duplicates share it equally.
     graph_ : Graph
-        The contextual digraph of the distinct rows, with its ``sigma``; or the digraph that was given.
+        The contextual digraph of the distinct rows, with its ``sigma``; or the given digraph.
 
     References
     ----------
@@ -92,16 +92,19 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> PerceptualRanking:
-        """Prepare for queries on points, or on the nodes of a digraph whose strengths are its weights.
+        """Fit the ranking to points or to a digraph.
 
         Parameters
         ----------
-        X : array (n, n_features) or Graph
-        y : ignored
+        X : array of shape (n, n_features) or Graph
+            Points, or a digraph whose strengths are the edge weights.
+        y : object
+            Ignored.
 
         Returns
         -------
-        self
+        PerceptualRanking
+            The fitted estimator.
         """
         alpha = check_alpha(self.alpha)
         walk = self._build_walk(X)
