@@ -48,11 +48,11 @@ def test_tables_of_other_libraries_give_what_their_arrays_give(make):
 
 @pytest.mark.parametrize("make", [pyarrow_table, polars_frame])
 def test_perceive_reads_tables_of_other_libraries_with_the_names_of_their_columns(make):
-    from vicinal.report._preprocessing import source_of
+    from vicinal.report._preprocessing import raw_table
 
-    source = source_of(make(), "depth", None, None)
+    source = raw_table(make(), "depth", None, None)
     assert list(source.names) == NAMES[:2]
-    np.testing.assert_array_equal(source.values, X[:, :2])
+    np.testing.assert_array_equal(source.points, X[:, :2])
     np.testing.assert_array_equal(source.labels, X[:, 2])
 
 

@@ -47,7 +47,7 @@ def test_a_report_of_a_table_with_words(flowers, tmp_path, run, capsys):
     words = [flowers, "--label", "species", "--id", "name", "--seed", 3, "-o", report]
     assert run("perceive", *words, *QUICK) == 0
     out = capsys.readouterr().out
-    assert "flowers.csv: 100 rows, 4 columns used of 4" in out
+    assert "flowers.csv: 100 rows, 4 of 4 numeric columns used" in out
     assert "against species" in out
     assert f"report written to {report}" in out
     page = report.read_text(encoding="utf-8")
@@ -184,7 +184,7 @@ def test_only_cache_files_are_removed(blobs, tmp_path, run, error_of, capsys):
     assert sorted(os.listdir(folder)) == ["mine.npz", "notes.txt"]
     np.savez(folder / "maps.npz", X=blobs)
     capsys.readouterr()
-    assert "maps.npz is no step that was kept" in error_of(*words, "--force")
+    assert "maps.npz is not a vicinal cache file" in error_of(*words, "--force")
     with np.load(folder / "maps.npz") as kept:
         np.testing.assert_array_equal(kept["X"], blobs)
 
@@ -204,7 +204,7 @@ def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, fact
     frame.to_csv(flowers, index=False)
     words = [flowers, "--label", "species", "--id", "name"]
     facts = facts_of("perceive", *words, "-o", tmp_path / "r.html", *QUICK)
-    assert "10 of 100 rows have no label; scores against labels leave them out" in facts["notes"]
+    assert "10 of 100 rows have no label; they are not scored against labels" in facts["notes"]
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Clusters against the 2 classes" in page
     assert "on all 90 rows that have a label" in page

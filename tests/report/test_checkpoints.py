@@ -1,4 +1,4 @@
-"""Kept results: the same bits back, for the same data only, and never half of them."""
+"""Cached steps: the same bits back, for the same data only, and never partial."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import vicinal
-from vicinal.report import _checkpoints as steps
 from vicinal.report._checkpoints import CheckpointedRunner, fingerprint_of, load_step, store_step
 
 
@@ -32,20 +31,20 @@ def sample():
     )
 
 
-def test_a_result_comes_back_as_it_was(sample, tmp_path):
+def test_a_cached_result_is_restored_bit_for_bit(sample, tmp_path):
     path = tmp_path / "sample.npz"
     store_step(path, sample, "print")
-    found = load_step(path, Sample, "print")
-    assert np.isnan(found.number)
-    assert (found.word, found.nothing) == (sample.word, None)
-    assert found.table == [{"a": 1, "b": 0.1}, {"a": 2, "b": None}]
-    np.testing.assert_array_equal(found.array, sample.array)
+    restored = load_step(path, Sample, "print")
+    assert np.isnan(restored.number)
+    assert (restored.word, restored.nothing) == (sample.word, None)
+    assert restored.table == [{"a": 1, "b": 0.1}, {"a": 2, "b": None}]
+    np.testing.assert_array_equal(restored.array, sample.array)
     for name, array in sample.arrays.items():
-        np.testing.assert_array_equal(found.arrays[name], array)
-        assert found.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(restored.arrays[name], array)
+        assert restored.arrays[name].dtype == array.dtype
 
 
-def test_only_results_of_the_same_data_are_taken(sample, tmp_path):
+def test_only_results_of_the_same_data_are_used(sample, tmp_path):
     path = tmp_path / "sample.npz"
     store_step(path, sample, "print")
     assert load_step(path, Sample, "another") is None
@@ -54,7 +53,7 @@ def test_only_results_of_the_same_data_are_taken(sample, tmp_path):
     assert load_step(path, Sample, "print") is None
 
 
-def test_the_fingerprint_tells_data_and_parameters_apart():
+def test_the_fingerprint_depends_on_data_and_parameters():
     X = np.random.default_rng(0).random((4, 3))
     first = fingerprint_of([X, None], {"seed": 0})
     assert first == fingerprint_of([X.copy(), None], {"seed": 0})
@@ -65,47 +64,46 @@ def test_the_fingerprint_tells_data_and_parameters_apart():
     assert first != fingerprint_of([X, np.array(["a"])], {"seed": 0})
 
 
-def test_finished_steps_are_not_done_again(sample, tmp_path):
+def test_finished_steps_are_not_repeated(sample, tmp_path):
     def never():
         raise AssertionError("computed")
 
-    first = CheckpointedRunner(["a step"], tmp_path / "kept", "print", 0)
+    first = CheckpointedRunner(["a step"], tmp_path / "cache", "print", 0)
     assert first("a step", Sample, lambda: sample, never) is sample
-    second = CheckpointedRunner(["a step"], tmp_path / "kept", "print", 0)
+    second = CheckpointedRunner(["a step"], tmp_path / "cache", "print", 0)
     np.testing.assert_array_equal(second("a step", Sample, never, never).array, sample.array)
     assert second.seconds.keys() == {"a step"}
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_an_interrupted_run_resumes_after_the_last_finished_step(tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 3))
     X[:30] += 10
 
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    from vicinal.report import pipeline as road
+    from vicinal.report import pipeline
 
     with monkeypatch.context() as patch:
-        patch.setattr(road, "compare_graphs", stop)
+        patch.setattr(pipeline, "compare_graphs", stop)
         with pytest.raises(KeyboardInterrupt):
-            vicinal.perceive(X, resume=tmp_path / "kept")
-    kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
-    assert kept == ["clusters-and-noise.npz", "neighbour-structure.npz", "number-of-clusters.npz"]
+            vicinal.perceive(X, resume=tmp_path / "cache")
+    cached = sorted(path.name for path in (tmp_path / "cache").iterdir())
+    assert cached == ["clusters-and-noise.npz", "neighbour-structure.npz", "number-of-clusters.npz"]
     whole = vicinal.perceive(X)
     with monkeypatch.context() as patch:
-        patch.setattr(road, "count_clusters", stop)
-        patch.setattr(road, "find_clusters", stop)
-        resumed = vicinal.perceive(X, resume=tmp_path / "kept")
+        patch.setattr(pipeline, "count_clusters", stop)
+        patch.setattr(pipeline, "find_clusters", stop)
+        resumed = vicinal.perceive(X, resume=tmp_path / "cache")
         with pytest.raises(KeyboardInterrupt):  # other parameters are another run
-            vicinal.perceive(X, resume=tmp_path / "kept", n_clusters=4)
+            vicinal.perceive(X, resume=tmp_path / "cache", n_clusters=4)
     np.testing.assert_array_equal(resumed.labels, whole.labels)
     np.testing.assert_array_equal(
         resumed.maps.coordinates["isomap"], whole.maps.coordinates["isomap"]
     )
 
 
-def test_progress_tells_each_step_and_its_time(sample, capsys, tmp_path):
+def test_progress_shows_each_step(sample, capsys, tmp_path):
     run = CheckpointedRunner(["a step"], None, "", 1)
     run("a step", Sample, lambda: sample, lambda: sample)
     assert "1/1  a step" in capsys.readouterr().err
-    assert steps.ARRAY.startswith("$")

@@ -5,15 +5,15 @@ import pytest
 
 from vicinal import graphs
 from vicinal.report._shared_inputs import SharedInputs, disjoint_trees
-from vicinal.report._steps.clusters import numbered_like, shared_rows, telling_columns
-from vicinal.report._steps.graph_comparison import compare_graphs, edge_stability, jitter_of
+from vicinal.report._steps.clusters import contingency_table, match_labels, top_features
+from vicinal.report._steps.graph_comparison import compare_graphs, edge_stability, noise_per_axis
 
 
 def edges_of(graph):
     return set(map(tuple, graph.edges().tolist()))
 
 
-def test_stability_is_the_share_of_edges_that_stay():
+def test_stability_is_the_fraction_of_edges_that_remain():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     graph, other = graphs.knn(X, 4), graphs.knn(X + 0.2 * rng.normal(size=X.shape), 4)
@@ -35,7 +35,7 @@ def test_two_far_clusters_show_in_the_table():
     tree = rows["spanning tree (MST)"]
     assert (tree["edges"], tree["components"]) == (79, 1)
     assert tree["between_clusters"] == pytest.approx(1 / 79)
-    assert tree["longest"] > 40
+    assert tree["max_length"] > 40
     for row in rows.values():
         assert 0 < row["stability"] <= 1
     # The one edge between them is the worst shortcut of the tree.
@@ -43,9 +43,9 @@ def test_two_far_clusters_show_in_the_table():
     assert {worst["source"] < 40, worst["target"] < 40} == {True, False}
 
 
-def test_the_jitter_moves_rows_equally_far_in_any_dimension():
+def test_the_noise_displaces_rows_equally_far_in_any_dimension():
     for d in (1, 2, 50):
-        per_axis = jitter_of(0.2, np.zeros((3, d)))
+        per_axis = noise_per_axis(0.2, np.zeros((3, d)))
         assert per_axis * np.sqrt(max(d, 2)) == pytest.approx(0.2 * np.sqrt(2))
 
 
@@ -53,18 +53,42 @@ def test_rows_that_leave_no_second_tree_still_have_one():
     assert disjoint_trees(np.ones((12, 2)), None).n_edges == 11
 
 
-def test_other_clusters_take_the_numbers_of_the_likest():
+def test_disjoint_trees_are_built_once_with_as_many_trees_as_exist(monkeypatch):
+    from vicinal.graphs import trees
+
+    built = []
+    build = trees.disjoint_trees
+    monkeypatch.setattr(
+        trees, "disjoint_trees", lambda *args: built.append(args[2]) or build(*args)
+    )
+    X = np.repeat(np.random.default_rng(0).random((2, 2)), 10, axis=0)
+    expected = next(
+        graph for n_trees in (4, 3, 2, 1) if (graph := disjoint_mst_or_none(X, n_trees)) is not None
+    )
+    built.clear()
+    assert disjoint_trees(X, None) == expected
+    assert built == [4]
+
+
+def disjoint_mst_or_none(X, n_trees):
+    try:
+        return graphs.disjoint_mst(X, n_trees)
+    except ValueError:
+        return None
+
+
+def test_labels_are_renumbered_to_match_the_most_rows():
     labels = np.array([0, 0, 0, 1, 1, 2, 2, -1])
     others = np.array([2, 2, 2, 0, 0, 1, 1, 1])
-    assert numbered_like(labels, others).tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
-    counts = shared_rows(labels, others)
+    assert match_labels(labels, others).tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
+    counts = contingency_table(labels, others)
     assert counts.sum() == 8
     assert counts[-1].tolist() == [0, 1, 0]  # noise last
 
 
-def test_telling_columns_are_those_farthest_from_the_mean():
+def test_top_features_are_the_columns_farthest_from_the_mean():
     values = np.column_stack([np.arange(10.0), np.zeros(10), [1.0] * 9 + [10.0]])
     members = np.arange(10) == 9
-    told = telling_columns(values, ["a", "b", "c"], members)
-    assert [part["column"] for part in told] == ["c", "a", "b"]
-    assert told[0]["deviations"] == pytest.approx(3.0)
+    features = top_features(values, ["a", "b", "c"], members)
+    assert [feature["column"] for feature in features] == ["c", "a", "b"]
+    assert features[0]["z_score"] == pytest.approx(3.0)

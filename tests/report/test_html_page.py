@@ -1,8 +1,9 @@
-"""The report as a file: complete, self-contained, safe, and true to what was found."""
+"""The report as a file: complete, self-contained, safe, and consistent with the result."""
 
 import base64
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 
@@ -10,12 +11,13 @@ import numpy as np
 import pytest
 
 from vicinal.report._html.data import brightness
-from vicinal.report._html.elements import table, text
+from vicinal.report._html.elements import html_table, text
 from vicinal.report._html.figures import Curve, histogram, line_chart, ticks
 from vicinal.report._html.page import render
-from vicinal.report._summary_text import telling
+from vicinal.report._json import to_json
+from vicinal.report._tables import Column, Table, clusters, describe_features, graphs, label_scores
 
-VOID = {"meta", "link", "input", "br", "img"}
+VOID = {"base", "meta", "link", "input", "br", "img"}
 
 
 class Page(HTMLParser):
@@ -50,7 +52,7 @@ def unpack(text, dtype):
 
 
 @pytest.mark.parametrize("name", ["iris", "digits", "half-cylinders"])
-def test_the_page_is_well_formed_and_asks_nothing_of_the_network(name, perception):
+def test_the_page_is_well_formed_and_self_contained(name, perception):
     page = render(perception(name))
     parsed = Page(page)
     assert parsed.open == []
@@ -64,7 +66,7 @@ def test_the_page_is_well_formed_and_asks_nothing_of_the_network(name, perceptio
     assert "$" not in re.sub(r"<script.*?</script>", "", page, flags=re.S)
 
 
-def test_every_figure_has_its_sentence(perception):
+def test_every_figure_has_a_caption(perception):
     page = render(perception("iris"))
     for figure in re.findall(r"<figure.*?</figure>", page, re.S):
         caption = re.search(r"<figcaption>(.*?)</figcaption>", figure, re.S)
@@ -72,7 +74,7 @@ def test_every_figure_has_its_sentence(perception):
         assert re.sub("<.*?>", "", caption.group(1)).strip().endswith(".")
 
 
-def test_the_numbers_of_the_page_are_those_that_were_found(perception):
+def test_the_data_of_the_page_are_those_of_the_result(perception):
     found = perception("iris")
     data = data_of(render(found))
     assert data["n"] == 150
@@ -95,16 +97,18 @@ def test_the_numbers_of_the_page_are_those_that_were_found(perception):
     np.testing.assert_array_equal(after, found.smoothing.after)
 
 
-def test_a_sampled_report_says_so_and_names_a_stand_in_for_each_row(perception):
+def test_a_sampled_report_says_so_and_has_the_nearest_sampled_row_of_each_row(perception):
     found = perception("digits")
     page = render(found)
     assert "a sample of 200 of the 1,797 rows" in page
-    assert "It was computed on a sample of 200 rows." in page
+    assert "Computed on a sample of 200 rows." in page
     nearest = data_of(page)["nearest"]
-    np.testing.assert_array_equal(unpack(nearest["standIn"], "<u4"), found.smoothing.stand_in)
+    np.testing.assert_array_equal(
+        unpack(nearest["nearestSampled"], "<u4"), found.smoothing.nearest_sampled
+    )
 
 
-def test_pictures_of_rows_are_on_one_sheet(perception):
+def test_thumbnails_are_on_one_sheet(perception):
     from io import BytesIO
 
     image = pytest.importorskip("PIL.Image")
@@ -117,17 +121,17 @@ def test_pictures_of_rows_are_on_one_sheet(perception):
     np.testing.assert_array_equal(one, np.round(found.data.images[100] * 255 / 16))
 
 
-def test_the_end_tells_how_to_get_it_again(perception):
+def test_the_last_section_says_how_to_reproduce_the_report(perception):
     found = perception("iris")
     page = render(found)
-    again = page.partition('id="again"')[2]
-    assert text(found.snippet()) in again
-    assert "random_state=0" in again
+    reproduce = page.partition('id="reproduce"')[2]
+    assert text(found.snippet()) in reproduce
+    assert "random_state=0" in reproduce
     for package in ("vicinal", "numpy", "scikit-learn", "numba"):
-        assert package in again
+        assert package in reproduce
 
 
-def test_what_a_table_says_cannot_become_a_script():
+def test_content_of_a_table_cannot_become_a_script():
     import vicinal
 
     rng = np.random.default_rng(0)
@@ -143,7 +147,7 @@ def test_what_a_table_says_cannot_become_a_script():
     Page(page)
 
 
-def test_the_file_is_whole_or_not_there(perception, tmp_path, monkeypatch):
+def test_the_file_is_written_atomically(perception, tmp_path, monkeypatch):
     from pathlib import Path
 
     found = perception("iris")
@@ -163,12 +167,12 @@ def test_the_file_is_whole_or_not_there(perception, tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_folder_that_is_missing_is_named(perception, tmp_path):
+def test_a_missing_folder_is_named(perception, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; make it"):
         perception("iris").to_html(tmp_path / "nowhere" / "report.html")
 
 
-def test_paper_takes_no_colour_from_the_dark_theme():
+def test_print_uses_no_colour_of_the_dark_theme():
     sheet = (files("vicinal.report._html") / "template" / "report.css").read_text(encoding="utf-8")
     screen, _, paper = sheet.partition("@media print")
     themed = re.findall(r"[^{}]*dark[^{}]*\{([^{}]*)\}", screen)
@@ -179,14 +183,58 @@ def test_paper_takes_no_colour_from_the_dark_theme():
     assert "color-scheme: light" in light
 
 
-# Pieces
+def inline_page(result):
+    (page,) = re.findall(r'srcdoc="([^"]*)"', result._repr_html_())
+    return unescape(page)
 
 
-def test_columns_near_the_mean_tell_nothing():
-    columns = [{"column": "a", "deviations": -0.04}, {"column": "b", "deviations": 0.1}]
-    assert telling(columns) == "near the mean in every column"
-    columns.append({"column": "c", "deviations": -1.25})
-    assert telling(columns) == "c low (-1.2)"
+def test_a_notebook_shows_the_page_in_a_frame(perception):
+    result = perception("iris")
+    base = '<base href="about:srcdoc">\n'
+    page = inline_page(result)
+    assert base in page
+    assert page.replace(base, "") == render(result)
+
+
+def test_the_page_in_a_notebook_stays_light(perception, monkeypatch):
+    monkeypatch.setattr("vicinal.report._html.page.MAX_INLINE_SIZE", 1000)
+    page = inline_page(perception("iris"))
+    parsed = Page(page)
+    assert {"glance", "full", "clusters", "reproduce"} <= set(parsed.ids)
+    assert not {"map", "similarity"} & set(parsed.ids)
+    assert data_of(page) is None
+    assert "canvas" not in re.sub("<style>.*?</style>", "", page, flags=re.S)
+
+
+# One definition of a table, three renderings
+
+
+def test_a_table_has_the_same_figures_on_the_page_in_the_terminal_and_in_json(perception):
+    result = perception("iris")
+    page, summary, facts = render(result), result.summary(), to_json(result)
+    for name, make in (("sizes", clusters), ("graphs", graphs), ("scores", label_scores)):
+        table = make(result)
+        assert [set(record) for record in facts[name]] == [
+            {column.key for column in table.columns} for _ in table.records
+        ]
+        for column in table.columns:
+            assert f">{text(column.heading)}</th>" in page
+            assert column.heading in summary or not column.in_summary
+            for record, fact in zip(table.records, facts[name], strict=True):
+                assert fact[column.key] == record[column.key]
+                if column.kind in ("number", "text"):
+                    assert text(column.text(record)) in page
+                    assert column.text(record) in summary or not column.in_summary
+
+
+# Elements
+
+
+def test_columns_near_the_mean_distinguish_nothing():
+    columns = [{"column": "a", "z_score": -0.04}, {"column": "b", "z_score": 0.1}]
+    assert describe_features(columns) == "near the mean in every column"
+    columns.append({"column": "c", "z_score": -1.25})
+    assert describe_features(columns) == "c low (-1.2)"
 
 
 @pytest.mark.parametrize(
@@ -219,9 +267,11 @@ def test_bars_of_a_histogram_hold_all_values():
 
 
 def test_cells_are_escaped_and_markup_is_kept():
-    page = table(["<b>"], [["<i>", text("a")]], "A caption.")
-    assert "&lt;b&gt;" in page
-    assert "&lt;i&gt;" in page
+    columns = [Column("a", "<b>", "{}", "text"), Column("cluster", "", kind="cluster")]
+    page = html_table(Table(columns, [{"a": "<i>", "cluster": 3}], "A <caption>."))
+    for escaped in ("&lt;b&gt;", "&lt;i&gt;", "A &lt;caption&gt;."):
+        assert escaped in page
+    assert '<span class="chip k3">cluster 3</span>' in page
 
 
 def test_brightness_follows_similarity_and_never_leaves_its_range():

@@ -114,3 +114,15 @@ def test_bad_distances_are_named():
     bad[0, 1] = 9
     with pytest.raises(ValueError, match=r"distances is not symmetric"):
         smoothing_kernel(bad)
+
+
+def test_a_sparse_fit_lists_the_pairs_once(monkeypatch):
+    from vicinal import SelfSmoothing
+    from vicinal.similarity.smoothing import kernel
+
+    calls = []
+    pairs = kernel._pairs
+    monkeypatch.setattr(kernel, "_pairs", lambda matrix: calls.append(1) or pairs(matrix))
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    SelfSmoothing(t=5, n_neighbors=8, method="sparse").fit(X)
+    assert len(calls) == 1

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+
+
+class RawTable(NamedTuple):
+    """A table as it was read, before cleaning.
+
+    ``points`` is an array, or a sparse matrix where the caller accepts one; ``notes`` says what the reader
+    decided. ``others`` are columns that were set aside, by name; ``images`` are grey levels of the rows
+    (n, height, width).
+    """
+
+    points: Any
+    notes: Sequence[str] = ()
+    names: Sequence[str] | None = None
+    ids: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    others: Mapping[str, np.ndarray] = {}
+    images: np.ndarray | None = None
+    label_name: str = "label"
 
 
 def as_table(X: Any, name: str = "X") -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
 
+from vicinal._core.tables import RawTable as Table
 from vicinal._core.tables import distinct, missing_cells
 from vicinal.cli.names import suggestion
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
@@ -18,20 +18,6 @@ from vicinal.exceptions import InvalidValueError, MissingDependencyError
 UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 
 DISTANCES_AS_POINTS = "looks like a distance matrix, but its rows are interpreted as points"
-
-
-class Table(NamedTuple):
-    """Coordinates of a file, what else it holds about the rows, and notes on how it was read."""
-
-    # A sparse matrix only where the caller accepts one.
-    points: Any
-    notes: list[str]
-    names: list[str] | None = None
-    ids: np.ndarray | None = None
-    labels: np.ndarray | None = None
-    # Skipped columns by name, and grey levels (n, height, width) if rows are images.
-    others: Mapping[str, np.ndarray] = {}
-    images: np.ndarray | None = None
 
 
 class Roles(NamedTuple):

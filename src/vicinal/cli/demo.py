@@ -13,7 +13,7 @@ from vicinal.cli.perceive import write_report
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
-    from vicinal.report._preprocessing import RawTable
+    from vicinal._core.tables import RawTable
 
 DEMOS = {
     "report": "report on the handwritten digits of scikit-learn",
@@ -60,13 +60,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_folder(arguments.output, "--output")
     if arguments.what == "graphs":
         return show_gallery(arguments.output, arguments.force)
-    from vicinal.report.pipeline import perceive_source
+    from vicinal.report.pipeline import perceive_table
     from vicinal.report.result import Origin
 
     path = arguments.output / "report.html"
     check_overwrite([path], arguments.force)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    report = perceive_source(
+    report = perceive_table(
         _digits(),
         Origin("Handwritten digits", f"vicinal demo --seed {arguments.seed}", READING),
         **run_parameters(arguments),
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 def _digits() -> RawTable:
     from sklearn.datasets import load_digits
 
-    from vicinal.report._preprocessing import RawTable
+    from vicinal._core.tables import RawTable
 
     digits = load_digits()
     return RawTable(

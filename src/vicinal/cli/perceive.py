@@ -8,10 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import DISTANCES_AS_POINTS, Table, looks_like_distances
+from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
 from vicinal.cli.options import (
     add_data,
     add_force,
@@ -27,6 +25,7 @@ from vicinal.cli.stdin import STDIN
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
+    from vicinal._core.tables import RawTable
     from vicinal.report.result import Perception
 
 EXAMPLES = """\
@@ -89,7 +88,7 @@ def add_to(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, analyse it and write the report."""
     from vicinal.report._checkpoints import clear_checkpoints
-    from vicinal.report.pipeline import perceive_source
+    from vicinal.report.pipeline import perceive_table
     from vicinal.report.result import Origin
 
     if arguments.standardize and arguments.as_is:
@@ -108,8 +107,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         )
         table = table._replace(notes=[*table.notes, note])
     try:
-        report = perceive_source(
-            _source(table, arguments),
+        report = perceive_table(
+            _with_roles(table, arguments),
             Origin(arguments.data.name, command_of(arguments), _reading(arguments)),
             n_clusters=arguments.clusters,
             scaling="standard" if arguments.standardize else "none" if arguments.as_is else "auto",
@@ -132,7 +131,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def write_report(report: Perception, path: Path, force: bool, as_json: bool) -> dict[str, Any]:
     """Write the report and print its summary, or return all figures for JSON."""
-    from vicinal.report._summary_text import why_so_many
+    from vicinal.report._json import to_json
 
     with atomic_write(path, replace=force) as unfinished:
         report.to_html(unfinished)
@@ -140,25 +139,7 @@ def write_report(report: Perception, path: Path, force: bool, as_json: bool) -> 
     if not as_json:
         print(report.summary() + "\n")
         return written
-    return {
-        "rows": len(report.labels),
-        "columns": len(report.data.names),
-        "notes": [*report.data.notes, report.data.why_scaling],
-        "clusters": report.n_clusters,
-        "why": why_so_many(report),
-        "stability": report.count.stability_of(report.count.n_clusters),
-        "noise": int(np.count_nonzero(report.labels < 0)),
-        "agreement": report.clusters.adjusted_rand,
-        "dimension": report.neighborhoods.dimension,
-        "duplicates": report.neighborhoods.n_duplicates,
-        "sizes": report.clusters.sizes,
-        "graphs": report.graphs.table,
-        "scores": [] if report.scores is None else report.scores.table,
-        "parameters": report.parameters,
-        "step_seconds": report.seconds,
-        "failures": report.failures,
-        **written,
-    }
+    return {**to_json(report), **written}
 
 
 def command_of(arguments: argparse.Namespace) -> str:
@@ -175,24 +156,15 @@ def command_of(arguments: argparse.Namespace) -> str:
     return shlex.join([*words, "-o", str(arguments.output)])
 
 
-def _source(table: Table, arguments: argparse.Namespace) -> Any:
-    from vicinal.report._preprocessing import RawTable
+def _with_roles(table: RawTable, arguments: argparse.Namespace) -> RawTable:
+    """The table with the name of its labels, and with images from ``--images``."""
+    table = table._replace(label_name=arguments.label or "label")
+    if arguments.images is None:
+        return table
+    from vicinal.cli.image_folder import images_of_rows
 
-    images = table.images
-    if arguments.images is not None:
-        from vicinal.cli.image_folder import images_of_rows
-
-        images = images_of_rows(arguments.images, table.points.shape[0], table.ids)
-    return RawTable(
-        table.points,
-        names=table.names,
-        ids=table.ids,
-        labels=table.labels,
-        label_name=arguments.label or "label",
-        others=table.others,
-        images=images,
-        notes=table.notes,
-    )
+    images = images_of_rows(arguments.images, table.points.shape[0], table.ids)
+    return table._replace(images=images)
 
 
 def _reading(arguments: argparse.Namespace) -> list[str]:

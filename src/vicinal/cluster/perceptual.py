@@ -26,7 +26,7 @@ from vicinal.cluster._evidence import ClusterEvidence
 from vicinal.cluster._noise import NoiseSplit, split_norms, visited
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError
-from vicinal.operators.eigenpairs import nystrom
+from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
 NOISE_DIRECTIONS = 5
@@ -185,10 +185,16 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         _check_noise(self.noise)
 
         walk = self._build_walk(X)
-        n = walk.shape[0]
         automatic = isinstance(self.n_clusters, str)
         evidence = self._estimate(self.graph_ if automatic else None, self.n_jobs)
-        pairs = self._eigenpairs(walk, self._n_pairs(n, evidence), TOLERANCE)
+        pairs = self._eigenpairs(walk, self._n_pairs(walk.shape[0], evidence), TOLERANCE)
+        return self._cluster(walk, pairs, evidence)
+
+    def _cluster(
+        self, walk: Any, pairs: Eigenpairs, evidence: ClusterEvidence | None
+    ) -> PerceptualClustering:
+        """Separate noise and assign the other nodes, by at least as many eigenpairs as `_n_pairs` says."""
+        n = walk.shape[0]
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))

@@ -143,13 +143,26 @@ def disjoint_mst(
     n, n_trees = len(points), check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
+    graph = max_disjoint_mst(points, n_trees, metric=metric, n_jobs=n_jobs, verbose=verbose)
+    if graph.n_edges < n_trees * (n - 1):
+        raise _too_many_trees(n_trees, graph)
+    return graph
+
+
+def max_disjoint_mst(
+    points: np.ndarray,
+    n_trees: int,
+    *,
+    metric: Any = "euclidean",
+    n_jobs: int | None = -1,
+    verbose: int = 0,
+) -> Graph:
+    """`disjoint_mst` of checked points with as many trees as exist, at most ``n_trees``."""
+    n, measure = len(points), as_metric(metric)
     _require_trees(n, n_trees, BYTES_PER_DISJOINT_EDGE)
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
     edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
-    graph = graph_from_edges_trusted(n, edges, lengths, points, measure.name)
-    if len(edges) < n_trees * (n - 1):
-        raise _too_many_trees(n_trees, graph)
-    return graph
+    return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
 @checked

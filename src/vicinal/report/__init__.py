@@ -1,6 +1,6 @@
-"""Everything at once: what is in a table, found, measured and shown on one page.
+"""Full analysis of a table in one call, with an HTML report.
 
-- `perceive`: the whole road on a table, as a `Perception` that holds every table and array
+- `perceive`: run the whole analysis; returns a `Perception` with every table and array
 """
 
 from vicinal._core.lazy import attach

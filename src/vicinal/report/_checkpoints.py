@@ -1,7 +1,7 @@
-"""Steps of a long road: each with its time, and kept on disk so that an interrupted run can go on.
+"""Timed steps whose results are cached on disk, so that an interrupted run can be resumed.
 
-A result is a named tuple of numbers, words, arrays, lists and dicts. It is stored as one .npz file
-without Python objects, so that reading it runs no code.
+A result is a named tuple of numbers, strings, arrays, lists and dicts. It is stored as one .npz file
+without pickled objects, so that reading it runs no code.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from vicinal._core.files import atomic_write, remove_abandoned
 
 Result = TypeVar("Result", bound=tuple)
 ARRAY = "$array"
-# What reading a file raises that is no kept step.
-UNLIKE_STEPS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)
+# What reading a file that is not a cached step can raise.
+READ_ERRORS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)
 
 
 class CheckpointedRunner:
-    """Runs steps, times them, and with a folder keeps their results.
+    """Runs and times steps; with a folder, caches their results.
 
-    ``fingerprint`` tells whether a kept result is that of the same data and parameters; one that is not
-    is computed again.
+    A cached result is used only if its fingerprint of data and parameters is ``fingerprint``.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class CheckpointedRunner:
             for path in map(self._path_of, names):
                 if path is not None and path.exists() and not _is_step(path):
                     raise FileExistsError(
-                        f"{path} is no step that was kept; move it away, or keep steps elsewhere."
+                        f"{path} is not a vicinal cache file; move it or choose another folder."
                     )
 
     def __call__(
@@ -55,17 +54,17 @@ class CheckpointedRunner:
         compute: Callable[[], Result],
         fallback: Callable[[], Result],
     ) -> Result:
-        """The result of a step: the one that was kept, or the one that ``compute`` gives.
+        """The result of a step, from the cache or from ``compute``.
 
-        An error is noted in ``failures``, and the result is that of ``fallback``. Results that may rest
-        on it are not kept.
+        After an error, which goes to ``failures``, the result is that of ``fallback``, and neither this
+        nor later results are cached, since they may depend on it.
         """
         number = f"{self.names.index(name) + 1}/{len(self.names)}"
-        self._say(f"{number}  {name} ...", "")
+        self._print(f"{number}  {name} ...", "")
         start = time.perf_counter()
         path = self._path_of(name)
         result = None if path is None else load_step(path, kind, self.fingerprint)
-        kept = result is not None
+        cached = result is not None
         if result is None:
             try:
                 result = compute()
@@ -73,25 +72,25 @@ class CheckpointedRunner:
                 self.failures[name] = f"{type(error).__name__}: {error}".rstrip(": ")
                 result = fallback()
             if path is not None and not self.failures:
-                # Another run on the same table may have finished and removed it.
+                # Another run on the same table may have finished and removed the folder.
                 path.parent.mkdir(exist_ok=True)
                 store_step(path, result, self.fingerprint)
         self.seconds[name] = time.perf_counter() - start
-        outcome = "kept" if kept else f"{self.seconds[name]:.1f} s"
+        outcome = "cached" if cached else f"{self.seconds[name]:.1f} s"
         outcome = "failed" if name in self.failures else outcome
-        self._say(f"\r{number}  {name:<24} {outcome:>8}")
+        self._print(f"\r{number}  {name:<24} {outcome:>8}")
         return result
 
     def _path_of(self, name: str) -> Path | None:
         return None if self.folder is None else self.folder / f"{name.replace(' ', '-')}.npz"
 
-    def _say(self, text: str, end: str = "\n") -> None:
+    def _print(self, text: str, end: str = "\n") -> None:
         if self.verbose > 0:
             print(text, end=end, file=sys.stderr, flush=True)
 
 
 def fingerprint_of(arrays: list[Any], parameters: dict[str, Any]) -> str:
-    """A digest of data and parameters."""
+    """Digest of data and parameters."""
     digest = hashlib.sha256(json.dumps(parameters, sort_keys=True, default=str).encode())
     for array in arrays:
         if array is not None:
@@ -102,7 +101,7 @@ def fingerprint_of(arrays: list[Any], parameters: dict[str, Any]) -> str:
 
 
 def store_step(path: Path, result: Any, fingerprint: str) -> None:
-    """Write a result, all of it or nothing."""
+    """Write a result atomically."""
     arrays: dict[str, np.ndarray] = {}
     content = {"fingerprint": fingerprint, "result": _encode(result._asdict(), arrays)}
     with atomic_write(path) as unfinished:
@@ -110,7 +109,7 @@ def store_step(path: Path, result: Any, fingerprint: str) -> None:
 
 
 def load_step(path: Path, kind: type[Result], fingerprint: str) -> Result | None:
-    """A result that was kept for the same data and parameters, else None."""
+    """A cached result for the same data and parameters, otherwise None."""
     if not path.is_file():
         return None
     try:
@@ -119,17 +118,17 @@ def load_step(path: Path, kind: type[Result], fingerprint: str) -> Result | None
             if content["fingerprint"] != fingerprint:
                 return None
             return kind(**_decode(content["result"], arrays))
-    except UNLIKE_STEPS:
-        return None  # whatever it is, it is no result of ours
+    except READ_ERRORS:
+        return None  # not a cached step
 
 
 def clear_checkpoints(folder: Path) -> None:
-    """Remove kept steps, and their folder if nothing else is in it."""
+    """Remove cached steps, and their folder if it is then empty."""
     remove_abandoned(folder)
     for path in folder.glob("*.npz"):
         if _is_step(path):
             path.unlink()
-    with suppress(OSError):  # what others keep there stays
+    with suppress(OSError):  # other files stay
         folder.rmdir()
 
 
@@ -137,7 +136,7 @@ def _is_step(path: Path) -> bool:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return {"fingerprint", "result"} <= set(json.loads(str(arrays["json"])))
-    except UNLIKE_STEPS:
+    except READ_ERRORS:
         return False
 
 

@@ -1,4 +1,4 @@
-"""The points and what several steps need of them, each found once, when it is first asked for."""
+"""What several steps need: each is computed once, on first use."""
 
 from __future__ import annotations
 
@@ -6,27 +6,39 @@ from functools import cached_property
 
 import numpy as np
 
-from vicinal import graphs
 from vicinal._base.perceptual_estimator import contextual_of_distinct
+from vicinal.cluster._evidence import ClusterEvidence, estimate_clusters
+from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs.graph import Graph
+from vicinal.graphs.trees import max_disjoint_mst
 from vicinal.neighbors import NeighborSearch
 
-# Neighbours in a context, and in graphs of neighbours.
+# Neighbours per context, and in neighbourhood graphs.
 NEIGHBORS = 10
-# Longer contexts, for data in so many dimensions that many rows stand on nobody's list: a walk along lists
-# cannot tell these from noise. In few dimensions such rows are rare.
-CONTEXTS, ORPHANS = (NEIGHBORS, 20, 30), 0.03
-N_TREES = 4
+# Larger contexts for data in many dimensions, where more than this fraction of the rows are in no
+# neighbour list: a walk along the lists cannot distinguish them from noise.
+CONTEXT_SIZES, MAX_ORPHAN_FRACTION = (NEIGHBORS, 20, 30), 0.03
+MAX_TREES = 4
+# Largest number of clusters that the spectra are searched for.
+MAX_CLUSTERS = 20
 
 
 class SharedInputs:
-    """Points, the seed of all chance, and the rows that quadratic views look at."""
+    """Points, seed, the sample for pairwise views, and lazily computed neighbours, graphs and spectrum."""
 
     def __init__(
-        self, points: np.ndarray, n_sample: int, seed: int, n_jobs: int | None, verbose: int
+        self,
+        points: np.ndarray,
+        n_sample: int,
+        seed: int,
+        n_jobs: int | None,
+        verbose: int,
+        *,
+        n_clusters: int | None = None,
     ) -> None:
         self.points, self.seed, self.n_jobs, self.verbose = points, seed, n_jobs, verbose
+        self.n_clusters = n_clusters
         n = len(points)
         self.sample = np.arange(n)
         if n > n_sample:
@@ -35,63 +47,74 @@ class SharedInputs:
 
     @property
     def n(self) -> int:
+        """Number of rows."""
         return len(self.points)
 
     @cached_property
     def sample_points(self) -> np.ndarray:
+        """The sampled points."""
         return self.points[self.sample]
 
     @cached_property
-    def copies(self) -> Duplicates:
-        """Sets of equal rows: lists of neighbours and contexts are those of their first rows."""
+    def duplicates(self) -> Duplicates:
+        """Groups of equal rows; each group is one point in neighbour lists and contexts."""
         return find_duplicates(self.points)
 
     @cached_property
     def distinct(self) -> np.ndarray:
-        """The distinct points, in the order of their first rows."""
-        return (
-            self.points
-            if len(self.copies.representative) == self.n
-            else self.points[self.copies.representative]
-        )
+        """The distinct points, in order of first occurrence."""
+        representative = self.duplicates.representative
+        return self.points if len(representative) == self.n else self.points[representative]
 
     @cached_property
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest neighbours of distinct points among these."""
+        """Nearest neighbours of each distinct point among the distinct points."""
         search = NeighborSearch(self.distinct, n_jobs=self.n_jobs, verbose=self.verbose)
-        return search.nearest(min(CONTEXTS[-1], len(self.distinct) - 1))
+        return search.nearest(min(CONTEXT_SIZES[-1], len(self.distinct) - 1))
 
     @cached_property
     def context(self) -> int:
-        """Number of neighbours in a context: as few as leave few points on nobody's list."""
+        """Neighbours per context: the smallest size that leaves few points out of all lists."""
         k = NEIGHBORS
-        for k in CONTEXTS:
+        for k in CONTEXT_SIZES:
             listed = np.unique(self.neighbors[0][:, 1 : k + 1])
-            if len(listed) >= (1 - ORPHANS) * len(self.distinct):
+            if len(listed) >= (1 - MAX_ORPHAN_FRACTION) * len(self.distinct):
                 break
         return max(min(k, len(self.distinct) - 1), 2)
 
     @cached_property
     def digraph(self) -> Graph:
-        """The contextual digraph of the distinct points."""
+        """Contextual digraph of the distinct points."""
         k = self.context
         nearest = self.neighbors[0][:, : k + 1]
         return contextual_of_distinct(self.distinct, k, neighbors=nearest, n_jobs=self.n_jobs)
 
     @cached_property
+    def evidence(self) -> ClusterEvidence:
+        """Evidence for the number of clusters from densities and communities."""
+        return estimate_clusters(self.distinct, n_jobs=self.n_jobs)
+
+    @cached_property
+    def spectrum(self) -> PerceptualSpectrum:
+        """Eigenpairs of the walk on `digraph`, for every number of clusters that a step may use."""
+        most = max(MAX_CLUSTERS, self.n_clusters or self.evidence.n_clusters)
+        return PerceptualSpectrum(
+            self.digraph,
+            min(most, len(self.distinct)),
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+
+    @cached_property
     def trees(self) -> Graph:
-        """Disjoint spanning trees of all rows: connected, and free of a scale to choose."""
+        """Disjoint spanning trees of all rows: connected, without a scale to choose."""
         return disjoint_trees(self.points, self.n_jobs, self.verbose)
 
 
 def disjoint_trees(points: np.ndarray, n_jobs: int | None, verbose: int = 0) -> Graph:
-    """As many disjoint spanning trees as asked for, or as there are.
+    """Four disjoint spanning trees, or as many as exist.
 
-    Duplicates can make a star of the first tree, which leaves its centre without an edge.
+    With duplicates the first tree can be a star, which leaves its centre without edges.
     """
-    for n_trees in range(min(N_TREES, len(points) // 2), 1, -1):
-        try:
-            return graphs.disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose)
-        except ValueError:
-            continue
-    return graphs.mst(points, n_jobs=n_jobs, verbose=verbose)
+    n_trees = max(min(MAX_TREES, len(points) // 2), 1)
+    return max_disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose)

@@ -1,4 +1,4 @@
-"""How to get the same again: versions, parameters, and a few lines of Python."""
+"""Python code that reproduces the clusters of a report, and the versions involved."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from vicinal.report._column_scaling import is_extreme
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
-GIVEN = "X = ...  # the numeric columns of the table that was given"
+GIVEN = "X = ...  # the numeric columns of your table"
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the results depend on."""
+    """Versions that the results depend on."""
     packages = ("vicinal", "numpy", "scipy", "scikit-learn", "numba")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
 
-def snippet(found: Perception) -> str:
-    """Python that gets the clusters of a report with nothing but the estimator."""
-    data = found.data
+def snippet(result: Perception) -> str:
+    """Code that reproduces the clusters with the estimator alone."""
+    data = result.data
     imports = {"from vicinal import PerceptualClustering"}
     body: list[str] = []
-    for line in found.origin.reading or [GIVEN]:
+    for line in result.origin.reading or [GIVEN]:
         (imports.add if line.startswith(("import ", "from ")) else body.append)(line)
     if data.n_missing:
         imports |= {"import numpy as np", "from sklearn.impute import SimpleImputer"}
@@ -40,12 +40,12 @@ def snippet(found: Perception) -> str:
         body.append("X = StandardScaler().fit_transform(X)")
     body += [
         "model = PerceptualClustering(",
-        f"    n_clusters={found.clusters.sought}, n_neighbors={found.neighborhoods.context}, "
-        f"random_state={found.parameters['random_state']}",
+        f"    n_clusters={result.clusters.n_requested}, n_neighbors={result.neighborhoods.context}, "
+        f"random_state={result.parameters['random_state']}",
         ")",
         "labels = model.fit_predict(X)  # -1 is noise",
         "noise_score = model.noise_score_",
     ]
-    # Plain imports first, as is the custom.
+    # Plain imports first.
     ordered = sorted(imports, key=lambda line: (line.startswith("from"), line))
     return "\n".join([*ordered, "", *body]) + "\n"

@@ -1,22 +1,27 @@
-"""What was found, in words and small tables for a terminal."""
+"""The main findings as sentences and small tables for the terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal._core.tables import format_rows
+from vicinal.report import _tables
 from vicinal.report._shared_inputs import NEIGHBORS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vicinal.report._tables import Column, Record, Table
     from vicinal.report.result import Perception
 
-BAR = 24
-# Deviations from the mean below which a column tells nothing.
-NEAR = 0.2
+BAR_WIDTH = 24
+# Stability (adjusted Rand index) from which clusters are called stable, or mostly stable.
+STABLE, MOSTLY_STABLE = 0.9, 0.7
+# Skewness of the occurrences in neighbour lists from which hubs are pointed out.
+HUB_SKEWNESS = 1.0
 CLUSTERING = ("number of clusters", "clusters and noise")
-# The steps that a finding comes from.
+# The steps that each finding depends on.
 STEPS_OF = {
     "Clusters": CLUSTERING,
     "Noise": CLUSTERING,
@@ -28,192 +33,149 @@ STEPS_OF = {
 }
 
 
-def summary(found: Perception) -> str:
-    """The main findings, from the whole to its parts."""
-    parts = [
-        title(found),
-        *(f"  - {note}" for note in found.data.notes),
-        f"  - scaling: {found.data.why_scaling}",
+def summary(result: Perception) -> str:
+    """The findings, then the tables of clusters, graphs and scores."""
+    lines = [
+        title(result),
+        *(f"  - {note}" for note in result.data.notes),
+        f"  - {result.data.why_scaling}",
         "",
-        *(f"{heading:<12}{text}" for heading, text in findings(found)),
+        *(f"{heading:<12}{text}" for heading, text in findings(result)),
     ]
-    tables = [(_cluster_table, CLUSTERING), (_graph_table, ("graphs compared",))]
-    if found.scores is not None:
-        tables.append((_score_table, ("scores against labels",)))
+    tables = [(_tables.clusters, CLUSTERING), (_tables.graphs, ("graphs compared",))]
+    if result.scores is not None:
+        tables.append((_tables.label_scores, ("scores against labels",)))
     for make, steps in tables:
-        parts += ["", found.failure(*steps) or make(found)]
-    return "\n".join(parts)
+        lines += ["", result.failure(*steps) or text_table(make(result))]
+    return "\n".join(lines)
 
 
-def title(found: Perception) -> str:
-    """The table and its size."""
-    n, d = found.data.points.shape
-    used = f"{d:,} column" + ("s" if d > 1 else "")
-    return f"{found.origin.title}: {n:,} rows, {used} used of {len(found.data.columns):,}"
+def title(result: Perception) -> str:
+    """Name and size of the table."""
+    n, d = result.data.points.shape
+    columns = plural(len(result.data.columns), "numeric column")
+    return f"{result.origin.title}: {n:,} rows, {d:,} of {columns} used"
 
 
-def findings(found: Perception) -> list[tuple[str, str]]:
-    """The main findings, a sentence each, under a short heading."""
-    near, clusters, smoothing = found.neighborhoods, found.clusters, found.smoothing
-    n = len(found.labels)
-    noise = int(np.count_nonzero(found.labels < 0))
-    sure = stability_word(found.count.stability_of(found.count.n_clusters))
-    number = f"{found.n_clusters} cluster" + ("s" if found.n_clusters > 1 else "")
-    facts = [
-        ("Clusters", f"{number}: {why_so_many(found)}.{sure}"),
-        (
-            "Noise",
-            f"{noise:,} of {n:,} rows ({noise / n:.1%}) belong to no cluster."
-            if noise
-            else "No row stands out as noise; scores tell which fit least."
-            + " Heavy noise would look like this too." * clusters.noise_doubt,
-        ),
-        ("Agreement", _agreement(found)),
-        ("Dimension", _dimension(found)),
-        (
-            "Hubs",
-            f"{near.n_orphans:,} rows are in nobody's list of 10 neighbours, the busiest is in "
-            f"{int(near.occurrences.max()):,}; skewness {near.skewness:.2f}"
-            f"{' (a few rows are near to very many)' if near.skewness > 1 else ''}."
-            f"{_longer_contexts(near.context)}",
-        ),
-    ]
-    if near.n_duplicates:
-        facts.append(("Duplicates", repeats(near.n_duplicates)))
-    if clusters.labels.max() > 0:
-        facts.append(
-            (
-                "Smoothing",
-                f"{smoothing.same_before:.1%} of the nearest rows share a row's cluster; "
-                f"{smoothing.same_after:.1%} after {smoothing.t:,.0f} steps of self-smoothing.",
-            )
+def findings(result: Perception) -> list[tuple[str, str]]:
+    """The main findings, each as a heading and a sentence or two."""
+    texts = {
+        "Clusters": _clusters(result),
+        "Noise": _noise(result),
+        "Agreement": _agreement(result),
+        "Dimension": _dimension(result),
+        "Hubs": _hubs(result),
+    }
+    if result.neighborhoods.n_duplicates:
+        texts["Duplicates"] = duplicates(result.neighborhoods.n_duplicates)
+    if result.n_clusters > 1:
+        smoothing = result.smoothing
+        texts["Smoothing"] = (
+            f"{smoothing.same_before:.1%} of the nearest rows are in the same cluster; "
+            f"{smoothing.same_after:.1%} after {smoothing.t:,.0f} steps of self-smoothing."
         )
-    return [(heading, found.failure(*STEPS_OF[heading]) or words) for heading, words in facts]
+    return [
+        (heading, result.failure(*STEPS_OF[heading]) or text) for heading, text in texts.items()
+    ]
 
 
-def why_so_many(found: Perception) -> str:
-    """Why there are so many clusters, and where the rest of those looked for has gone."""
-    wanted = found.count.n_clusters
-    if found.n_clusters == wanted:
-        return found.count.why
-    return f"{found.count.why}. Of {wanted} that were looked for, only {found.n_clusters} got rows"
+def explain_n_clusters(result: Perception) -> str:
+    """Why there is this number of clusters, and whether some of them stayed empty."""
+    requested = result.count.n_clusters
+    if result.n_clusters == requested:
+        return result.count.why
+    return f"{result.count.why}. Only {result.n_clusters} of {requested} clusters contain rows"
 
 
-def repeats(n_duplicates: int) -> str:
-    """How many rows stand in the table before."""
+def duplicates(n_duplicates: int) -> str:
+    """How many rows are duplicates, as a sentence."""
+    if n_duplicates == 0:
+        return "There are no duplicate rows."
     if n_duplicates == 1:
-        return "1 row repeats an earlier row."
-    return f"{n_duplicates:,} rows repeat an earlier row."
+        return "1 row is a duplicate of an earlier row."
+    return f"{n_duplicates:,} rows are duplicates of earlier rows."
 
 
-def stability_word(stability: float) -> str:
-    """How sure the number of clusters is, as a sentence; nothing if it was not measured."""
-    if not np.isfinite(stability):
+def plural(n: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def text_table(table: Table) -> str:
+    """A table as aligned text: numbers to the right, everything else to the left."""
+    columns = [column for column in table.columns if column.in_summary]
+    rendered = []
+    for i, column in enumerate(columns):
+        cells = [column.heading, *_cells(column, table.records)]
+        width = 0 if i == len(columns) - 1 and column.kind != "number" else max(map(len, cells))
+        align = str.rjust if column.kind == "number" else str.ljust
+        rendered.append([align(cell, width) for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*rendered, strict=True))
+
+
+def _cells(column: Column, records: Sequence[Record]) -> list[str]:
+    if column.kind != "bar":
+        return [column.text(record) for record in records]
+    largest = max(record[column.key] for record in records)
+    return ["█" * round(BAR_WIDTH * record[column.key] / largest) for record in records]
+
+
+def _clusters(result: Perception) -> str:
+    stability = _stability(result.count.stability_of(result.count.n_clusters))
+    return f"{plural(result.n_clusters, 'cluster')}: {explain_n_clusters(result)}.{stability}"
+
+
+def _stability(index: float) -> str:
+    if not np.isfinite(index):
         return ""
-    word = "firmly" if stability >= 0.9 else "mostly" if stability >= 0.7 else "hardly"
-    return f" They {word} survive a jitter of the rows (adjusted Rand index {stability:.2f})."
-
-
-def _longer_contexts(context: int) -> str:
-    if context <= NEIGHBORS:
-        return ""
-    return f" So many, that rows are clustered by contexts of {context} neighbours."
-
-
-def _agreement(found: Perception) -> str:
-    clusters = found.clusters
-    if found.n_clusters == 1:
-        return "With one cluster there is nothing to compare."
-    return (
-        f"Clusters on spanning trees, a second opinion, put {clusters.same_share:.1%} of these rows "
-        f"in the same cluster (adjusted Rand index {clusters.adjusted_rand:.2f})."
-    )
-
-
-def _dimension(found: Perception) -> str:
-    near, d = found.neighborhoods, found.data.points.shape[1]
-    if not np.isfinite(near.dimension):
-        return "Too few different rows to tell."
-    second = ""
-    if np.isfinite(near.dimension_two_nearest):
-        second = f", {near.dimension_two_nearest:.1f} by the first two"
-    return f"about {near.dimension:.1f} of {d:,} by the nearest 5 to 20 neighbours{second}."
-
-
-def _cluster_table(found: Perception) -> str:
-    largest = max(size["rows"] for size in found.clusters.sizes)
-    rows = [["cluster", "rows", "", "noise score", "agreement", "what tells it apart"]]
-    for size in found.clusters.sizes:
-        rows.append(
-            [
-                cluster_name(size["cluster"]),
-                f"{size['rows']:,}",
-                ("█" * round(BAR * size["rows"] / largest)).ljust(BAR),
-                f"{size['noise_score']:.2f}",
-                "" if size["agreement"] is None else f"{size['agreement']:.0%}",
-                telling(size["telling"]) if found.n_clusters > 1 else "",
-            ]
+    if index < MOSTLY_STABLE:
+        return (
+            f" Not stable: small perturbations of the data change the clusters (ARI {index:.2f})."
         )
-    return _left_last(rows)
+    word = "Stable" if index >= STABLE else "Mostly stable"
+    return f" {word} under small perturbations of the data (ARI {index:.2f})."
 
 
-def _graph_table(found: Perception) -> str:
-    head = ["graph", "edges", "parts", "shortcuts", "between clusters", "survive a jitter"]
-    return format_rows(
-        [
-            head,
-            *(
-                [
-                    row["graph"],
-                    f"{row['edges']:,}",
-                    f"{row['components']:,}",
-                    f"{row['shortcuts']:,}",
-                    f"{row['between_clusters']:.1%}",
-                    f"{row['stability']:.0%}",
-                ]
-                for row in found.graphs.table
-            ),
-        ]
+def _noise(result: Perception) -> str:
+    n, n_noise = len(result.labels), int(np.count_nonzero(result.labels < 0))
+    if n_noise:
+        return f"{n_noise:,} of {n:,} rows ({n_noise / n:.1%}) are noise."
+    text = "No noise detected; see the noise scores for the least typical rows."
+    return text + " Note: very heavy noise can go undetected." * result.clusters.noise_doubt
+
+
+def _agreement(result: Perception) -> str:
+    if result.n_clusters == 1:
+        return "Not applicable to a single cluster."
+    return (
+        "Spectral clustering on spanning trees, an independent method, assigns "
+        f"{result.clusters.same_fraction:.1%} of the non-noise rows to the same cluster "
+        f"(ARI {result.clusters.adjusted_rand:.2f})."
     )
 
 
-def _score_table(found: Perception) -> str:
-    assert found.scores is not None
-    head = [f"against {found.data.label_name}", "clusters", "noise", "accuracy", "NMI", "ARI"]
-    return format_rows(
-        [
-            head,
-            *(
-                [
-                    row["method"],
-                    str(row["clusters"]),
-                    f"{row['noise']:.0%}",
-                    f"{row['accuracy']:.1%}",
-                    f"{row['mutual_information']:.3f}",
-                    f"{row['adjusted_rand']:.3f}",
-                ]
-                for row in found.scores.table
-            ),
-        ]
+def _dimension(result: Perception) -> str:
+    near, d = result.neighborhoods, result.data.points.shape[1]
+    if not np.isfinite(near.dimension):
+        return "Too few distinct rows to estimate."
+    two_nn = near.dimension_two_nearest
+    second = f"; TwoNN estimate {two_nn:.1f}" if np.isfinite(two_nn) else ""
+    columns = plural(d, "column")
+    return (
+        f"About {near.dimension:.1f} (of {columns}; maximum likelihood, 5–20 neighbours){second}."
     )
 
 
-def cluster_name(label: int) -> str:
-    """The name of a cluster, or of noise."""
-    return "noise" if label < 0 else f"cluster {label}"
-
-
-def telling(columns: list[dict[str, Any]]) -> str:
-    """The columns that tell a cluster from the rest, in words."""
-    words = [
-        f"{part['column']} {'high' if part['deviations'] > 0 else 'low'} ({part['deviations']:+.1f})"
-        for part in columns
-        if abs(part["deviations"]) >= NEAR
-    ]
-    return ", ".join(words) or "near the mean in every column"
-
-
-def _left_last(rows: list[list[str]]) -> str:
-    """Aligned columns, the last to the left."""
-    front = format_rows([row[:-1] for row in rows]).splitlines()
-    return "\n".join(f"{line}  {row[-1]}".rstrip() for line, row in zip(front, rows, strict=True))
+def _hubs(result: Perception) -> str:
+    near = result.neighborhoods
+    verb = "is" if near.n_orphans == 1 else "are"
+    text = (
+        f"{plural(near.n_orphans, 'row')} {verb} not among the {NEIGHBORS} nearest neighbours of any "
+        f"other row; the largest hub appears in {int(near.occurrences.max()):,} neighbour lists "
+        f"(skewness {near.skewness:.2f}{', a few strong hubs' * (near.skewness > HUB_SKEWNESS)})."
+    )
+    if near.context > NEIGHBORS:
+        text += (
+            f" Because of this, neighbourhoods of {near.context} points were used for clustering."
+        )
+    return text

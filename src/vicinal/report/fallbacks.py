@@ -1,4 +1,4 @@
-"""What stands in for a step that failed, so that the steps after it and the report can go on."""
+"""Neutral results for failed steps, so that later steps and the report can continue."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
-from vicinal.report._steps.clusters import Clusters, cluster_sizes, shared_rows
+from vicinal.report._steps.clusters import Clusters, cluster_sizes, contingency_table
 from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.maps import ABOUT, Maps, principal_plane
@@ -15,60 +15,60 @@ from vicinal.report._steps.neighborhoods import Neighborhoods
 from vicinal.report._steps.smoothing import Smoothing
 
 
-def no_neighborhoods(scene: SharedInputs) -> Neighborhoods:
-    """Nothing known of neighbours."""
+def no_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
+    """No neighbour statistics."""
     return Neighborhoods(
         dimension=float("nan"),
         dimension_curve=np.empty((0, 2)),
         dimension_two_nearest=float("nan"),
-        occurrences=np.zeros(scene.n, dtype=np.int64),
+        occurrences=np.zeros(inputs.n, dtype=np.int64),
         skewness=0.0,
         n_orphans=0,
-        context=min(NEIGHBORS, scene.n - 1),
+        context=min(NEIGHBORS, inputs.n - 1),
         hubs=np.empty(0, dtype=np.int64),
-        duplicate_of=np.full(scene.n, -1),
+        duplicate_of=np.full(inputs.n, -1),
         n_duplicates=0,
     )
 
 
-def no_count(wanted: int | str) -> ClusterCount:
-    """The number that was asked for, or one cluster."""
-    number = wanted if isinstance(wanted, int) else 1
+def no_count(requested: int | str) -> ClusterCount:
+    """The requested number of clusters, or one."""
+    number = requested if isinstance(requested, int) else 1
     why = "the number of clusters could not be determined"
     return ClusterCount(number, why, np.empty(0), np.empty(0), np.empty((0, 2)), 0)
 
 
-def no_clusters(scene: SharedInputs, data: CleanTable) -> Clusters:
-    """All rows in one cluster, none of them noise."""
-    labels, score = np.zeros(scene.n, dtype=np.int64), np.zeros(scene.n)
+def no_clusters(inputs: SharedInputs, data: CleanTable) -> Clusters:
+    """One cluster without noise."""
+    labels, score = np.zeros(inputs.n, dtype=np.int64), np.zeros(inputs.n)
     return Clusters(
         labels=labels,
         tree_labels=labels,
-        sought=1,
+        n_requested=1,
         noise_score=score,
         noise_threshold=1.0,
         noise_doubt=False,
         adjusted_rand=0.0,
         mutual_information=0.0,
-        same_share=0.0,
-        shared=shared_rows(labels, labels),
+        same_fraction=0.0,
+        contingency=contingency_table(labels, labels),
         sizes=cluster_sizes(labels, labels, score, data),
     )
 
 
 def no_comparison() -> GraphComparison:
-    """No graph."""
+    """No graphs."""
     return GraphComparison([], [], 0)
 
 
-def only_principal(scene: SharedInputs) -> Maps:
-    """The one map that needs no graph."""
-    return Maps({"principal": principal_plane(scene.points)}, {"principal": ABOUT["principal"]})
+def only_principal(inputs: SharedInputs) -> Maps:
+    """The map that needs no graph."""
+    return Maps({"principal": principal_plane(inputs.points)}, {"principal": ABOUT["principal"]})
 
 
-def no_smoothing(scene: SharedInputs) -> Smoothing:
-    """Every row nearest to itself."""
-    rows = np.arange(scene.n)
+def no_smoothing(inputs: SharedInputs) -> Smoothing:
+    """Every row is its own nearest row."""
+    rows = np.arange(inputs.n)
     unknown = float("nan")
     return Smoothing(
         t=unknown,
@@ -76,9 +76,9 @@ def no_smoothing(scene: SharedInputs) -> Smoothing:
         rows=rows,
         before=rows[:, None],
         after=rows[:, None],
-        before_distances=np.zeros((scene.n, 1)),
-        after_similarities=np.ones((scene.n, 1)),
-        stand_in=rows,
+        before_distances=np.zeros((inputs.n, 1)),
+        after_similarities=np.ones((inputs.n, 1)),
+        nearest_sampled=rows,
         shown=rows[:2],
         matrix_before=np.eye(2),
         matrix_after=np.eye(2),
@@ -88,5 +88,5 @@ def no_smoothing(scene: SharedInputs) -> Smoothing:
 
 
 def no_exemplars() -> Exemplars:
-    """No row is listed."""
+    """No rows are listed."""
     return Exemplars([], [])

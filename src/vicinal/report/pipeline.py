@@ -1,19 +1,20 @@
-"""`perceive`: every step from a table to what is in it."""
+"""`perceive`: run every analysis step on a table."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from threadpoolctl import threadpool_limits
 
 from vicinal import __version__
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import n_threads
+from vicinal._core.tables import RawTable
 from vicinal._core.validation import check_choice, check_count
 from vicinal.report import fallbacks
 from vicinal.report._checkpoints import CheckpointedRunner, fingerprint_of
-from vicinal.report._preprocessing import CleanTable, RawTable, prepare, source_of
+from vicinal.report._preprocessing import CleanTable, prepare, raw_table
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.clusters import Clusters, find_clusters
 from vicinal.report._steps.exemplars import Exemplars, pick_exemplars
@@ -25,7 +26,12 @@ from vicinal.report._steps.neighborhoods import Neighborhoods, find_neighborhood
 from vicinal.report._steps.smoothing import Smoothing, smooth
 from vicinal.report.result import Origin, Perception
 
-SAMPLE = 2000
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from vicinal._core.types import ArrayLike, NJobs, RandomStateLike
+
+N_SAMPLE = 2000
 STEPS = [
     "neighbour structure",
     "number of clusters",
@@ -33,74 +39,70 @@ STEPS = [
     "graphs compared",
     "maps",
     "smoothing",
-    "typical and odd rows",
+    "typical and atypical rows",
 ]
 
 
 def perceive(
     X: Any,
     *,
-    labels: Any = None,
-    ids: Any = None,
-    images: Any = None,
-    n_clusters: int | str = "auto",
-    scaling: str = "auto",
-    sample: int = SAMPLE,
-    random_state: Any = 0,
-    n_jobs: int | None = -1,
+    labels: ArrayLike | str | None = None,
+    ids: ArrayLike | str | None = None,
+    images: ArrayLike | None = None,
+    n_clusters: int | Literal["auto"] = "auto",
+    scaling: Literal["auto", "none", "standard"] = "auto",
+    sample: int = N_SAMPLE,
+    random_state: RandomStateLike = 0,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
-    resume: Any = None,
+    resume: str | PathLike[str] | None = None,
 ) -> Perception:
-    """Find what is in a table: its connections, clusters, noise, typical and odd rows, and how sure that is.
+    """Analyse the structure of a table: graphs, clusters, noise, typical rows, and their reliability.
 
     Parameters
     ----------
     X : array (n, d), (n, height, width) or DataFrame
-        Columns of a DataFrame that are not numbers are set aside and named. Missing and infinite values
-        are replaced by the median of their column and counted, constant columns dropped and named.
+        Non-numeric columns of a DataFrame are set aside. Missing and infinite values are replaced by the
+        median of their column; constant columns are dropped. The report lists all of this.
     labels : array (n,) or str, optional
-        Known classes, or the name of their column, to score the clusters against. Nothing else looks
-        at them.
+        Known classes, or the name of their column. They are only used to score the clusters.
     ids : array (n,) or str, optional
-        Names of the rows, or of the column that holds them; row numbers by default.
+        Names of the rows, or the name of their column; row numbers by default.
     images : array (n, height, width), optional
-        Grey levels of a picture a row, which the report shows.
+        One grey-level image per row, shown in the report.
     n_clusters : int or "auto", default="auto"
-        Number of clusters, noise not counted.
+        Number of clusters, not counting noise.
     scaling : {"auto", "none", "standard"}, default="auto"
-        "auto" standardises columns unless their ranges are those of one unit.
+        "auto" standardises columns whose ranges differ by more than a factor of 10.
     sample : int, default=2000
-        Views that look at all pairs of rows take so many of them, drawn at random, if there are more.
-        Clusters, noise scores and maps always cover all rows.
-    random_state : int, RandomState or None, default=0
-        Seed of all chance.
+        Number of rows sampled for pairwise views; clusters, noise scores and maps always use all rows.
+    random_state : int, Generator, RandomState or None, default=0
+        Random seed.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0, tell each step and its time.
-    resume : path, optional
-        Folder in which results of finished steps are kept; a run with the same data and parameters takes
-        them from there.
+        Above 0, print each step and its time.
+    resume : str or Path, optional
+        Folder where finished steps are cached; a run with the same data and parameters reuses them.
 
     Returns
     -------
     Perception
-        Every table and array; prints as a summary, `Perception.to_html` writes the report. A step that
-        fails does not end the run: its error is in ``failures``, and the report shows it in its place.
+        All tables and arrays. It prints as a summary; `Perception.to_html` writes the report. A failed
+        step does not end the run: its error is in ``failures`` and in the report.
 
     Examples
     --------
     >>> import vicinal
     >>> X, arm = vicinal.datasets.make_two_moons(150, noise=0.05, random_state=0)
-    >>> found = vicinal.perceive(X, labels=arm, sample=100)
-    >>> found.n_clusters
+    >>> result = vicinal.perceive(X, labels=arm, sample=100)
+    >>> result.n_clusters
     2
-    >>> found.labels.shape, found.noise_score.shape
+    >>> result.labels.shape, result.noise_score.shape
     ((150,), (150,))
     """
-    source = source_of(X, labels, ids, images)
-    return perceive_source(
-        source,
+    return perceive_table(
+        raw_table(X, labels, ids, images),
         Origin(),
         n_clusters=n_clusters,
         scaling=scaling,
@@ -112,30 +114,30 @@ def perceive(
     )
 
 
-def perceive_source(
-    source: RawTable,
+def perceive_table(
+    table: RawTable,
     origin: Origin,
     *,
     n_clusters: int | str = "auto",
     scaling: str = "auto",
-    sample: int = SAMPLE,
+    sample: int = N_SAMPLE,
     random_state: Any = 0,
     n_jobs: int | None = -1,
     verbose: int = 0,
     folder: Path | None = None,
 ) -> Perception:
-    """`perceive` of a table that is known to come from ``origin``."""
+    """`perceive` for a table whose ``origin`` is known."""
     if isinstance(n_clusters, str):
         check_choice(n_clusters, "n_clusters", ("auto",))
     check_count(sample, "sample", low=50)
     n_threads(n_jobs)
-    data = prepare(source, scaling)
+    data = prepare(table, scaling)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."
         n_clusters = check_count(
             n_clusters, "n_clusters", high=len(data.points) // 3, remedy=remedy
         )
-    # An int is kept as it is, so that the same number does the same in the snippet of the report.
+    # An int is passed on unchanged, so that the snippet of the report can use it.
     seed = random_state if isinstance(random_state, int) else seed_from(random_state)
     parameters = {
         "n_clusters": n_clusters,
@@ -148,59 +150,59 @@ def perceive_source(
         [data.points, data.labels], {**parameters, "version": __version__, "names": data.names}
     )
     step = CheckpointedRunner(names, folder, fingerprint, verbose)
-    scene = SharedInputs(data.points, sample, seed, n_jobs, verbose)
-    # Threads are ours, over blocks; those inside matrix products would add in another order each time,
-    # and on many small problems they only wait for each other.
+    requested = None if isinstance(n_clusters, str) else n_clusters
+    inputs = SharedInputs(data.points, sample, seed, n_jobs, verbose, n_clusters=requested)
+    # Threads inside matrix products would change the order of summation, and slow down small problems.
     with threadpool_limits(limits=1):
-        found = _walk(step, scene, data, n_clusters)
+        results = run_steps(step, inputs, data, n_clusters)
     return Perception(
         data=data,
         parameters=parameters,
         seconds=step.seconds,
         failures=step.failures,
         origin=origin,
-        **found,
+        **results,
     )
 
 
-def _walk(
-    step: CheckpointedRunner, scene: SharedInputs, data: CleanTable, wanted: int | str
+def run_steps(
+    step: CheckpointedRunner, inputs: SharedInputs, data: CleanTable, requested: int | str
 ) -> dict[str, Any]:
-    """All steps in their order; what each found, by the name it has in a `Perception`."""
+    """Run all steps in order; results by attribute of `Perception`."""
     neighborhoods = step(
         "neighbour structure",
         Neighborhoods,
-        lambda: find_neighborhoods(scene),
-        lambda: fallbacks.no_neighborhoods(scene),
+        lambda: find_neighborhoods(inputs),
+        lambda: fallbacks.no_neighborhoods(inputs),
     )
     count = step(
         "number of clusters",
         ClusterCount,
-        lambda: count_clusters(scene, wanted),
-        lambda: fallbacks.no_count(wanted),
+        lambda: count_clusters(inputs, requested),
+        lambda: fallbacks.no_count(requested),
     )
     clusters = step(
         "clusters and noise",
         Clusters,
-        lambda: find_clusters(scene, data, count.n_clusters),
-        lambda: fallbacks.no_clusters(scene, data),
+        lambda: find_clusters(inputs, data, count.n_clusters),
+        lambda: fallbacks.no_clusters(inputs, data),
     )
     labels, score = clusters.labels, clusters.noise_score
     compared = step(
         "graphs compared",
         GraphComparison,
-        lambda: compare_graphs(scene, labels),
+        lambda: compare_graphs(inputs, labels),
         fallbacks.no_comparison,
     )
-    maps = step("maps", Maps, lambda: draw_maps(scene), lambda: fallbacks.only_principal(scene))
+    maps = step("maps", Maps, lambda: draw_maps(inputs), lambda: fallbacks.only_principal(inputs))
     smoothing = step(
         "smoothing",
         Smoothing,
-        lambda: smooth(scene, labels, score),
-        lambda: fallbacks.no_smoothing(scene),
+        lambda: smooth(inputs, labels, score),
+        lambda: fallbacks.no_smoothing(inputs),
     )
     exemplars = step(
-        "typical and odd rows",
+        "typical and atypical rows",
         Exemplars,
         lambda: pick_exemplars(labels, score),
         fallbacks.no_exemplars,
@@ -211,7 +213,7 @@ def _walk(
         scores = step(
             "scores against labels",
             LabelScores,
-            lambda: score_against(classes, scene, clusters, count.n_clusters),
+            lambda: score_against(classes, inputs, clusters, count.n_clusters),
             lambda: LabelScores([], 0, 0),
         )
     return {

@@ -1,10 +1,10 @@
-"""`Perception`: all that was found in a table, as arrays, as a frame, as words and as a page."""
+"""`Perception`: everything that was found in a table, as arrays, DataFrame, text and HTML."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,44 +19,59 @@ from vicinal.report._steps.n_clusters import ClusterCount
 from vicinal.report._steps.neighborhoods import Neighborhoods
 from vicinal.report._steps.smoothing import Smoothing
 
+if TYPE_CHECKING:
+    from os import PathLike
+
 
 class Origin(NamedTuple):
-    """Where a table comes from: its name, the command, and lines of Python that read it as ``X``."""
+    """Origin of a table: its name, the command, and lines of Python that read it as ``X``."""
 
-    title: str = "a table"
+    title: str = "Table"
     command: str | None = None
     reading: list[str] | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class Perception:
-    """What `vicinal.perceive` found.
+    """Result of `vicinal.perceive`.
 
-    Attributes
+    Printing it shows a summary; a notebook shows the report.
+
+    Parameters
     ----------
-    data : Prepared
-        The table as it was analysed, and what was done to it.
+    data : CleanTable
+        The analysed table, and what was done to it.
     neighborhoods : Neighborhoods
-        Intrinsic dimension, hubs, duplicates.
+        Intrinsic dimension, hubs and duplicates.
     count : ClusterCount
-        Number of clusters, with the curves it was read from.
+        Number of clusters and the evidence for it.
     clusters : Clusters
-        Clusters of every row by two methods, their agreement, noise scores.
+        Clusters of every row by two methods, their agreement, and noise scores.
     graphs : GraphComparison
+        Six graphs of the rows, compared.
     maps : Maps
-        Coordinates of every row in the plane, by several methods.
+        Coordinates of every row in the plane by several methods.
     smoothing : Smoothing
         Similarities before and after self-smoothing.
     exemplars : Exemplars
-        Typical and odd rows.
+        Typical and atypical rows.
     scores : LabelScores or None
-        With labels: each method against them.
+        Every method scored against known labels; None without labels.
     parameters : dict
+        Parameters of the run.
     seconds : dict
-        Time that each step took.
+        Time per step.
     failures : dict
-        The error of each step that failed; what the step would have found is left neutral.
+        Error message of each failed step, whose result is a neutral placeholder.
     origin : Origin
+        Name of the table and how to read it.
+
+    Examples
+    --------
+    >>> import vicinal
+    >>> X, _ = vicinal.datasets.make_two_moons(100, noise=0.05, random_state=0)
+    >>> vicinal.perceive(X, n_clusters=2, sample=50)
+    Perception(100 rows, 2 columns, 2 clusters, 0 noise rows)
     """
 
     data: CleanTable
@@ -74,7 +89,18 @@ class Perception:
     origin: Origin
 
     def failure(self, *steps: str) -> str | None:
-        """That one of these steps failed, in words; None if none did."""
+        """Describe the failure of the first of these steps that failed.
+
+        Parameters
+        ----------
+        *steps : str
+            Names of steps.
+
+        Returns
+        -------
+        str or None
+            A sentence; None if all of them succeeded.
+        """
         for step in steps:
             if step in self.failures:
                 return f"The step {step!r} failed: {self.failures[step]}"
@@ -82,31 +108,33 @@ class Perception:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters that were found; ``count.n_clusters`` were looked for."""
+        """Number of clusters found; ``count.n_clusters`` is the number looked for."""
         return int(self.labels.max()) + 1
 
     @property
     def labels(self) -> np.ndarray:
-        """Cluster of every row, -1 for noise."""
+        """Cluster of every row; -1 is noise."""
         return self.clusters.labels
 
     @property
     def noise_score(self) -> np.ndarray:
-        """From 0, at home in the structure, to 1."""
+        """Noise score of every row, from 0 (typical) to 1 (outside the structure)."""
         return self.clusters.noise_score
 
     def to_frame(self) -> Any:
-        """A row for each row of the table: id, cluster, noise score, and its place in every map.
+        """Tabulate id, cluster, noise score and map coordinates, one row per row of the table.
 
         Returns
         -------
         pandas.DataFrame
+            Columns ``id``, the label column if there is one, ``cluster``, ``tree_cluster``,
+            ``noise_score``, and two columns per map.
         """
         try:
             import pandas
         except ImportError as error:
             raise MissingDependencyError(
-                "to_frame needs pandas: pip install 'vicinal[cli]'."
+                "to_frame requires pandas: pip install 'vicinal[cli]'."
             ) from error
         columns: dict[str, Any] = {"id": self.data.ids}
         if self.data.labels is not None:
@@ -116,39 +144,55 @@ class Perception:
             "tree_cluster": self.clusters.tree_labels,
             "noise_score": self.noise_score,
         }
-        for name, places in self.maps.coordinates.items():
-            for axis, values in zip("xy", places.T, strict=True):
+        for name, coordinates in self.maps.coordinates.items():
+            for axis, values in zip("xy", coordinates.T, strict=True):
                 columns[f"{name.replace(' ', '_')}_{axis}"] = values
         return pandas.DataFrame(columns)
 
-    def to_html(self, path: Any) -> Path:
-        """Write the report: one file that needs no network. All of it is written, or nothing.
+    def to_html(self, path: str | PathLike[str]) -> Path:
+        """Write the report as one self-contained HTML file.
+
+        The file is replaced only when all of it has been written.
 
         Parameters
         ----------
         path : str or Path
+            File to write.
 
         Returns
         -------
         Path
+            The file.
         """
         from vicinal._core.files import atomic_write
         from vicinal.report._html.page import render
 
         path = Path(path)
-        text = render(self)
+        page = render(self)
         with atomic_write(path) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+            unfinished.write_text(page, encoding="utf-8")
         return path
 
     def summary(self) -> str:
-        """What was found, in words and small tables."""
+        """Summarise the findings as text.
+
+        Returns
+        -------
+        str
+            Sentences and small tables for a terminal.
+        """
         from vicinal.report._summary_text import summary
 
         return summary(self)
 
     def snippet(self) -> str:
-        """Lines of Python that get the same clusters."""
+        """Write Python code that reproduces the clusters.
+
+        Returns
+        -------
+        str
+            Code that uses the estimator only.
+        """
         from vicinal.report._snippet import snippet
 
         return snippet(self)
@@ -160,3 +204,8 @@ class Perception:
         n, d = self.data.points.shape
         noise = int(np.count_nonzero(self.labels < 0))
         return f"Perception({n:,} rows, {d:,} columns, {self.n_clusters} clusters, {noise:,} noise rows)"
+
+    def _repr_html_(self) -> str:
+        from vicinal.report._html.page import render_inline
+
+        return render_inline(self)

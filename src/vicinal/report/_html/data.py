@@ -1,4 +1,4 @@
-"""Numbers for the interactive part of the report, packed small: 100,000 rows stay a few megabytes."""
+"""Data for the interactive part of the page, packed compactly: 100,000 rows take a few megabytes."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal.exceptions import MissingDependencyError
-from vicinal.report._summary_text import cluster_name
+from vicinal.report._tables import cluster_name
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
-# Maps whose distances mean something are drawn to scale.
+# Maps whose distances are meaningful are drawn to scale.
 TO_SCALE = ("isomap", "principal")
-# Columns to colour by are left out beyond so many values in all, those that tell least first.
+# Total number of values of the columns offered as colours; columns that differ least between clusters
+# are dropped first.
 MAX_VALUES = 2_000_000
-# A column of more different words than this says nothing as colours; known labels are always there.
-MAX_NAMES = 40
-SPRITE_PIXELS = 4_000_000
-SPRITE_SIDE = 32
+# Text columns with more categories than this are not offered as colours; known labels always are.
+MAX_CATEGORIES = 40
+MAX_SPRITE_PIXELS = 4_000_000
+MAX_SPRITE_SIDE = 32
 
 
-def payload(found: Perception) -> dict[str, Any]:
-    """Everything that the scripts of the report draw, ready for JSON."""
-    data = found.data
-    relabel_by_first_occurrence = data.ids == [str(i) for i in range(len(data.ids))]
+def payload(result: Perception) -> dict[str, Any]:
+    """Everything that the scripts of the page draw, ready for JSON."""
+    data = result.data
+    are_row_numbers = data.ids == [str(i) for i in range(len(data.ids))]
     return {
         "n": len(data.ids),
-        "ids": None if relabel_by_first_occurrence else data.ids,
-        "maps": [_map(found, name) for name in found.maps.coordinates],
-        "colours": list(_colours(found)),
-        "nearest": _nearest(found),
-        "matrices": _matrices(found),
-        "sprites": _sprites(found),
+        "ids": None if are_row_numbers else data.ids,
+        "maps": [_map(result, name) for name in result.maps.coordinates],
+        "colours": list(_colours(result)),
+        "nearest": _nearest(result),
+        "matrices": _matrices(result),
+        "sprites": _sprites(result),
     }
 
 
-def columns_by_contrast(found: Perception) -> np.ndarray:
-    """Columns in the order of how much of their variance lies between clusters, the most first."""
-    values, labels = found.data.points, found.labels
+def columns_by_contrast(result: Perception) -> np.ndarray:
+    """Columns sorted by the fraction of their variance between clusters, largest first."""
+    values, labels = result.data.points, result.labels
     known = labels >= 0
     counts = np.bincount(labels[known])
     means = np.stack([np.bincount(labels[known], column) for column in values[known].T]) / counts
-    # Units of the deviation keep large and small columns comparable.
-    centre, spread = values[known].mean(axis=0), values[known].std(axis=0)
-    apart = ((means - centre[:, None]) / np.where(spread > 0, spread, 1.0)[:, None]) ** 2
-    return np.argsort(-(apart @ counts), kind="stable")
+    centre, std = values[known].mean(axis=0), values[known].std(axis=0)
+    z_scores = (means - centre[:, None]) / np.where(std > 0, std, 1.0)[:, None]
+    return np.argsort(-(z_scores**2 @ counts), kind="stable")
 
 
-def _map(found: Perception, name: str) -> dict[str, Any]:
-    places = found.maps.coordinates[name]
-    low, span = places.min(axis=0), np.ptp(places, axis=0)
+def _map(result: Perception, name: str) -> dict[str, Any]:
+    points = result.maps.coordinates[name]
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
     whole = np.where(span > 0, span, 1.0)
-    steps = np.where(span > 0, (places - low) / whole, 0.5) * 65535
+    steps = np.where(span > 0, (points - low) / whole, 0.5) * 65535
     ratio = float(whole[0] / whole[1]) if name in TO_SCALE and (span > 0).all() else None
     return {
         "name": name,
-        "about": found.maps.about[name],
+        "about": result.maps.about[name],
         "x": _packed(np.round(steps[:, 0]), np.uint16),
         "y": _packed(np.round(steps[:, 1]), np.uint16),
         "ratio": ratio,
     }
 
 
-def _colours(found: Perception) -> Iterator[dict[str, Any]]:
-    data, clusters = found.data, found.clusters
+def _colours(result: Perception) -> Iterator[dict[str, Any]]:
+    data, clusters = result.data, result.clusters
     width = int(max(clusters.labels.max(), clusters.tree_labels.max())) + 1
     names = [cluster_name(label) for label in range(width)]
     yield _categories("cluster", clusters.labels, names)
@@ -76,63 +76,63 @@ def _colours(found: Perception) -> Iterator[dict[str, Any]]:
     if data.labels is not None:
         words, codes = np.unique(data.labels, return_inverse=True)
         named = words[words != ""].tolist()
-        # The empty word, which is none, comes first.
+        # The empty string (no label) sorts first and becomes -1.
         codes = codes - (len(words) - len(named))
         yield _categories(f"known {data.label_name}", codes, named, "no label")
     yield _categories("cluster on spanning trees", clusters.tree_labels, names)
-    yield _numbers("lists of neighbours it is in", found.neighborhoods.occurrences)
+    yield _numbers("occurrences in neighbour lists", result.neighborhoods.occurrences)
     for name, column in data.others.items():
-        words, codes = _words(column)
-        if len(words) <= MAX_NAMES:
+        words, codes = _category_codes(column)
+        if len(words) <= MAX_CATEGORIES:
             yield _categories(name, codes, words.tolist())
-    for j in sorted(columns_by_contrast(found)[: _n_offered(found)]):
+    for j in sorted(columns_by_contrast(result)[: _n_offered(result)]):
         yield _numbers(data.names[j], data.values[:, j])
 
 
-def not_offered(found: Perception) -> list[str]:
-    """Columns that the map cannot be coloured by, in words, and why."""
-    data = found.data
-    counts = {name: len(_words(column)[0]) for name, column in data.others.items()}
+def unavailable_colours(result: Perception) -> list[str]:
+    """Which columns the map cannot be coloured by, and why."""
+    data = result.data
+    counts = {name: len(_category_codes(column)[0]) for name, column in data.others.items()}
     notes = [
-        f"{name!r} is not among the colours of the map: it has {count:,} different words"
+        f"{name!r} is not available as a map colour: it has {count:,} distinct values"
         for name, count in counts.items()
-        if count > MAX_NAMES
+        if count > MAX_CATEGORIES
     ]
-    most, width = _n_offered(found), len(data.names)
+    most, width = _n_offered(result), len(data.names)
     if most < width:
         notes.append(
-            f"the map can be coloured by {most:,} of {width:,} numeric columns, those in which "
-            "clusters differ most"
+            f"the map can be coloured by {most:,} of {width:,} numeric columns, those that differ "
+            "most between clusters"
         )
     return notes
 
 
-def _n_offered(found: Perception) -> int:
-    return min(len(found.data.names), max(1, MAX_VALUES // len(found.data.ids)))
+def _n_offered(result: Perception) -> int:
+    return min(len(result.data.names), max(1, MAX_VALUES // len(result.data.ids)))
 
 
-def _words(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _category_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(np.array([str(value) for value in column]), return_inverse=True)
 
 
 def _categories(
     name: str, codes: np.ndarray, names: list[str], none: str = "noise"
 ) -> dict[str, Any]:
-    """Codes from -1 (``none``) on, stored from 0 on in as few bytes as they need."""
+    """Codes from -1 (``none``) up, stored from 0 up in as few bytes as possible."""
     kind = np.min_scalar_type(len(names))
     packed = _packed(codes + 1, kind)
     return {"name": name, "names": names, "none": none, "bytes": kind.itemsize, "codes": packed}
 
 
 def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
-    """The values as they are, and the range that colours span: a few extreme ones must not take it all."""
-    low, high = 2.0 * np.quantile(values / 2.0, [0.01, 0.99])  # differences of halves are finite
+    """Values, and a range of colours that a few outliers do not dominate."""
+    low, high = 2.0 * np.quantile(values / 2.0, [0.01, 0.99])  # halved to avoid overflow
     if high <= low:
         low, high = values.min(), values.max()
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     whole = bool((values == np.round(values)).all())
-    # Numbers too large, too small or too long for four bytes take eight.
+    # Values that do not fit into float32 are stored as float64.
     kind = np.float32 if np.allclose(single, values, 0 if whole else 1e-6, 0) else np.float64
     return {
         "name": name,
@@ -143,34 +143,31 @@ def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _nearest(found: Perception) -> dict[str, Any]:
-    smoothing = found.smoothing
-    whole = len(smoothing.rows) == len(smoothing.stand_in)
+def _nearest(result: Perception) -> dict[str, Any]:
+    smoothing = result.smoothing
+    whole = len(smoothing.rows) == len(smoothing.nearest_sampled)
     return {
         "k": smoothing.before.shape[1],
         "rows": None if whole else _packed(smoothing.rows, np.uint32),
-        "standIn": None if whole else _packed(smoothing.stand_in, np.uint32),
+        "nearestSampled": None if whole else _packed(smoothing.nearest_sampled, np.uint32),
         "before": _packed(smoothing.before, np.uint32),
         "after": _packed(smoothing.after, np.uint32),
     }
 
 
-def _matrices(found: Perception) -> dict[str, Any]:
-    smoothing = found.smoothing
+def _matrices(result: Perception) -> dict[str, Any]:
+    smoothing = result.smoothing
     before, after = map(brightness, (smoothing.matrix_before, smoothing.matrix_after))
     return {
         "size": len(smoothing.shown),
-        "clusters": _packed(found.labels[smoothing.shown] + 1, np.uint32),
+        "clusters": _packed(result.labels[smoothing.shown] + 1, np.uint32),
         "before": _packed(before, np.uint8),
         "after": _packed(after, np.uint8),
     }
 
 
 def brightness(matrix: np.ndarray) -> np.ndarray:
-    """Similarities as levels from 0 to 255, by their logarithms: most are small, but not equally so.
-
-    Black is the median of all pairs or less, so that what is shown stands out against what is usual.
-    """
+    """Similarities as levels from 0 to 255 on a logarithmic scale that starts at the median pair."""
     pairs = matrix[~np.eye(len(matrix), dtype=bool)]
     with np.errstate(divide="ignore"):
         logs = np.log10(np.clip(matrix, 0.0, 1.0))
@@ -178,22 +175,22 @@ def brightness(matrix: np.ndarray) -> np.ndarray:
     return np.round(255 * np.clip(1.0 - logs / dark, 0.0, 1.0))
 
 
-def _sprites(found: Perception) -> dict[str, Any] | None:
-    """All small pictures of the rows in one; of the rows that are listed, where they are too many."""
-    images = found.data.images
+def _sprites(result: Perception) -> dict[str, Any] | None:
+    """Thumbnails of the rows on one sheet; only of listed rows where there are too many."""
+    images = result.data.images
     if images is None:
         return None
     try:
         from PIL import Image
     except ImportError as error:
         raise MissingDependencyError(
-            "images in a report need Pillow: pip install 'vicinal[cli]'."
+            "images in a report require Pillow: pip install 'vicinal[cli]'."
         ) from error
-    step = max(1, -(-max(images.shape[1:]) // SPRITE_SIDE))
+    step = max(1, -(-max(images.shape[1:]) // MAX_SPRITE_SIDE))
     height, width = images[:1, ::step, ::step].shape[1:]
     rows = np.arange(len(images))
-    if len(images) * height * width > SPRITE_PIXELS:
-        rows = _listed_rows(found)[: SPRITE_PIXELS // (height * width)]
+    if len(images) * height * width > MAX_SPRITE_PIXELS:
+        rows = _listed_rows(result)[: MAX_SPRITE_PIXELS // (height * width)]
     small = images[rows, ::step, ::step].astype(np.float64)
     small = np.where(np.isfinite(small), small, 0.0)
     low, span = small.min(), np.ptp(small)
@@ -214,15 +211,15 @@ def _sprites(found: Perception) -> dict[str, Any] | None:
     }
 
 
-def _listed_rows(found: Perception) -> np.ndarray:
-    picked = [found.exemplars.noise]
-    for cluster in found.exemplars.clusters:
-        picked += [cluster["typical"], cluster["odd"]]
+def _listed_rows(result: Perception) -> np.ndarray:
+    picked = [result.exemplars.noise]
+    for cluster in result.exemplars.clusters:
+        picked += [cluster["typical"], cluster["atypical"]]
     first = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in picked]))
-    return np.concatenate([first, np.setdiff1d(found.smoothing.rows, first)])
+    return np.concatenate([first, np.setdiff1d(result.smoothing.rows, first)])
 
 
 def _packed(values: np.ndarray, dtype: Any) -> str:
-    # Browsers run on little-endian machines.
+    # Typed arrays in browsers are little-endian.
     whole = np.ascontiguousarray(values.astype(np.dtype(dtype).newbyteorder("<")))
     return base64.b64encode(whole.tobytes()).decode()

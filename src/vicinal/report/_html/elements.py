@@ -1,12 +1,17 @@
-"""Pieces of a page: tables, figures with a sentence, and chips in the colour of a cluster."""
+"""Elements of the page: sections, figures with captions, tables, cluster chips."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vicinal.report._summary_text import cluster_name
+from vicinal.report._tables import cluster_name
+
+if TYPE_CHECKING:
+    from vicinal.report._tables import Column, Record, Table
+
+N_COLOURS = 12
 
 
 class Html(str):
@@ -16,63 +21,83 @@ class Html(str):
 
 
 def text(value: Any) -> Html:
-    """Anything as markup: what is not markup yet is escaped, so that no id can become a script."""
+    """Anything as markup; whatever is not `Html` is escaped, so that no id can inject a script."""
     return value if isinstance(value, Html) else Html(escape(str(value), quote=True))
 
 
 def section(anchor: str, heading: str, *parts: str) -> Html:
-    """A part of the page with an address."""
+    """A section of the page with an anchor."""
     return Html(f'<section id="{anchor}"><h2>{text(heading)}</h2>{"".join(parts)}</section>')
 
 
-def sentence(words: str) -> Html:
+def paragraph(words: str) -> Html:
     """A paragraph."""
     return Html(f"<p>{text(words)}</p>")
 
 
-def figure(content: str, caption: str, wide: bool = False) -> Html:
-    """A figure, and the sentence that says what it shows."""
-    kind = ' class="wide"' if wide else ""
-    return Html(f"<figure{kind}>{content}<figcaption>{text(caption)}</figcaption></figure>")
+def figure(content: str, caption: str) -> Html:
+    """A figure with its caption."""
+    return Html(f"<figure>{content}<figcaption>{text(caption)}</figcaption></figure>")
 
 
-def row_of(*figures: str) -> Html:
-    """Figures side by side where there is room."""
+def side_by_side(*figures: str) -> Html:
+    """Figures next to each other on wide screens."""
     return Html(f'<div class="figures">{"".join(figures)}</div>')
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str) -> Html:
-    """A table that scrolls by itself on narrow screens; numbers to the right."""
-    names = "".join(f"<th>{text(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
+    """A table that scrolls horizontally on narrow screens; ``ids`` are names for "row" columns."""
+    head = "".join(f"<th{_kind(column)}>{text(column.heading)}</th>" for column in table.columns)
+    largest = {
+        column.key: max(record[column.key] for record in table.records)
+        for column in table.columns
+        if column.kind == "bar"
+    }
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{_kind(column)}>{_cell(column, record, ids, largest)}</td>"
+            for column in table.columns
+        )
+        + "</tr>"
+        for record in table.records
+    )
     return Html(
-        f'<figure class="wide"><div class="scroll"><table><thead><tr>{names}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div><figcaption>{text(caption)}</figcaption></figure>"
+        f'<figure class="wide"><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div><figcaption>{text(table.caption)}</figcaption></figure>"
     )
 
 
 def chip(label: int) -> Html:
-    """The name of a cluster in its colour."""
-    kind = "noise" if label < 0 else f"k{label % 12}"
-    return Html(f'<span class="chip {kind}">{cluster_name(label)}</span>')
+    """Name of a cluster in its colour."""
+    return Html(f'<span class="chip {_colour(label)}">{cluster_name(label)}</span>')
 
 
-def bar(share: float, label: int) -> Html:
-    """A bar as long as a share."""
-    kind = "noise" if label < 0 else f"k{label % 12}"
-    return Html(f'<span class="bar {kind}" style="width:{100 * share:.1f}%"></span>')
-
-
-def shade(value: Any, share: float) -> Html:
-    """A number on a ground whose colour is stronger the larger the share."""
-    return Html(f'<span class="shade" style="--share:{share:.3f}">{text(value)}</span>')
-
-
-def row_link(row: int, name: str) -> Html:
-    """A row that can be shown in the map."""
+def row_button(row: int, name: str) -> Html:
+    """A button that shows a row on the map."""
     return Html(f'<button type="button" class="row" data-row="{row}">{text(name)}</button>')
 
 
-def _cell(value: Any) -> str:
-    is_number = not isinstance(value, Html) and str(value)[:1] in "0123456789-+."
-    return f"<td{' class=n' if is_number else ''}>{text(value)}</td>"
+def _cell(column: Column, record: Record, ids: Sequence[str], largest: Record) -> Html:
+    value = record[column.key]
+    if column.kind == "cluster":
+        return chip(value)
+    if column.kind == "row":
+        return row_button(value, ids[value])
+    if column.kind == "bar":
+        width = 100 * value / largest[column.key]
+        kind = _colour(record["cluster"])
+        return Html(f'<span class="bar {kind}" style="width:{width:.1f}%"></span>')
+    content = text(column.text(record))
+    if column.shade is None:
+        return content
+    strength = max(column.shade(record), 0.0)
+    return Html(f'<span class="shade" style="--share:{strength:.3f}">{content}</span>')
+
+
+def _kind(column: Column) -> str:
+    return " class=n" if column.kind == "number" and column.shade is None else ""
+
+
+def _colour(label: int) -> str:
+    return "noise" if label < 0 else f"k{label % N_COLOURS}"

@@ -1,4 +1,4 @@
-"""Small figures of the report as SVG, coloured by its style sheet, so that they are sharp on paper too."""
+"""Small SVG figures, coloured by the style sheet of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 48, 12, 12, 40
 
 
 class Curve(NamedTuple):
-    """A line through points (x, y), named in the legend."""
+    """A named line through points (x, y)."""
 
     name: str
     x: np.ndarray
@@ -21,7 +21,7 @@ class Curve(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """A scale from data to pixels."""
+    """Linear or logarithmic scale from data to pixels."""
 
     low: float
     high: float
@@ -30,14 +30,14 @@ class Axis(NamedTuple):
     log: bool = False
 
     def at(self, value: float) -> float:
-        """The pixel of a value."""
+        """Pixel position of a value."""
         low, high, value = (
             (float(np.log10(v)) for v in (self.low, self.high, value))
             if self.log
             else (self.low, self.high, value)
         )
-        share = (value - low) / (high - low) if high > low else 0.5
-        return self.start + share * (self.stop - self.start)
+        fraction = (value - low) / (high - low) if high > low else 0.5
+        return self.start + fraction * (self.stop - self.start)
 
 
 def line_chart(
@@ -50,7 +50,7 @@ def line_chart(
     log_x: bool = False,
     log_y: bool = False,
 ) -> str:
-    """Curves with dots; ``mark`` is a vertical line at a chosen x, ``level`` a horizontal one."""
+    """Curves with dots; ``mark`` is a vertical line at an x, ``level`` a horizontal line at a y."""
     xs = np.concatenate([curve.x for curve in curves])
     ys = np.concatenate([curve.y for curve in curves])
     if level is not None:
@@ -69,24 +69,24 @@ def line_chart(
             f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
         )
     for number, curve in enumerate(curves):
-        places = [(across.at(x), up.at(y)) for x, y in zip(curve.x, curve.y, strict=True)]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        pixels = [(across.at(x), up.at(y)) for x, y in zip(curve.x, curve.y, strict=True)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in pixels)
         dots = "".join(
             f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3"><title>{x:.4g}: {y:.4g}</title></circle>'
-            for (px, py), x, y in zip(places, curve.x, curve.y, strict=True)
+            for (px, py), x, y in zip(pixels, curve.x, curve.y, strict=True)
         )
         parts.append(f'<g class="curve c{number}"><polyline points="{path}"/>{dots}</g>')
     legend = "" if len(curves) == 1 else _legend([curve.name for curve in curves])
-    return _figure("".join(parts), f"{label_y} over {label_x}") + legend
+    return _figure("".join(parts), f"{label_y} by {label_x}") + legend
 
 
 def histogram(
     values: np.ndarray, label_x: str, label_y: str = "rows", *, level: float | None = None
 ) -> str:
-    """Counts of values in equal bins; ``level`` is a vertical line."""
+    """Counts of values in equal bins; ``level`` is a vertical line at a value."""
     bins = min(40, max(5, int(np.sqrt(len(values)))))
     if values.dtype.kind in "iu":
-        # Whole numbers fall between the edges, not on them.
+        # Bin edges lie between integers.
         span = int(np.ptp(values)) + 1
         width = -(-span // bins)
         edges = values.min() - 0.5 + width * np.arange(-(-span // width) + 1)
@@ -109,20 +109,20 @@ def histogram(
     return _figure(f'{axes}<g class="bars">{bars}</g>{line}', f"{label_y} by {label_x}")
 
 
-def ticks(low: float, high: float, log: bool = False, most: int = 6) -> list[float]:
-    """Round values that cover a range."""
+def ticks(low: float, high: float, log: bool = False, max_ticks: int = 6) -> list[float]:
+    """Round tick values within a range."""
     if not high > low:
         return [low]
     if log:
         lowest, highest = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
-        every = max(1, -(-(highest - lowest) // most))
-        # Within a few powers of ten, steps between them are marked too.
+        every = max(1, -(-(highest - lowest) // max_ticks))
+        # A range of few decades also gets ticks within them.
         steps = (1, 2, 5) if highest - lowest <= 2 else (1,)
         marks = [s * 10.0**power for power in range(lowest, highest + 1, every) for s in steps]
         return [mark for mark in marks if low <= mark <= high] or [low, high]
-    step = 10.0 ** np.floor(np.log10((high - low) / most))
+    step = 10.0 ** np.floor(np.log10((high - low) / max_ticks))
     for factor in (1, 2, 5, 10):
-        if (high - low) / (step * factor) <= most:
+        if (high - low) / (step * factor) <= max_ticks:
             step *= factor
             break
     first = np.ceil(low / step - 1e-9)

@@ -1,77 +1,121 @@
-"""The report as one HTML file that asks nothing of the network."""
+"""The report as one self-contained HTML file."""
 
 from __future__ import annotations
 
 import json
+from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vicinal import __version__
 from vicinal.report._html import appendix, sections
 from vicinal.report._html.data import payload
-from vicinal.report._html.elements import Html, section, sentence, text
+from vicinal.report._html.elements import Html, paragraph, section, text
 from vicinal.report._summary_text import CLUSTERING, title
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
-# The steps that a section shows; the map has one view that needs none of them.
+# The steps that each section depends on; one of the maps depends on none.
 STEPS_OF = {
     "clusters": CLUSTERING,
     "agreement": CLUSTERING,
     "noise": CLUSTERING,
-    "rows": (*CLUSTERING, "typical and odd rows"),
+    "rows": (*CLUSTERING, "typical and atypical rows"),
     "similarity": ("smoothing",),
     "graphs": ("graphs compared",),
     "neighbours": ("neighbour structure",),
     "labels": ("scores against labels",),
 }
 SCRIPTS = ("colours.js", "scatter.js", "report.js")
+# Characters of a page that is shown in a notebook, which stores it.
+MAX_INLINE_SIZE = 1_000_000
+FULL_REPORT = (
+    '<section id="full"><p>The map and the similarity matrices of this table are too large to show '
+    'here. Write the full report with <code>to_html("report.html")</code>.</p></section>'
+)
+# Anchor, name in the navigation, and content.
+Section: TypeAlias = tuple[str, str, Html]
 
 
-def render(found: Perception) -> str:
-    """The whole page."""
+def render(result: Perception, *, base: str = "") -> str:
+    """The whole page; ``base`` is markup for the head."""
+    page_sections = [("map", "Map", template_file("map.html")), *_sections(result)]
+    # "</script>" in the data would end the script element.
+    data = json.dumps(payload(result), separators=(",", ":"), allow_nan=False)
+    return _fill(
+        result,
+        page_sections,
+        base=base,
+        data=data.replace("<", "\\u003c"),
+        script="\n".join(map(template_file, SCRIPTS)),
+    )
+
+
+def render_inline(result: Perception) -> str:
+    """An iframe with the page for notebooks; the page of a large table has no map and no matrices."""
+    # Without a base, links to sections would resolve against the address of the notebook.
+    base = Html('<base href="about:srcdoc">\n')
+    page = render(result, base=base)
+    if len(page) > MAX_INLINE_SIZE:
+        static = [part for part in _sections(result) if part[0] != "similarity"]
+        page = _fill(result, [("full", "Full report", Html(FULL_REPORT)), *static], base=base)
+    label = text(f"Report on {title(result)}")
+    return (
+        f'<iframe srcdoc="{escape(page)}" title="{label}" '
+        'style="width:100%;height:720px;border:1px solid #8884;border-radius:8px"></iframe>'
+    )
+
+
+def _sections(result: Perception) -> list[Section]:
+    """Anchor, name and content of every section after the map."""
     parts = [
-        ("map", "Map", part_of_template("map.html")),
-        ("clusters", "Clusters", sections.clusters(found)),
-        ("rows", "Rows", sections.exemplars(found)),
-        ("noise", "Noise", sections.noise(found)),
-        ("similarity", "Similarity", sections.similarity(found)),
-        ("graphs", "Graphs", appendix.graphs(found)),
-        ("neighbours", "Neighbours", appendix.neighbours(found)),
-        ("columns", "Columns", appendix.columns(found)),
-        ("again", "Again", appendix.again(found)),
+        ("clusters", "Clusters", sections.clusters(result)),
+        ("rows", "Rows", sections.exemplars(result)),
+        ("noise", "Noise", sections.noise(result)),
+        ("similarity", "Similarity", sections.similarity(result)),
+        ("graphs", "Graphs", appendix.graphs(result)),
+        ("neighbours", "Neighbours", appendix.neighbours(result)),
+        ("columns", "Columns", appendix.columns(result)),
+        ("reproduce", "Reproduce", appendix.reproduce(result)),
     ]
-    if found.n_clusters > 1:
-        parts.insert(2, ("agreement", "Agreement", sections.agreement(found)))
-    if found.scores is not None:
-        parts.insert(-2, ("labels", "Labels", appendix.labels(found)))
-    parts = [(anchor, name, _or_failure(found, anchor, name, part)) for anchor, name, part in parts]
-    links = "".join(f'<a href="#{anchor}">{name}</a>' for anchor, name, _ in parts)
-    # "<" inside a script could end it.
-    data = json.dumps(payload(found), separators=(",", ":"), allow_nan=False).replace(
-        "<", "\\u003c"
-    )
-    return Template(part_of_template("report.html")).substitute(
-        title=text(title(found)),
-        name=text(found.origin.title),
+    if result.n_clusters > 1:
+        parts.insert(1, ("agreement", "Agreement", sections.agreement(result)))
+    if result.scores is not None:
+        parts.insert(-2, ("labels", "Labels", appendix.labels(result)))
+    return [(anchor, name, _or_failure(result, anchor, name, part)) for anchor, name, part in parts]
+
+
+def _fill(
+    result: Perception,
+    page_sections: list[Section],
+    *,
+    base: str,
+    data: str = "null",
+    script: str = "",
+) -> str:
+    links = "".join(f'<a href="#{anchor}">{name}</a>' for anchor, name, _ in page_sections)
+    return Template(template_file("report.html")).substitute(
+        title=text(title(result)),
+        name=text(result.origin.title),
         version=text(__version__),
-        style=part_of_template("report.css"),
+        base=base,
+        style=template_file("report.css"),
         navigation=links,
-        glance=sections.glance(found),
-        body="".join(part for _, _, part in parts),
+        glance=sections.glance(result),
+        body="".join(content for _, _, content in page_sections),
         data=data,
-        script="\n".join(map(part_of_template, SCRIPTS)),
+        script=script,
     )
 
 
-def _or_failure(found: Perception, anchor: str, name: str, part: Html) -> Html:
-    """A section, or why there is none."""
-    failure = found.failure(*STEPS_OF.get(anchor, ()))
-    return part if failure is None else section(anchor, name, sentence(failure))
+def _or_failure(result: Perception, anchor: str, name: str, part: Html) -> Html:
+    """A section, or why it is missing."""
+    failure = result.failure(*STEPS_OF.get(anchor, ()))
+    return part if failure is None else section(anchor, name, paragraph(failure))
 
 
-def part_of_template(name: str) -> Html:
-    """A file of the template."""
+def template_file(name: str) -> Html:
+    """Content of a template file."""
     return Html((files("vicinal.report._html") / "template" / name).read_text(encoding="utf-8"))

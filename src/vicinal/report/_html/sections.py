@@ -1,4 +1,4 @@
-"""The sections of the report about the whole: its clusters, noise, rows to look at, and similarities."""
+"""Sections of the report about the findings: clusters, noise, exemplars and similarities."""
 
 from __future__ import annotations
 
@@ -7,47 +7,49 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal.cluster._eigengap import CLEAR
-from vicinal.report._html.data import columns_by_contrast, not_offered
+from vicinal.report import _tables
+from vicinal.report._html.data import columns_by_contrast, unavailable_colours
 from vicinal.report._html.elements import (
     Html,
-    bar,
     chip,
     figure,
-    row_link,
-    row_of,
+    html_table,
+    paragraph,
+    row_button,
     section,
-    sentence,
-    shade,
-    table,
+    side_by_side,
     text,
 )
 from vicinal.report._html.figures import Curve, histogram, line_chart
-from vicinal.report._summary_text import cluster_name, findings, telling
+from vicinal.report._summary_text import findings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vicinal.report._tables import Record
     from vicinal.report.result import Perception
 
-SHOWN_COLUMNS = 4
+MAX_EXEMPLAR_COLUMNS = 4
 
 
-def glance(found: Perception) -> Html:
-    """The figures to take away, and a sentence on each finding."""
-    n, d = found.data.points.shape
-    noise = float(np.mean(found.labels < 0))
+def glance(result: Perception) -> Html:
+    """Key figures, and a sentence per finding."""
+    n, d = result.data.points.shape
     cards = [
         (f"{n:,}", "rows"),
         (f"{d:,}", "columns used"),
-        (f"{found.n_clusters}", "clusters" if found.n_clusters > 1 else "cluster"),
-        (f"{noise:.1%}", "noise"),
+        (f"{result.n_clusters}", "clusters" if result.n_clusters > 1 else "cluster"),
+        (f"{np.mean(result.labels < 0):.1%}", "noise"),
     ]
-    if np.isfinite(found.neighborhoods.dimension):
-        cards.append((f"{found.neighborhoods.dimension:.1f}", "intrinsic dimension"))
-    if found.n_clusters > 1:
-        cards.append((f"{found.clusters.same_share:.0%}", "agreement of two methods"))
+    if np.isfinite(result.neighborhoods.dimension):
+        cards.append((f"{result.neighborhoods.dimension:.1f}", "intrinsic dimension"))
+    if result.n_clusters > 1:
+        cards.append((f"{result.clusters.same_fraction:.0%}", "agreement of two methods"))
     shown = "".join(f"<li><b>{text(a)}</b> {text(b)}</li>" for a, b in cards)
-    facts = "".join(f"<dt>{text(a)}</dt><dd>{text(b)}</dd>" for a, b in findings(found))
-    failed = [text_of for step in found.failures if (text_of := found.failure(step))]
-    notes = [*failed, *found.data.notes, f"scaling: {found.data.why_scaling}", *not_offered(found)]
+    facts = "".join(f"<dt>{text(a)}</dt><dd>{text(b)}</dd>" for a, b in findings(result))
+    failed = [failure for step in result.failures if (failure := result.failure(step))]
+    prepared = [*result.data.notes, result.data.why_scaling]
+    notes = [*failed, *prepared, *unavailable_colours(result)]
     listed = "".join(f"<li>{text(note)}</li>" for note in notes)
     return section(
         "glance",
@@ -57,205 +59,138 @@ def glance(found: Perception) -> Html:
     )
 
 
-def clusters(found: Perception) -> Html:
-    """Each cluster, and why there are so many."""
-    sizes, count = found.clusters.sizes, found.count
-    largest = max(size["rows"] for size in sizes)
-    rows = [
-        [
-            chip(size["cluster"]),
-            f"{size['rows']:,}",
-            bar(size["rows"] / largest, size["cluster"]),
-            f"{size['noise_score']:.2f}",
-            "" if size["agreement"] is None else f"{size['agreement']:.0%}",
-            telling(size["telling"]) if found.n_clusters > 1 else "",
-        ]
-        for size in sizes
-    ]
-    head = ["cluster", "rows", "", "noise score", "agreement", "what tells it apart"]
-    parts = [
-        table(
-            head,
-            rows,
-            "Each cluster, the mean noise score of its rows, how many of them the second method puts "
-            "there too, and the columns whose mean lies farthest from that of all rows, in deviations.",
-        )
-    ]
+def clusters(result: Perception) -> Html:
+    """The clusters, and the evidence for their number."""
+    count = result.count
+    spectra = {"contextual digraph": count.perceptual_gaps, "spanning trees": count.tree_gaps}
     curves = [
         Curve(name, np.arange(1, len(gaps) + 1), gaps)
-        for name, gaps in (
-            ("contextual digraph", count.perceptual_gaps),
-            ("spanning trees", count.tree_gaps),
-        )
+        for name, gaps in spectra.items()
         if len(gaps)
     ]
     figures = []
     if curves:
         chart = line_chart(
-            curves, "number of clusters", "gap", mark=count.n_clusters, level=CLEAR, log_y=True
+            curves,
+            "number of clusters",
+            "relative eigengap",
+            mark=count.n_clusters,
+            level=CLEAR,
+            log_y=True,
         )
-        figures.append(
-            figure(
-                chart,
-                "How clearly the spectra of two graphs speak for each number of clusters; only a gap "
-                "above the dashed level counts, and the upright line is the number taken.",
-            )
+        caption = (
+            "Evidence for each number of clusters from the eigengaps of two graphs. Gaps above the "
+            "dashed line are significant; the vertical line marks the chosen number."
         )
+        figures.append(figure(chart, caption))
     if len(count.stability):
-        numbers, index = count.stability.T
         chart = line_chart(
-            [Curve("stability", numbers, index)],
+            [Curve("stability", *count.stability.T)],
             "number of clusters",
             "adjusted Rand index",
             mark=count.n_clusters,
         )
-        figures.append(
-            figure(
-                chart,
-                f"How well clusters survive a jitter of {count.n_rows:,} rows, by their number: at 1 "
-                "they stay the same, at 0 they are as good as new.",
-            )
+        caption = (
+            f"Stability of the clusters when {count.n_rows:,} rows are perturbed: 1 means the clusters "
+            "are unchanged; 0 means agreement no better than chance."
         )
-    return section("clusters", "Clusters", *parts, row_of(*figures))
+        figures.append(figure(chart, caption))
+    table = html_table(_tables.clusters(result))
+    return section("clusters", "Clusters", table, side_by_side(*figures))
 
 
-def agreement(found: Perception) -> Html:
-    """The two clusterings side by side."""
-    counts = found.clusters.shared
-    kept = [i for i in range(len(counts)) if counts[i].any()]
-    columns = [j for j in range(counts.shape[1]) if counts[:, j].any()]
-    sums = np.maximum(counts.sum(axis=1), 1)
-    names = [i if i < len(counts) - 1 else -1 for i in range(len(counts))]
-    rows = [
-        [chip(names[i]), *(shade(f"{counts[i, j]:,}", counts[i, j] / sums[i]) for j in columns)]
-        for i in kept
-    ]
-    caption = (
-        "Rows by their cluster here, and by their cluster in spectral clustering on disjoint spanning "
-        "trees, which looks at lengths of edges and not at contexts: the stronger the colour on the "
-        "diagonal, the more two different views agree."
-    )
-    return section(
-        "agreement",
-        "Do two methods agree?",
-        table(["", *(cluster_name(j) for j in columns)], rows, caption),
-    )
+def agreement(result: Perception) -> Html:
+    """The two clusterings, cross-tabulated."""
+    table = html_table(_tables.contingency(result))
+    return section("agreement", "Do two methods agree?", table)
 
 
-def noise(found: Perception) -> Html:
-    """The distribution of noise scores, and the rows with the highest."""
-    scores = found.noise_score
-    threshold = found.clusters.noise_threshold
-    caption = (
-        "How many rows have which noise score: 0 is at home in the structure, 1 is outside of it"
-    )
-    caption += (
-        "; rows to the right of the line are noise."
+def noise(result: Perception) -> Html:
+    """Distribution of the noise scores, and the rows with the highest."""
+    threshold = result.clusters.noise_threshold
+    chart = histogram(result.noise_score, "noise score", level=threshold if threshold < 1 else None)
+    end = (
+        "Rows to the right of the line are noise."
         if threshold < 1
-        else ". No two groups can be told apart, so no row is called noise."
+        else "There is no clear separation, so no row is labelled as noise."
     )
-    rows = [
-        [row_link(i, found.data.ids[i]), f"{scores[i]:.3f}", chip(int(found.labels[i]))]
-        for i in found.exemplars.noise
-    ]
-    return section(
-        "noise",
-        "Noise",
-        row_of(
-            figure(
-                histogram(scores, "noise score", level=threshold if threshold < 1 else None),
-                caption,
-            ),
-            table(
-                ["row", "noise score", ""], rows, "The rows that fit least. Click one to see it."
-            ),
-        ),
+    caption = (
+        f"Distribution of the noise scores, from 0 (typical) to 1 (outside the structure). {end}"
     )
+    table = html_table(_tables.least_typical(result), result.data.ids)
+    return section("noise", "Noise", side_by_side(figure(chart, caption), table))
 
 
-def exemplars(found: Perception) -> Html:
-    """Typical and odd rows of each cluster."""
-    columns = columns_by_contrast(found)[:SHOWN_COLUMNS]
-    pictures = found.data.images is not None
+def exemplars(result: Perception) -> Html:
+    """Typical and atypical rows of each cluster, as pictures or as tables."""
+    pictures = result.data.images is not None
+    features = columns_by_contrast(result)[:MAX_EXEMPLAR_COLUMNS].tolist()
     parts = []
-    for picked in found.exemplars.clusters:
-        groups = [("typical", picked["typical"]), ("odd", picked["odd"])]
+    for picked in result.exemplars.clusters:
         if pictures:
-            lists = "".join(
-                f'<dt>{name}</dt><dd class="rows">'
-                + "".join(row_link(i, found.data.ids[i]) for i in rows)
-                + "</dd>"
-                for name, rows in groups
-                if rows
-            )
-            parts.append(f'<div class="exemplars">{chip(picked["cluster"])}<dl>{lists}</dl></div>')
-            continue
-        body = [
-            [
-                row_link(i, found.data.ids[i]),
-                name,
-                f"{found.noise_score[i]:.2f}",
-                *(f"{found.data.values[i, j]:.4g}" for j in columns),
-            ]
-            for name, rows in groups
-            for i in rows
-        ]
-        head = ["row", "", "noise score", *(found.data.names[j] for j in columns)]
-        caption = "The rows that fit this cluster best and least, with the columns that tell clusters apart."
-        parts.append(
-            f'<div class="exemplars">{chip(picked["cluster"])}{table(head, body, caption)}</div>'
-        )
-    note = "Typical rows have the lowest noise scores of their cluster, odd ones the highest."
+            content = _picture_list(picked, result.data.ids)
+        else:
+            content = html_table(_tables.exemplars(result, picked, features), result.data.ids)
+        parts.append(f'<div class="exemplars">{chip(picked["cluster"])}{content}</div>')
+    note = (
+        "Typical rows have the lowest noise scores of their cluster, atypical rows the highest. "
+        "Click a row to show it on the map."
+    )
     return section(
         "rows",
-        "Typical and odd rows",
-        sentence(note),
+        "Typical and atypical rows",
+        paragraph(note),
         f'<div class="{"grid pictures" if pictures else "grid"}">{"".join(parts)}</div>',
     )
 
 
-def similarity(found: Perception) -> Html:
+def _picture_list(picked: Record, ids: Sequence[str]) -> Html:
+    lists = [
+        f'<dt>{kind}</dt><dd class="rows">'
+        + "".join(row_button(i, ids[i]) for i in picked[kind])
+        + "</dd>"
+        for kind in ("typical", "atypical")
+        if picked[kind]
+    ]
+    return Html(f"<dl>{''.join(lists)}</dl>")
+
+
+def similarity(result: Perception) -> Html:
     """Similarity matrices before and after smoothing."""
-    smoothing = found.smoothing
+    smoothing = result.smoothing
     canvas = '<canvas class="matrix" data-matrix="{}" role="img" aria-label="{}"></canvas>'
-    n_shown, n_rows = len(smoothing.shown), len(smoothing.rows)
+    n_rows = len(smoothing.rows)
     figures = [
         figure(
             canvas.format("before", "similarity matrix before smoothing"),
-            f"Similarity of {n_shown:,} rows by their distance, sorted by cluster (the coloured edge): "
-            "bright blocks are clusters. Colours are logarithmic; the darkest is what half of all pairs "
-            "have, or less.",
+            f"Similarities of {len(smoothing.shown):,} rows before smoothing (kernel of the distance), "
+            "sorted by cluster (coloured edge). Bright blocks are clusters. The colour scale is "
+            "logarithmic and starts at the median of all pairs.",
         ),
         figure(
             canvas.format("after", "similarity matrix after smoothing"),
-            f"The same after {smoothing.t:,.0f} steps of self-smoothing, in which similarity spreads "
-            "along dense regions: blocks fill, and what lies between them fades.",
+            f"The same rows after {smoothing.t:,.0f} steps of self-smoothing, which spreads similarity "
+            "along dense regions: blocks fill up and links between them fade.",
         ),
     ]
     if len(smoothing.t_curve) > 1:
-        steps, correlation = smoothing.t_curve.T
         chart = line_chart(
-            [Curve("correlation", steps, correlation)],
+            [Curve("correlation", *smoothing.t_curve.T)],
             "steps",
             "correlation",
             mark=smoothing.t,
             level=0.0,
             log_x=True,
         )
-        figures.append(
-            figure(
-                chart,
-                "Why so many steps: they are taken until the chance to be back at the start no longer "
-                "depends on the density there, where the curve passes 0.",
-            )
+        caption = (
+            "Choice of the number of steps: smoothing stops where the probability of returning to the "
+            "start no longer correlates with the local density (the curve crosses 0)."
         )
-    sampled = (
-        "" if n_rows == len(found.labels) else f" It was computed on a sample of {n_rows:,} rows."
-    )
+        figures.append(figure(chart, caption))
+    sampled = "" if n_rows == len(result.labels) else f" Computed on a sample of {n_rows:,} rows."
     words = (
-        f"Of the {smoothing.before.shape[1]} nearest rows, {smoothing.same_before:.1%} share the row's "
+        f"Of the {smoothing.before.shape[1]} nearest rows, {smoothing.same_before:.1%} are in the same "
         f"cluster before smoothing and {smoothing.same_after:.1%} after.{sampled}"
     )
-    return section(
-        "similarity", "Similarity, before and after smoothing", sentence(words), row_of(*figures)
-    )
+    heading = "Similarity before and after smoothing"
+    return section("similarity", heading, paragraph(words), side_by_side(*figures))

@@ -1,1 +1,1 @@
-"""Steps of the report, one module each."""
+"""Steps of the report, one module per step."""

@@ -1,20 +1,19 @@
-"""Clusters by two methods that look at different things, how far they agree, and what is noise."""
+"""Clusters by two independent methods, their agreement, and noise."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from vicinal import PerceptualClustering, SpectralClustering
+from vicinal import SpectralClustering
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.n_clusters import agreement
 
-TELLING_COLUMNS = 3
+N_TOP_FEATURES = 3
 
 
 class Clusters(NamedTuple):
@@ -23,99 +22,92 @@ class Clusters(NamedTuple):
     Attributes
     ----------
     labels : ndarray of int (n,)
-        By perceptual clustering, -1 for noise: the clusters of the report.
+        Clusters of the report, by perceptual clustering; -1 is noise.
     tree_labels : ndarray of int (n,)
-        By spectral clustering on disjoint spanning trees, numbered like the most similar of ``labels``.
+        Clusters by spectral clustering on disjoint spanning trees, numbered to match ``labels``.
+    n_requested : int
+        Number of clusters that ``labels`` were requested to have.
     noise_score : ndarray (n,)
-        From 0, at home in the structure, to 1.
-    sought : int
-        Number of clusters that ``labels`` were to have.
+        From 0 (typical) to 1 (outside the structure).
     noise_threshold : float
         Score above which a row is noise; 1 if there is no noise.
     noise_doubt : bool
-        Whether heavy noise cannot be told from thin edges of clusters, so that none is called noise.
-    adjusted_rand, mutual_information, same_share : float
-        Agreement of the two, noise left out; the last is the share of rows with the same number.
-    shared : ndarray of int (c, c')
-        Rows by their cluster in ``labels`` (noise last) and in ``tree_labels``.
+        Whether heavy noise could not be separated from sparse cluster borders, so no row is noise.
+    adjusted_rand, mutual_information, same_fraction : float
+        Agreement of the two methods without noise; the last is the fraction of rows with equal labels.
+    contingency : ndarray of int (c, c')
+        Number of rows by cluster in ``labels`` (noise last) and in ``tree_labels``.
     sizes : list of dict
-        Rows, share, mean noise score and agreement of each cluster, and the columns that tell it from
-        the rest.
+        For each cluster: rows, fraction, mean noise score, agreement, and the columns that distinguish
+        it from the other rows.
     """
 
     labels: np.ndarray
     tree_labels: np.ndarray
-    sought: int
+    n_requested: int
     noise_score: np.ndarray
     noise_threshold: float
     noise_doubt: bool
     adjusted_rand: float
     mutual_information: float
-    same_share: float
-    shared: np.ndarray
+    same_fraction: float
+    contingency: np.ndarray
     sizes: list[dict[str, Any]]
 
 
-def find_clusters(scene: SharedInputs, prepared: CleanTable, n_clusters: int) -> Clusters:
-    """Cluster all rows both ways and compare."""
-    common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
-    # No more than there are distinct rows.
-    sought = min(n_clusters, len(scene.copies.representative))
-    model = PerceptualClustering(sought, **common)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the summary tells of the doubt
-        model.fit(scene.digraph)
-    group = scene.copies.group
+def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Clusters:
+    """Cluster all rows with both methods and compare."""
+    n_requested = min(n_clusters, len(inputs.distinct))
+    model = inputs.spectrum.cluster(n_requested)
+    group = inputs.duplicates.group
     labels, score = model.labels_[group], model.noise_score_[group]
-    trees = SpectralClustering(n_clusters, **common).fit(scene.trees).labels_
-    trees = numbered_like(labels, trees)
+    spectral = SpectralClustering(n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs)
+    tree_labels = match_labels(labels, spectral.fit(inputs.trees).labels_)
     known = labels >= 0
-    shared = shared_rows(labels, trees)
     noise = score[~known]
     return Clusters(
         labels=labels,
-        tree_labels=trees,
-        sought=sought,
+        tree_labels=tree_labels,
+        n_requested=n_requested,
         noise_score=score,
         noise_threshold=float(noise.min()) if len(noise) else 1.0,
         noise_doubt=model.noise_doubt_,
-        adjusted_rand=agreement(labels, trees),
-        mutual_information=normalized_mutual_info(labels[known], trees[known]),
-        same_share=float(np.mean(labels[known] == trees[known])),
-        shared=shared,
-        sizes=cluster_sizes(labels, trees, score, prepared),
+        adjusted_rand=agreement(labels, tree_labels),
+        mutual_information=normalized_mutual_info(labels[known], tree_labels[known]),
+        same_fraction=float(np.mean(labels[known] == tree_labels[known])),
+        contingency=contingency_table(labels, tree_labels),
+        sizes=cluster_sizes(labels, tree_labels, score, data),
     )
 
 
-def shared_rows(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Counts of rows by label, noise (-1) in the last row, and by other label."""
+def contingency_table(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Number of rows by label, noise (-1) last, and by other label."""
     width = max(int(labels.max()), int(others.max())) + 1
     counts = np.zeros((width + 1, width), dtype=np.int64)
     np.add.at(counts, (labels, others), 1)
     return counts
 
 
-def numbered_like(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """``others`` renumbered so that as many rows as possible have the number of ``labels``."""
-    counts = shared_rows(labels, others)[:-1]
-    to, old = linear_sum_assignment(counts, maximize=True)
+def match_labels(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """``others`` renumbered so that as many rows as possible agree with ``labels``."""
+    counts = contingency_table(labels, others)[:-1]
+    new, old = linear_sum_assignment(counts, maximize=True)
     number = np.empty(counts.shape[1], dtype=np.int64)
-    number[old] = to
+    number[old] = new
     return number[others]
 
 
-def telling_columns(
-    values: np.ndarray, names: list[str], members: np.ndarray
-) -> list[dict[str, Any]]:
-    """Columns in which the mean of some rows is farthest from the mean of all, in deviations."""
-    spread = values.std(axis=0)
-    apart = (values[members].mean(axis=0) - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    best = np.argsort(-np.abs(apart), kind="stable")[:TELLING_COLUMNS]
-    return [{"column": names[j], "deviations": float(apart[j])} for j in best]
+def top_features(values: np.ndarray, names: list[str], members: np.ndarray) -> list[dict[str, Any]]:
+    """Columns in which the mean of some rows is farthest from the overall mean, as z-scores."""
+    std = values.std(axis=0)
+    difference = values[members].mean(axis=0) - values.mean(axis=0)
+    z_scores = difference / np.where(std > 0, std, 1.0)
+    best = np.argsort(-np.abs(z_scores), kind="stable")[:N_TOP_FEATURES]
+    return [{"column": names[j], "z_score": float(z_scores[j])} for j in best]
 
 
 def cluster_sizes(
-    labels: np.ndarray, trees: np.ndarray, score: np.ndarray, prepared: CleanTable
+    labels: np.ndarray, tree_labels: np.ndarray, score: np.ndarray, data: CleanTable
 ) -> list[dict[str, Any]]:
     """Rows, fraction, mean noise score, agreement and distinguishing columns of each cluster."""
     sizes = []
@@ -127,10 +119,10 @@ def cluster_sizes(
             {
                 "cluster": label,
                 "rows": int(members.sum()),
-                "share": float(members.mean()),
+                "fraction": float(members.mean()),
                 "noise_score": float(score[members].mean()),
-                "agreement": float(np.mean(trees[members] == label)) if label >= 0 else None,
-                "telling": telling_columns(prepared.points, prepared.names, members),
+                "agreement": float(np.mean(tree_labels[members] == label)) if label >= 0 else None,
+                "top_features": top_features(data.points, data.names, members),
             }
         )
     return sizes

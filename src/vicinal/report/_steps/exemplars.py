@@ -1,4 +1,4 @@
-"""Typical and odd rows of each cluster."""
+"""Typical and atypical rows of each cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-LISTED = 5
+N_LISTED = 5
 
 
 class Exemplars(NamedTuple):
@@ -15,10 +15,10 @@ class Exemplars(NamedTuple):
     Attributes
     ----------
     clusters : list of dict
-        For each cluster the rows that fit it best (``typical``, lowest noise scores) and least
-        (``odd``, highest), the best and the oddest first.
+        For each cluster, the rows with the lowest noise scores (``typical``) and with the highest
+        (``atypical``), most extreme first.
     noise : list of int
-        The rows with the highest noise scores of all.
+        Rows with the highest noise scores overall.
     """
 
     clusters: list[dict[str, Any]]
@@ -26,18 +26,18 @@ class Exemplars(NamedTuple):
 
 
 def pick_exemplars(labels: np.ndarray, noise_score: np.ndarray) -> Exemplars:
-    """Pick rows by their noise scores; of equal ones the first."""
+    """Pick rows by noise score; ties go to the first row."""
     picked = []
     for label in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == label)
         order = members[np.argsort(noise_score[members], kind="stable")]
-        # A cluster too small for two lists shows each row once.
-        half = min(LISTED, len(order) // 2)
+        # In a cluster too small for two full lists, no row is in both.
+        half = min(N_LISTED, len(order) // 2)
         picked.append(
             {
                 "cluster": label,
                 "typical": order[: max(half, 1)].tolist(),
-                "odd": order[::-1][:half].tolist(),
+                "atypical": order[::-1][:half].tolist(),
             }
         )
-    return Exemplars(picked, np.argsort(-noise_score, kind="stable")[:LISTED].tolist())
+    return Exemplars(picked, np.argsort(-noise_score, kind="stable")[:N_LISTED].tolist())

@@ -1,4 +1,4 @@
-"""Graphs of the same rows, compared: what connects them, what looks wrong, what survives a little noise."""
+"""Six graphs of the same rows, compared: connectivity, suspicious edges, stability under noise."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs, disjoint_trees
 
-N_COPIES = 3
-# Noise in the plane in units of the mean distance to five neighbours, r in [3]; see `jitter_of`.
-NOISE, LOCAL = 0.2, 5
-PERTURBED_TREES, TREE_NOISE = 10, 0.4
-# An edge this much longer than what is usual around either of its ends looks like a shortcut.
-LONG = 2.0
-LISTED = 5
+N_REPLICATES = 3
+# Noise in units of the mean distance to five neighbours, r in [3]; see `noise_per_axis`.
+NOISE, N_LOCAL_NEIGHBORS = 0.2, 5
+N_PERTURBED_TREES, TREE_NOISE = 10, 0.4
+# An edge longer than this many times the local scale at both ends looks like a shortcut.
+MIN_SHORTCUT_RATIO = 2.0
+N_LISTED = 5
 
 
 class GraphComparison(NamedTuple):
@@ -28,16 +28,16 @@ class GraphComparison(NamedTuple):
     Attributes
     ----------
     table : list of dict
-        A row a graph: ``edges`` (directed ones for the contextual digraph), ``components``,
-        ``isolates``, ``median_length``, ``longest``, ``shortcuts`` (edges more than twice as long as
-        the mean distance to five neighbours at both ends), ``between_clusters`` (share of edges that
-        join different clusters, noise left out) and ``stability`` (share of edges that are there
-        again after a jitter of the rows).
+        One row per graph: ``edges`` (directed for the contextual digraph), ``components``,
+        ``isolates``, ``median_length``, ``max_length``, ``shortcuts`` (edges more than twice as long as
+        the mean distance to five neighbours at both ends), ``between_clusters`` (fraction of edges
+        between different clusters, ignoring noise) and ``stability`` (fraction of edges that are also
+        in the graph of perturbed rows).
     shortcuts : list of dict
-        The longest of these edges in each graph, as rows ``source`` and ``target``, with how many
-        times longer than usual they are.
+        The most suspicious of these edges in each graph: rows ``source`` and ``target``, and the
+        ``length_ratio`` to the local scale.
     n_rows : int
-        Number of rows that were looked at.
+        Number of rows in the graphs.
     """
 
     table: list[dict[str, Any]]
@@ -46,7 +46,7 @@ class GraphComparison(NamedTuple):
 
 
 def builders(seed: int, n_jobs: int | None) -> dict[str, Callable[[np.ndarray], Graph]]:
-    """The graphs that are compared."""
+    """Functions that build the graphs, by name."""
     return {
         "k nearest neighbours": lambda X: graphs.knn(X, _k(X), n_jobs=n_jobs),
         "mutual neighbours": lambda X: graphs.knn(X, _k(X), mutual=True, n_jobs=n_jobs),
@@ -54,9 +54,9 @@ def builders(seed: int, n_jobs: int | None) -> dict[str, Callable[[np.ndarray], 
         "disjoint trees (DMST)": lambda X: disjoint_trees(X, n_jobs),
         "perturbed trees (PMST)": lambda X: graphs.perturbed_mst(
             X,
-            PERTURBED_TREES,
-            noise=jitter_of(TREE_NOISE, X),
-            n_neighbors=min(LOCAL, len(X) - 1),
+            N_PERTURBED_TREES,
+            noise=noise_per_axis(TREE_NOISE, X),
+            n_neighbors=min(N_LOCAL_NEIGHBORS, len(X) - 1),
             random_state=seed,
             n_jobs=n_jobs,
         ),
@@ -64,21 +64,21 @@ def builders(seed: int, n_jobs: int | None) -> dict[str, Callable[[np.ndarray], 
     }
 
 
-def compare_graphs(scene: SharedInputs, labels: np.ndarray) -> GraphComparison:
-    """Build every graph on the sampled rows and on jittered copies of them."""
-    X = scene.sample_points
-    moved = jittered(X, N_COPIES, NOISE, scene)
-    local = graphs.knn(X, min(LOCAL, len(X) - 1), directed=True, n_jobs=scene.n_jobs)
-    usual = local.lengths.reshape(len(X), -1).mean(axis=1)
-    clusters = labels[scene.sample]
+def compare_graphs(inputs: SharedInputs, labels: np.ndarray) -> GraphComparison:
+    """Build every graph on the sampled rows and on perturbed rows."""
+    X = inputs.sample_points
+    perturbed = jittered(X, N_REPLICATES, NOISE, inputs)
+    local = graphs.knn(X, min(N_LOCAL_NEIGHBORS, len(X) - 1), directed=True, n_jobs=inputs.n_jobs)
+    local_scale = local.lengths.reshape(len(X), -1).mean(axis=1)
+    clusters = labels[inputs.sample]
     table, shortcuts = [], []
-    for name, build in builders(scene.seed, scene.n_jobs).items():
+    for name, build in builders(inputs.seed, inputs.n_jobs).items():
         graph = build(X)
         edges = graph.edges()
         lengths = EUCLIDEAN.pair_distances(X, edges)
-        around = np.maximum(*usual[edges.T])
-        times = np.divide(lengths, around, out=np.zeros_like(lengths), where=around > 0)
-        long = np.flatnonzero(times > LONG)
+        scale = np.maximum(*local_scale[edges.T])
+        ratios = np.divide(lengths, scale, out=np.zeros_like(lengths), where=scale > 0)
+        shortcut = np.flatnonzero(ratios > MIN_SHORTCUT_RATIO)
         table.append(
             {
                 "graph": name,
@@ -86,55 +86,57 @@ def compare_graphs(scene: SharedInputs, labels: np.ndarray) -> GraphComparison:
                 "components": graph.n_components,
                 "isolates": graph.n_isolates,
                 "median_length": float(np.median(lengths)) if len(edges) else 0.0,
-                "longest": float(lengths.max(initial=0.0)),
-                "shortcuts": len(long),
-                "between_clusters": _share_between(clusters[edges]),
-                "stability": edge_stability(graph, [build(copy) for copy in moved]),
+                "max_length": float(lengths.max(initial=0.0)),
+                "shortcuts": len(shortcut),
+                "between_clusters": _fraction_between(clusters[edges]),
+                "stability": edge_stability(graph, [build(points) for points in perturbed]),
             }
         )
-        for e in long[np.argsort(-times[long], kind="stable")][:LISTED]:
-            source, target = scene.sample[edges[e]]
+        for e in shortcut[np.argsort(-ratios[shortcut], kind="stable")][:N_LISTED]:
+            source, target = inputs.sample[edges[e]]
             shortcuts.append(
                 {
                     "graph": name,
                     "source": int(source),
                     "target": int(target),
-                    "times_usual": float(times[e]),
+                    "length_ratio": float(ratios[e]),
                 }
             )
     return GraphComparison(table, shortcuts, len(X))
 
 
-def jittered(X: np.ndarray, n_copies: int, noise: float, scene: SharedInputs) -> list[np.ndarray]:
-    """Copies of points that are moved by a part of the distance to their neighbours."""
-    copies = jittered_copies(
+def jittered(
+    X: np.ndarray, n_replicates: int, noise: float, inputs: SharedInputs
+) -> list[np.ndarray]:
+    """Points perturbed by a fraction of the distance to their neighbours."""
+    replicates = jittered_copies(
         X,
         "euclidean",
-        n_copies,
-        jitter_of(noise, X),
-        min(LOCAL, len(X) - 1),
-        scene.seed,
-        scene.n_jobs,
+        n_replicates,
+        noise_per_axis(noise, X),
+        min(N_LOCAL_NEIGHBORS, len(X) - 1),
+        inputs.seed,
+        inputs.n_jobs,
     )
-    return [copies.make(i) for i in range(n_copies)]
+    return [replicates.make(i) for i in range(n_replicates)]
 
 
-def jitter_of(noise: float, X: np.ndarray) -> float:
-    """Noise along each axis that moves points as far as in the plane, however many columns there are.
+def noise_per_axis(noise: float, X: np.ndarray) -> float:
+    """Noise per axis that displaces points as far as in the plane, for any number of columns.
 
-    With the same noise along each of D axes, points move by sqrt(D) times as much, soon by more than
-    the distance to their neighbours.
+    With the same noise along each of D axes, displacements grow as sqrt(D) and soon exceed the distance
+    to the neighbours.
     """
     return noise * float(np.sqrt(2.0 / max(X.shape[1], 2)))
 
 
 def edge_stability(graph: Graph, others: list[Graph]) -> float:
-    """Mean share of a graph's edges, by strength, that others of the same nodes have too."""
+    """Mean fraction of the edges of a graph, weighted by strength, that other graphs also have."""
     n = graph.n_nodes
     keys = _keys(graph)
     strengths = graph.strengths / max(graph.strengths.sum(), np.finfo(float).tiny)
-    kept = [strengths[np.isin(keys, _keys(other))].sum() for other in others]
-    return float(np.mean(kept)) if n and len(keys) else 0.0
+    common = [strengths[np.isin(keys, _keys(other))].sum() for other in others]
+    return float(np.mean(common)) if n and len(keys) else 0.0
 
 
 def _keys(graph: Graph) -> np.ndarray:
@@ -142,7 +144,7 @@ def _keys(graph: Graph) -> np.ndarray:
     return rows * graph.n_nodes + graph.indices
 
 
-def _share_between(ends: np.ndarray) -> float:
+def _fraction_between(ends: np.ndarray) -> float:
     known = (ends >= 0).all(axis=1)
     if not known.any():
         return 0.0

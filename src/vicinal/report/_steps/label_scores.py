@@ -1,4 +1,4 @@
-"""Clusters against known labels, beside the methods that everybody has."""
+"""Clusters scored against known labels, next to common clustering methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
 from vicinal.report._steps.clusters import Clusters
 
-# Some of the other methods hold all pairs.
+# Some of the other methods need memory for all pairs.
 MAX_ROWS = 5000
 
 
@@ -23,11 +23,12 @@ class LabelScores(NamedTuple):
     Attributes
     ----------
     table : list of dict
-        ``accuracy``, ``mutual_information`` and ``adjusted_rand`` against the labels, the number of
-        clusters and the share of rows taken for noise, which count as a cluster of their own.
+        One row per method: ``accuracy``, ``mutual_information`` and ``adjusted_rand`` against the
+        labels, the number of ``clusters`` and the fraction of ``noise``, which is scored as one cluster.
     n_rows : int
-        Number of rows that all methods are compared on; rows without a label are not counted.
+        Number of labelled rows that the methods are scored on.
     n_classes : int
+        Number of classes among these rows.
     """
 
     table: list[dict[str, Any]]
@@ -36,37 +37,39 @@ class LabelScores(NamedTuple):
 
 
 def score_against(
-    labels: np.ndarray, scene: SharedInputs, clusters: Clusters, n_clusters: int
+    labels: np.ndarray, inputs: SharedInputs, clusters: Clusters, n_clusters: int
 ) -> LabelScores:
-    """Every method is told the same number of clusters, but HDBSCAN, which finds its own."""
-    rows = _drawn_rows(labels, scene.seed)
+    """Score every method with the same number of clusters; HDBSCAN finds its own."""
+    rows = _sample_rows(labels, inputs.seed)
     labelled = labels[rows] != ""
     classes = np.unique(labels[rows][labelled], return_inverse=True)[1]
-    found = {
+    labelings = {
         "perceptual clustering": clusters.labels[rows],
         "spectral on disjoint trees": clusters.tree_labels[rows],
-        **_others(scene.points[rows], n_clusters, scene.seed),
+        **_peer_labels(inputs.points[rows], n_clusters, inputs.seed),
     }
-    table = [{"method": name, **_scores(classes, part[labelled])} for name, part in found.items()]
+    table = [
+        {"method": name, **_scores(classes, part[labelled])} for name, part in labelings.items()
+    ]
     return LabelScores(table, len(classes), int(classes.max()) + 1)
 
 
-def _drawn_rows(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Rows for all methods, those with a label first; the others help to find clusters."""
-    draw, picked, room = np.random.default_rng(seed), [], MAX_ROWS
+def _sample_rows(labels: np.ndarray, seed: int) -> np.ndarray:
+    """Rows for all methods, labelled rows first; the others only help to find clusters."""
+    rng, picked, n_left = np.random.default_rng(seed), [], MAX_ROWS
     for rows in (np.flatnonzero(labels != ""), np.flatnonzero(labels == "")):
-        picked.append(rows if len(rows) <= room else draw.choice(rows, room, replace=False))
-        room -= len(picked[-1])
+        picked.append(rows if len(rows) <= n_left else rng.choice(rows, n_left, replace=False))
+        n_left -= len(picked[-1])
     return np.sort(np.concatenate(picked))
 
 
-def _others(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:
+def _peer_labels(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:
     from sklearn.cluster import HDBSCAN, KMeans
     from sklearn.cluster import SpectralClustering as SklearnSpectral
 
     neighbors = {"affinity": "nearest_neighbors", "n_neighbors": min(NEIGHBORS, len(X) - 1)}
     with warnings.catch_warnings(), one_openmp_thread():
-        # A graph in pieces is what its neighbours are, and part of what is compared.
+        # That the neighbour graph is disconnected is part of the comparison.
         warnings.simplefilter("ignore")
         return {
             "k-means": KMeans(n_clusters, n_init=10, random_state=seed).fit(X).labels_,
@@ -77,11 +80,11 @@ def _others(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndarray]:
         }
 
 
-def _scores(classes: np.ndarray, found: np.ndarray) -> dict[str, Any]:
+def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, Any]:
     return {
-        "clusters": len(np.unique(found[found >= 0])),
-        "noise": float(np.mean(found < 0)),
-        "accuracy": clustering_accuracy(classes, found),
-        "mutual_information": normalized_mutual_info(classes, found),
-        "adjusted_rand": float(adjusted_rand_score(classes, found)),
+        "clusters": len(np.unique(labels[labels >= 0])),
+        "noise": float(np.mean(labels < 0)),
+        "accuracy": clustering_accuracy(classes, labels),
+        "mutual_information": normalized_mutual_info(classes, labels),
+        "adjusted_rand": float(adjusted_rand_score(classes, labels)),
     }

@@ -1,4 +1,4 @@
-"""The rows in the plane, by methods that keep different things."""
+"""Maps of the rows in the plane, by methods that preserve different properties."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal import (
-    ClusterPreservingEmbedding,
-    Isomap,
-    LaplacianEigenmaps,
-    PerceptualEmbedding,
-)
+from vicinal import ClusterPreservingEmbedding, Isomap, LaplacianEigenmaps
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
 
-# Up to so many rows the best path may take any step, above only steps along the spanning trees.
-ALL_STEPS = 20_000
-# Up to so many rows Isomap takes the paths between all of them, above those to some landmarks.
-ALL_PATHS = 2000
+# Up to this many rows, cluster-preserving paths may use any edge; above, only those of the spanning trees.
+COMPLETE_GRAPH_MAX_ROWS = 20_000
+# Up to this many rows Isomap uses all shortest paths; above, only those to landmarks.
+ALL_PATHS_MAX_ROWS = 2000
 N_LANDMARKS = 200
 
 
@@ -28,6 +23,7 @@ class Maps(NamedTuple):
     Attributes
     ----------
     coordinates : dict of str to ndarray (n, 2)
+        Coordinates by map.
     about : dict of str to str
         What each map shows.
     """
@@ -37,56 +33,56 @@ class Maps(NamedTuple):
 
 
 ABOUT = {
-    "cluster preserving": "Rows are near each other if a chain of strong links joins them, so a cluster "
-    "of any shape becomes a compact group.",
-    "isomap": "Distances along the spanning trees, not through empty space, are kept as well as the "
-    "plane allows.",
-    "laplacian": "The two slowest directions of a random walk on the spanning trees: what it takes long "
-    "to leave lies together.",
-    "perceptual": "The walk on the contextual digraph: each cluster lies along a ray, noise near the "
-    "origin.",
-    "principal": "The flat shadow of the data with the largest spread, for comparison.",
+    "cluster preserving": "Rows are close if a chain of strong links connects them, so a cluster of any "
+    "shape becomes a compact group.",
+    "isomap": "Preserves distances along the spanning trees instead of straight-line distances.",
+    "laplacian": "The two slowest modes of a random walk on the spanning trees: regions that the walk "
+    "rarely leaves are compact.",
+    "perceptual": "A random walk on the contextual digraph: each cluster lies along a ray, noise near "
+    "the origin.",
+    "principal": "The first two principal components, for comparison.",
 }
 
 
-def draw_maps(scene: SharedInputs) -> Maps:
+def draw_maps(inputs: SharedInputs) -> Maps:
     """Embed all rows in the plane."""
-    common: dict[str, Any] = {"random_state": scene.seed, "n_jobs": scene.n_jobs}
-    landmarks = N_LANDMARKS if scene.n > ALL_PATHS else None
+    common: dict[str, Any] = {"random_state": inputs.seed, "n_jobs": inputs.n_jobs}
+    landmarks = N_LANDMARKS if inputs.n > ALL_PATHS_MAX_ROWS else None
     coordinates = {
-        "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(scene.trees),
-        "cluster preserving": _cluster_preserving(scene, common),
-        "laplacian": LaplacianEigenmaps(2, **common).fit_transform(scene.trees),
-        "perceptual": _perceptual_plane(scene, common),
-        "principal": principal_plane(scene.points),
+        "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(inputs.trees),
+        "cluster preserving": _cluster_preserving(inputs, common),
+        "laplacian": LaplacianEigenmaps(2, **common).fit_transform(inputs.trees),
+        "perceptual": _perceptual_plane(inputs),
+        "principal": principal_plane(inputs.points),
     }
     return Maps(coordinates, {name: ABOUT[name] for name in coordinates})
 
 
-def _cluster_preserving(scene: SharedInputs, common: dict[str, Any]) -> np.ndarray:
+def _cluster_preserving(inputs: SharedInputs, common: dict[str, Any]) -> np.ndarray:
     model = ClusterPreservingEmbedding(
-        n_components=2, n_neighbors=min(NEIGHBORS, scene.n - 1), **common
+        n_components=2, n_neighbors=min(NEIGHBORS, inputs.n - 1), **common
     )
     with warnings.catch_warnings():
-        # A direction without extent is a flat map, as anyone can see.
+        # A map without extent in one direction needs no warning: the reader sees it.
         warnings.simplefilter("ignore", UserWarning)
-        return model.fit_transform(scene.points if scene.n <= ALL_STEPS else scene.trees)
+        return model.fit_transform(
+            inputs.points if inputs.n <= COMPLETE_GRAPH_MAX_ROWS else inputs.trees
+        )
 
 
-def _perceptual_plane(scene: SharedInputs, common: dict[str, Any]) -> np.ndarray:
-    """The perceptual embedding; two distinct rows have one direction only."""
-    model = PerceptualEmbedding(min(2, len(scene.distinct) - 1), **common)
-    found = model.fit_transform(scene.digraph)[scene.copies.group]
-    return np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
+def _perceptual_plane(inputs: SharedInputs) -> np.ndarray:
+    """The first two directions of the perceptual embedding; two distinct rows have only one."""
+    plane = inputs.spectrum.pairs.vectors[inputs.duplicates.group, :2]
+    return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
 
 
 def principal_plane(points: np.ndarray) -> np.ndarray:
-    """The first two principal components; the second is 0 for a single column."""
+    """First two principal components; the second is 0 for a single column."""
     from sklearn.decomposition import PCA
 
     plane = np.zeros((len(points), 2))
-    # The smaller of the two Gram matrices: a wide table has far too many pairs of columns.
+    # The covariance of a wide table would be larger than the table.
     solver = "covariance_eigh" if points.shape[0] >= points.shape[1] else "full"
-    found = PCA(min(2, *points.shape), svd_solver=solver).fit_transform(points)
-    plane[:, : found.shape[1]] = found
+    scores = PCA(min(2, *points.shape), svd_solver=solver).fit_transform(points)
+    plane[:, : scores.shape[1]] = scores
     return plane

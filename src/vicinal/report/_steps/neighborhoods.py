@@ -1,4 +1,4 @@
-"""Neighbour structure: how many dimensions the data has, who is everybody's neighbour, who stands twice."""
+"""Neighbour structure: intrinsic dimension, hubs and duplicates."""
 
 from __future__ import annotations
 
@@ -8,35 +8,34 @@ import numpy as np
 
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
 
-HUBS = 5
+N_HUBS = 5
 
 
 class Neighborhoods(NamedTuple):
-    """What the nearest neighbours tell.
+    """Statistics of the nearest neighbours.
 
     Attributes
     ----------
     dimension : float
-        Intrinsic dimension of the distinct rows, the mean over numbers of neighbours of ``dimension_curve``.
+        Intrinsic dimension of the distinct rows: the mean of ``dimension_curve``.
     dimension_curve : ndarray (m, 2)
-        Numbers of neighbours, and the dimension by maximum likelihood with each.
+        Numbers of neighbours, and the maximum likelihood estimate with each.
     dimension_two_nearest : float
-        A second opinion from the first two neighbours only; NaN where most rows have these at the same
-        distance, as on a grid.
+        TwoNN estimate; NaN where the first two neighbours of most rows are equally far, as on a grid.
     occurrences : ndarray of int (n,)
-        In how many lists of 10 nearest neighbours a row stands; equal rows are one.
+        Number of 10-neighbour lists that contain a row; duplicates count as one row.
     skewness : float
-        Of the occurrences: near 0 without hubs, above 1 a few rows are near to very many.
+        Skewness of the occurrences: near 0 without hubs, above 1 if a few rows are in very many lists.
     n_orphans : int
-        Rows that are in nobody's list.
+        Number of rows in no neighbour list.
     context : int
-        Number of neighbours in the contexts by which rows are clustered: 10, more if lists of 10 leave
-        many rows out.
+        Number of neighbours per context for clustering: 10, or more if that leaves many orphans.
     hubs : ndarray of int
-        The five rows, no two equal, that are in most lists.
+        The five distinct rows that are in the most lists.
     duplicate_of : ndarray of int (n,)
-        The first row that holds the same values, -1 for rows that are the first.
+        First row with the same values; -1 for first occurrences.
     n_duplicates : int
+        Number of rows that repeat an earlier row.
     """
 
     dimension: float
@@ -51,17 +50,17 @@ class Neighborhoods(NamedTuple):
     n_duplicates: int
 
 
-def find_neighborhoods(scene: SharedInputs) -> Neighborhoods:
-    """Dimension, hubs and duplicates."""
-    indices, distances = scene.neighbors
+def find_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
+    """Compute dimension, hubs and duplicates."""
+    indices, distances = inputs.neighbors
     most = indices.shape[1] - 1
     ks = np.unique(np.clip([5, NEIGHBORS, 15, 20], 3, most))
-    curve = np.array([[k, likely_dimension(distances[:, 1 : k + 1])] for k in ks])
+    curve = np.array([[k, maximum_likelihood_dimension(distances[:, 1 : k + 1])] for k in ks])
     k = min(NEIGHBORS, most)
-    first, group = scene.copies
+    first, group = inputs.duplicates
     listed = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=len(first))
     occurrences = listed[group]
-    duplicate_of = np.where(first[group] == np.arange(scene.n), -1, first[group])
+    duplicate_of = np.where(first[group] == np.arange(inputs.n), -1, first[group])
     return Neighborhoods(
         dimension=float(np.nanmean(curve[:, 1]))
         if np.isfinite(curve[:, 1]).any()
@@ -71,18 +70,18 @@ def find_neighborhoods(scene: SharedInputs) -> Neighborhoods:
         occurrences=occurrences,
         skewness=_skewness(occurrences),
         n_orphans=int(np.count_nonzero(occurrences == 0)),
-        context=scene.context,
-        hubs=first[np.argsort(-listed, kind="stable")[:HUBS]],
+        context=inputs.context,
+        hubs=first[np.argsort(-listed, kind="stable")[:N_HUBS]],
         duplicate_of=duplicate_of,
         n_duplicates=int(np.count_nonzero(duplicate_of >= 0)),
     )
 
 
-def likely_dimension(distances: np.ndarray) -> float:
-    """Dimension by maximum likelihood from the distances to the k nearest neighbours.
+def maximum_likelihood_dimension(distances: np.ndarray) -> float:
+    """Maximum likelihood estimate of the dimension from distances to the k nearest neighbours.
 
-    A row's estimate is the inverse mean of log(T_k / T_j) (Levina and Bickel 2004); the inverses are
-    averaged over rows (MacKay and Ghahramani 2005). NaN if there is no row.
+    The estimate of a row is the inverse mean of log(T_k / T_j) (Levina and Bickel 2004); the inverses
+    are averaged over rows (MacKay and Ghahramani 2005). NaN without rows.
     """
     if len(distances) == 0 or distances.shape[1] < 2:
         return float("nan")
@@ -91,10 +90,10 @@ def likely_dimension(distances: np.ndarray) -> float:
 
 
 def two_nearest_dimension(distances: np.ndarray) -> float:
-    """Dimension from the ratio of the distances to the second and to the first neighbour.
+    """TwoNN estimate of the dimension from the ratio of the second to the first neighbour distance.
 
-    Its logarithm is exponential with rate d (Facco and others 2017); a tenth of the largest ratios,
-    which outliers make, is cut off.
+    The logarithm of the ratio is exponential with rate d (Facco and others 2017); the largest tenth of
+    the ratios, which outliers dominate, is ignored.
     """
     if len(distances) < 10:
         return float("nan")
@@ -108,5 +107,5 @@ def two_nearest_dimension(distances: np.ndarray) -> float:
 
 
 def _skewness(counts: np.ndarray) -> float:
-    spread = counts.std()
-    return float(np.mean(((counts - counts.mean()) / spread) ** 3)) if spread > 0 else 0.0
+    std = counts.std()
+    return float(np.mean(((counts - counts.mean()) / std) ** 3)) if std > 0 else 0.0

@@ -140,11 +140,9 @@ class _Steps(NamedTuple):
     def candidates(self, offsets: np.ndarray | None) -> Candidates:
         """Edges that hold all best paths where a step costs d^2 + b_i + b_j."""
         if self.graph is not None:
-            graph = self.graph
-            once = np.repeat(np.arange(self.n), graph.degrees) < graph.indices
-            felt = graph.strengths[once] > 0
-            strengths, lengths = graph.strengths[once][felt], graph.lengths[once][felt]
-            return Candidates(graph.edges()[felt], lengths / self.unit, -np.log(strengths))
+            edges, lengths, strengths = _edges_once(self.graph)
+            kept = strengths > 0
+            return Candidates(edges[kept], lengths[kept] / self.unit, -np.log(strengths[kept]))
         tree = mst(
             self.points,
             metric=self.metric,
@@ -152,8 +150,7 @@ class _Steps(NamedTuple):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        edges = tree.edges()
-        lengths = as_metric(self.metric).pair_distances(tree.points, edges)
+        edges, lengths, _ = _edges_once(tree)
         return Candidates(edges, lengths, np.zeros(len(edges)))
 
 
@@ -163,6 +160,12 @@ class Candidates(NamedTuple):
     edges: np.ndarray
     lengths: np.ndarray
     resistance: np.ndarray
+
+
+def _edges_once(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges (m, 2) of an undirected graph with i < j, their lengths and strengths."""
+    once = np.repeat(np.arange(graph.n_nodes), graph.degrees) < graph.indices
+    return graph.edges(), graph.lengths[once], graph.strengths[once]
 
 
 def _steps_of(X: Any, metric: str, n_jobs: int | None, verbose: int) -> _Steps:

@@ -34,7 +34,7 @@ WAYS = ("before", "after", "cross")
 Kernel = Callable[[Any], Any]
 
 
-class RawTable:
+class SimilaritySource:
     """One similarity, of the items that it knows."""
 
     def __init__(self, matrix: Any, name: str, kernel: Kernel | None) -> None:
@@ -51,7 +51,7 @@ class RawTable:
 
 def check_sources(
     sources: Any, weights: Any, kernel: Kernel | None = None
-) -> tuple[list[RawTable], np.ndarray]:
+) -> tuple[list[SimilaritySource], np.ndarray]:
     """Similarities of the same items and their weights, which sum to 1.
 
     ``kernel`` makes similarities of the sources if these are distances.
@@ -65,7 +65,9 @@ def check_sources(
             f"sources have the shapes {', '.join(map(str, shapes))}, but all must be of the same items in "
             "the same order; an item that a source does not know is a row and a column of NaN."
         )
-    checked = [RawTable(source, f"sources[{i}]", kernel) for i, source in enumerate(sources)]
+    checked = [
+        SimilaritySource(source, f"sources[{i}]", kernel) for i, source in enumerate(sources)
+    ]
     shares = np.ones(len(sources)) if weights is None else _check_weights(weights, len(sources))
     n = shapes[0][0]
     counting = [source.known for source, share in zip(checked, shares, strict=True) if share > 0]
@@ -78,7 +80,7 @@ def check_sources(
     return checked, shares / shares.sum()
 
 
-def mean_similarity(sources: Sequence[RawTable], shares: np.ndarray, n: int) -> Any:
+def mean_similarity(sources: Sequence[SimilaritySource], shares: np.ndarray, n: int) -> Any:
     """Weighted mean of the similarities, for each pair over the sources that know it."""
     if all(sparse.issparse(source.weights) for source in sources):
         total = shares[0] * sources[0].weights
@@ -92,7 +94,9 @@ def mean_similarity(sources: Sequence[RawTable], shares: np.ndarray, n: int) -> 
 class FusedWalk:
     """Sources that are smoothed one by one, or each along the others, and then averaged."""
 
-    def __init__(self, sources: Sequence[RawTable], shares: np.ndarray, how: str, n: int) -> None:
+    def __init__(
+        self, sources: Sequence[SimilaritySource], shares: np.ndarray, how: str, n: int
+    ) -> None:
         require_memory(
             8.0 * n * n * (len(sources) + 3), f"The fusion of {n:,} items", "Use 'before'."
         )

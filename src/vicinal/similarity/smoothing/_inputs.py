@@ -19,7 +19,7 @@ from vicinal._core.validation import (
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._out_of_sample import PointKernel, point_distances
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
-from vicinal.similarity.smoothing.kernel import WIDTHS, smoothing_kernel
+from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales, smoothing_kernel
 from vicinal.similarity.smoothing.operator import (
     check_self_similarity,
     check_similarity,
@@ -55,14 +55,8 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
     else:
         points = validate_input(model, X, dtype=np.float64)
         distances = point_distances(points, model, _holds_all(model.method, len(points)))
-    kernel = PointKernel.of(points, distances, model)
-    return (
-        smoothing_kernel(
-            distances, model.bandwidth, n_neighbors=model.n_neighbors, width=model.width
-        ),
-        True,
-        kernel,
-    )
+    weights, scales = kernel_and_scales(distances, model.bandwidth, model.n_neighbors, model.width)
+    return weights, True, PointKernel.of(points, distances, scales, model)
 
 
 def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:

@@ -16,7 +16,6 @@ from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._kept_search import KeptSearch
 from vicinal.neighbors.metric import as_metric
-from vicinal.similarity.smoothing.kernel import point_scales
 from vicinal.similarity.smoothing.operator import SELF, check_self_similarity
 
 # Similarities of new points that are held at a time.
@@ -50,11 +49,12 @@ class PointKernel:
     _search: KeptSearch
 
     @classmethod
-    def of(cls, points: np.ndarray | None, distances: Any, model: Any) -> PointKernel:
-        """The kernel that a `SelfSmoothing` has made of distances."""
-        n = distances.shape[0]
-        scales = point_scales(distances, model.n_neighbors, model.width)
-        # Sparse distances are those of the near points only.
+    def of(
+        cls, points: np.ndarray | None, distances: Any, scales: np.ndarray, model: Any
+    ) -> PointKernel:
+        """The kernel of a `SelfSmoothing`, from distances and the scales of the points."""
+        n = len(scales)
+        # Sparse distances are those to near points only.
         nearest = n if isinstance(distances, np.ndarray) else min(n, model.n_neighbors + 1)
         return cls(
             points,

@@ -1,40 +1,54 @@
-"""Similarities from distances, at the width of each point's own neighbourhood."""
+"""Similarities from distances, with a kernel width that adapts to each neighbourhood."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from vicinal._core.validation import check_choice, check_count, check_distances, check_real
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike
+
 WIDTHS = ("pair", "global")
 
 
+class Pairs(NamedTuple):
+    """Stored pairs of different points, each from both sides."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    lengths: np.ndarray
+
+
 def smoothing_kernel(
-    distances: Any, bandwidth: float = 0.1, *, n_neighbors: int = 30, width: str = "pair"
+    distances: MatrixLike,
+    bandwidth: float = 0.1,
+    *,
+    n_neighbors: int = 30,
+    width: Literal["pair", "global"] = "pair",
 ) -> np.ndarray | sparse.csr_array:
-    """Similarities exp(-d^2 / (k s^2)), the usual input of `self_smooth`.
+    """Convert distances to similarities exp(-d^2 / (bandwidth s^2)), the usual input of `self_smooth`.
 
     Parameters
     ----------
     distances : array or sparse matrix of shape (n, n)
-        Symmetric, 0 on the diagonal. In a sparse one the pairs that are left out have similarity 0; a pair
-        may be stored on one side only, and of two different distances the smaller one counts.
+        Symmetric, with zeros on the diagonal. In a sparse matrix, pairs that are not stored have
+        similarity 0; if a pair is stored with two different distances, the smaller one is used.
     bandwidth : float, default=0.1
-        Width in units of s^2. It is meant to be small: smoothing starts from a matrix near the identity
-        and lets similarity flow in small steps.
+        Kernel width in units of s^2. It should be small, so that smoothing starts near the identity.
     n_neighbors : int, default=30
-        A point's own scale is the mean distance to so many nearest others, to all if there are fewer.
+        The scale of a point is the mean distance to this many nearest neighbours.
     width : {"pair", "global"}, default="pair"
-        s is the mean of the two points' scales, or one number, the mean over all points. The text of the
-        reference allows both readings; on shapes the first is better by far.
+        Whether s is the mean scale of the two points, or the mean over all points. The reference can be
+        read either way; "pair" works much better on shapes.
 
     Returns
     -------
-    ndarray, or csr_array for a sparse matrix, of shape (n, n)
-        Symmetric, in [0, 1], with ones on the diagonal.
+    ndarray or csr_array of shape (n, n)
+        Symmetric, in [0, 1], with ones on the diagonal; sparse for sparse distances.
 
     References
     ----------
@@ -52,11 +66,24 @@ def smoothing_kernel(
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     check_choice(width, "width", WIDTHS)
     matrix = check_distances(distances, name="distances")
-    scales = point_scales(matrix, n_neighbors, width)
+    return kernel_and_scales(matrix, bandwidth, n_neighbors, width)[0]
+
+
+def kernel_and_scales(
+    matrix: np.ndarray | sparse.csr_array, bandwidth: float, n_neighbors: int, width: str
+) -> tuple[np.ndarray | sparse.csr_array, np.ndarray]:
+    """The `smoothing_kernel` of checked distances, and the scales of the points."""
     if not sparse.issparse(matrix):
-        # Halves are summed, not scales: the sum of two huge numbers may overflow.
-        return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth)
-    rows, columns, lengths = _pairs(matrix)
+        scales = _by_width(_dense_scales(matrix, n_neighbors), width)
+        # Halves are summed because the sum of two huge scales may overflow.
+        return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth), scales
+    pairs = _pairs(matrix)
+    scales = _by_width(_sparse_scales(pairs, matrix.shape[0], n_neighbors), width)
+    return _sparse_kernel(pairs, scales, bandwidth), scales
+
+
+def _sparse_kernel(pairs: Pairs, scales: np.ndarray, bandwidth: float) -> sparse.csr_array:
+    rows, columns, lengths = pairs
     values = gaussian(lengths, scales[rows] / 2 + scales[columns] / 2, bandwidth)
     every = np.arange(len(scales))
     kernel = sparse.csr_array(
@@ -64,47 +91,48 @@ def smoothing_kernel(
             np.concatenate([values, np.ones(len(every))]),
             (np.concatenate([rows, every]), np.concatenate([columns, every])),
         ),
-        shape=matrix.shape,
+        shape=(len(scales), len(scales)),
     )
     kernel.eliminate_zeros()
     return kernel
 
 
-def point_scales(matrix: Any, n_neighbors: int, width: str) -> np.ndarray:
-    """Mean distance of each point to its nearest others; for ``width="global"`` the mean of these."""
-    n = matrix.shape[0]
-    if sparse.issparse(matrix):
-        scales = _sparse_scales(matrix, n_neighbors)
-    else:
-        scales = np.zeros(n)
-        k = min(n_neighbors, n - 1)
-        for i, row in enumerate(matrix if k else ()):
-            # The point itself, at distance 0, is among the k + 1 smallest.
-            scales[i] = (np.partition(row, k)[: k + 1] / k).sum()
+def _by_width(scales: np.ndarray, width: str) -> np.ndarray:
+    n = len(scales)
     return np.full(n, (scales / n).sum()) if width == "global" else scales
 
 
+def _dense_scales(matrix: np.ndarray, n_neighbors: int) -> np.ndarray:
+    """Mean distance of each point to its nearest neighbours."""
+    n = len(matrix)
+    scales = np.zeros(n)
+    k = min(n_neighbors, n - 1)
+    for i, row in enumerate(matrix if k else ()):
+        # The point itself, at distance 0, is among the k + 1 smallest.
+        scales[i] = (np.partition(row, k)[: k + 1] / k).sum()
+    return scales
+
+
 def gaussian(lengths: np.ndarray, scales: np.ndarray, bandwidth: float) -> np.ndarray:
-    """exp(-(length / scale)^2 / k); a scale of 0, that of many duplicates, compares by equality."""
-    # Ratios before squares, which may overflow to where the kernel is 0.
+    """exp(-(length / scale)^2 / bandwidth); with a scale of 0 (many duplicates), 1 for equal points only."""
+    # Squares of ratios may overflow, where the kernel is 0.
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         ratios = np.where(lengths == 0, 0.0, lengths / scales)
         return np.exp(-(ratios * ratios) / bandwidth)
 
 
-def _sparse_scales(matrix: sparse.csr_array, n_neighbors: int) -> np.ndarray:
-    n = matrix.shape[0]
-    rows, _, lengths = _pairs(matrix)
+def _sparse_scales(pairs: Pairs, n: int, n_neighbors: int) -> np.ndarray:
+    """Mean distance of each point to its nearest neighbours among the stored pairs."""
+    rows, _, lengths = pairs
     counts = np.bincount(rows, minlength=n)
     order = np.lexsort((lengths, rows))
-    place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
-    near = order[place < n_neighbors]
+    rank = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
+    near = order[rank < n_neighbors]
     used = np.maximum(np.minimum(counts, n_neighbors), 1)
     return np.bincount(rows[near], lengths[near] / used[rows[near]], minlength=n)
 
 
-def _pairs(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, columns and values of the stored pairs of different points, each from both sides."""
+def _pairs(matrix: sparse.csr_array) -> Pairs:
     mirrored = sparse.csr_array(matrix.T)
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
@@ -115,14 +143,14 @@ def _pairs(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray
     ):
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         lengths = np.concatenate([lengths, lengths])
-        # The shortest comes first, and what follows in the same place is dropped.
+        # Of equal pairs, keep the first, which is the shortest.
         order = np.lexsort((lengths, columns, rows))
         rows, columns, lengths = rows[order], columns[order], lengths[order]
         first = np.ones(len(rows), dtype=bool)
         first[1:] = (np.diff(rows) != 0) | (np.diff(columns) != 0)
         rows, columns, lengths = rows[first], columns[first], lengths[first]
-    apart = rows != columns
-    return rows[apart], columns[apart], lengths[apart]
+    different = rows != columns
+    return Pairs(rows[different], columns[different], lengths[different])
 
 
 def _entries(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

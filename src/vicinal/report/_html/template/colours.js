@@ -1,4 +1,4 @@
-// Colours of rows, and unpacking of the numbers they are made from.
+// Colours of the rows, and decoding of packed numbers.
 
 const RAMP = ["#4b3f9e", "#2f78b7", "#2aa59a", "#8cc152", "#f2d43d"].map(rgbOf);
 
@@ -15,28 +15,28 @@ function styleColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Code 0 is noise, or no value; the others take the twelve colours in turn.
+// Code 0 is noise or missing; the others cycle through twelve colours.
 function categoryColour(code) {
   return rgbOf(styleColour(code === 0 ? "--noise" : `--k${(code - 1) % 12}`));
 }
 
-// Numbers as levels from 0 to 255 of the ramp, those outside of its range at its ends.
+// Numbers as levels from 0 to 255 of the ramp, clipped to its range.
 function levelsOf(colour) {
   const width = colour.high - colour.low || 1;
   return Uint8Array.from(colour.values, (v) => Math.min(Math.max(Math.round(((v - colour.low) / width) * 255), 0), 255));
 }
 
-function rampColour(share) {
-  const place = Math.min(Math.max(share, 0), 1) * (RAMP.length - 1);
-  const i = Math.min(Math.floor(place), RAMP.length - 2);
-  return RAMP[i].map((c, j) => Math.round(c + (place - i) * (RAMP[i + 1][j] - c)));
+function rampColour(fraction) {
+  const position = Math.min(Math.max(fraction, 0), 1) * (RAMP.length - 1);
+  const i = Math.min(Math.floor(position), RAMP.length - 2);
+  return RAMP[i].map((c, j) => Math.round(c + (position - i) * (RAMP[i + 1][j] - c)));
 }
 
 function css(rgb) {
   return `rgb(${rgb.join(",")})`;
 }
 
-// One RGBA a row. With `only`, rows of other categories are faint.
+// One RGBA colour per row. With `only`, rows of other categories are faint.
 function coloursOf(colour, n, only) {
   const out = new Uint8Array(4 * n);
   const palette = [];
@@ -45,7 +45,7 @@ function coloursOf(colour, n, only) {
   }
   const values = colour.codes || levelsOf(colour);
   for (let i = 0; i < n; i++) {
-    // The twelve colours come in turn, for more codes than the palette has too.
+    // Codes beyond the palette cycle through the twelve colours too.
     const rgb = palette[values[i] < 256 ? values[i] : ((values[i] - 1) % 12) + 1];
     out[4 * i] = rgb[0];
     out[4 * i + 1] = rgb[1];

@@ -1,4 +1,4 @@
-// The page: what the controls do, and what is told of the row under the pointer.
+// The page: controls, tooltips, and the panel of the selected row.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const element = (id) => document.getElementById(id);
@@ -18,7 +18,7 @@ for (const colour of data.colours) {
   else colour.values = unpack(colour.values, colour.bytes === 4 ? Float32Array : Float64Array);
 }
 const nearest = data.nearest;
-for (const name of ["rows", "standIn", "before", "after"]) {
+for (const name of ["rows", "nearestSampled", "before", "after"]) {
   if (nearest[name]) nearest[name] = unpack(nearest[name], Uint32Array);
 }
 const spriteOf = new Map();
@@ -26,8 +26,7 @@ if (data.sprites && data.sprites.rows) {
   unpack(data.sprites.rows, Uint32Array).forEach((row, i) => spriteOf.set(row, i));
 }
 
-// Names that the legend lists at most.
-const LEGEND = 40;
+const MAX_LEGEND_ENTRIES = 40;
 const clusters = data.colours[0];
 const scatter = new Scatter(element("scatter"), data.n);
 let only = null;
@@ -48,7 +47,7 @@ function chipOf(row) {
   return make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: valueOf(clusters, row) });
 }
 
-// The small picture of a row, enlarged by a whole number; null if it has none.
+// Thumbnail of a row, enlarged by an integer factor; null if it has none.
 function pictureOf(row, side) {
   const s = data.sprites;
   if (!s) return null;
@@ -66,10 +65,10 @@ function pictureOf(row, side) {
   return picture;
 }
 
-// Facts of a row beside its cluster: the noise score, known labels, and what it is coloured by.
+// Facts about a row beside its cluster: noise score, known label, and the value it is coloured by.
 function factsOf(row) {
-  const told = data.colours.filter((c, i) => i > 0 && (c.name === "noise score" || c.name.startsWith("known ") || c === shown()));
-  return told.map((c) => `${c.name}: ${valueOf(c, row)}`);
+  const listed = data.colours.filter((c, i) => i > 0 && (c.name === "noise score" || c.name.startsWith("known ") || c === shown()));
+  return listed.map((c) => `${c.name}: ${valueOf(c, row)}`);
 }
 
 function rowButton(row) {
@@ -88,14 +87,14 @@ function listOf(rows, others) {
 
 function choose(row) {
   const k = nearest.k;
-  const position = nearest.standIn ? nearest.standIn[row] : row;
-  const standIn = nearest.rows ? nearest.rows[position] : row;
+  const position = nearest.nearestSampled ? nearest.nearestSampled[row] : row;
+  const sampledRow = nearest.rows ? nearest.rows[position] : row;
   const before = nearest.before.subarray(position * k, (position + 1) * k);
   const after = nearest.after.subarray(position * k, (position + 1) * k);
   const what = factsOf(row).map((fact) => make("p", { className: "what", textContent: fact }));
-  const sampled = standIn === row ? null : make("p", {
+  const sampled = sampledRow === row ? null : make("p", {
     className: "hint",
-    textContent: `Nearest rows were found in a sample of ${nearest.rows.length.toLocaleString("en")}; these are those of ${idOf(standIn)}, the sampled row next to it.`,
+    textContent: `Nearest rows were computed on a sample of ${nearest.rows.length.toLocaleString("en")} rows; shown are those of ${idOf(sampledRow)}, the nearest sampled row.`,
   });
   element("row").replaceChildren(
     pictureOf(row, 64) || "",
@@ -133,9 +132,9 @@ function showColour() {
     return;
   }
   const codes = [...new Set(colour.codes)].sort((a, b) => (a || Infinity) - (b || Infinity));
-  const left = codes.length - LEGEND;
+  const left = codes.length - MAX_LEGEND_ENTRIES;
   const more = left > 0 ? make("span", { textContent: `and ${left.toLocaleString("en")} more` }) : "";
-  scale.replaceChildren(make("div", { className: "names" }, ...codes.slice(0, LEGEND).map((code) => {
+  scale.replaceChildren(make("div", { className: "names" }, ...codes.slice(0, MAX_LEGEND_ENTRIES).map((code) => {
     const chip = make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: nameOf(colour, code) });
     const button = make("button", { type: "button" }, chip);
     button.setAttribute("aria-pressed", only === code);
@@ -147,7 +146,7 @@ function showColour() {
   }), more));
 }
 
-// Matrices, with a strip in the colours of the clusters along two sides.
+// Similarity matrices, with cluster colours along two sides.
 function drawMatrices() {
   const m = data.matrices;
   const codes = unpack(m.clusters, Uint32Array);
@@ -164,8 +163,8 @@ function drawMatrices() {
         const [a, b] = [i - strip, j - strip];
         let rgb = [0, 0, 0];
         if (a >= 0 && b >= 0) {
-          const share = values[a * m.size + b] / 255;
-          rgb = share < 0.15 ? dark.map((c, q) => c + (RAMP[0][q] - c) * (share / 0.15)) : rampColour((share - 0.15) / 0.85);
+          const level = values[a * m.size + b] / 255;
+          rgb = level < 0.15 ? dark.map((c, q) => c + (RAMP[0][q] - c) * (level / 0.15)) : rampColour((level - 0.15) / 0.85);
         } else if (a >= 0 || b >= 0) {
           rgb = categoryColour(codes[Math.max(a, b)]);
         }
@@ -176,7 +175,7 @@ function drawMatrices() {
   }
 }
 
-function tell(row, px, py) {
+function showTip(row, px, py) {
   const tip = element("tip");
   tip.hidden = row < 0;
   if (row < 0) return;
@@ -208,7 +207,7 @@ function followPointers() {
   stage.addEventListener("pointermove", (event) => {
     const now = local(event);
     if (!down.has(event.pointerId)) {
-      if (event.pointerType === "mouse") tell(scatter.pick(...now), ...now);
+      if (event.pointerType === "mouse") showTip(scatter.pick(...now), ...now);
       return;
     }
     const before = down.get(event.pointerId);
@@ -216,12 +215,12 @@ function followPointers() {
     const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     travelled += Math.hypot(dx, dy);
     if (down.size === 2) {
-      const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+      const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, position]) => position);
       const span = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
       scatter.zoomAt(span(now) / span(before), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
     } else if (travelled > 4) {
       scatter.pan(dx, dy);
-      tell(-1);
+      showTip(-1);
     }
   });
   const up = (event) => {
@@ -232,9 +231,9 @@ function followPointers() {
   };
   stage.addEventListener("pointerup", up);
   stage.addEventListener("pointercancel", up);
-  stage.addEventListener("pointerleave", () => tell(-1));
+  stage.addEventListener("pointerleave", () => showTip(-1));
   stage.addEventListener("wheel", (event) => {
-    // A plain wheel scrolls the page, as everywhere else.
+    // A plain wheel scrolls the page.
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     scatter.zoomAt(Math.exp(-event.deltaY * 0.003), ...local(event));

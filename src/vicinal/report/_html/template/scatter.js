@@ -1,5 +1,5 @@
-// A scatter of many points: WebGL draws them, a grid finds the one under the pointer, and a second
-// canvas on top shows the chosen row and its neighbours. Without WebGL the plain canvas draws all.
+// Scatter plot of many points, drawn with WebGL (or a 2D canvas without it). A grid finds the point under
+// the pointer; a second canvas on top shows the selected row and its neighbours.
 
 const VERTEX = `
 attribute vec2 here, there;
@@ -8,8 +8,8 @@ uniform float moved, size;
 uniform vec4 view;
 varying vec4 shown;
 void main() {
-  vec2 place = mix(here, there, moved);
-  gl_Position = vec4(place * view.xy + view.zw, 0.0, 1.0);
+  vec2 position = mix(here, there, moved);
+  gl_Position = vec4(position * view.xy + view.zw, 0.0, 1.0);
   gl_PointSize = size;
   shown = colour;
 }`;
@@ -22,8 +22,8 @@ void main() {
   gl_FragColor = vec4(shown.rgb, 1.0) * shown.a * edge;
 }`;
 const CELLS = 256;
-const REACH = 14;
-const EDGE = 0.04;
+const PICK_RADIUS = 14;
+const MARGIN = 0.04;
 
 class Scatter {
   constructor(parent, n) {
@@ -36,7 +36,7 @@ class Scatter {
     this.canvas = parent.insertBefore(document.createElement("canvas"), parent.firstChild);
     this.over = parent.insertBefore(document.createElement("canvas"), this.canvas.nextSibling);
     this.over.className = "over";
-    // Kept after drawing, so that the page can be printed.
+    // The drawing buffer is preserved so that the page can be printed.
     const options = { antialias: false, premultipliedAlpha: true, preserveDrawingBuffer: true };
     this.gl = new URLSearchParams(location.search).has("plain") ? null : this.canvas.getContext("webgl", options);
     if (this.gl) this.prepare();
@@ -61,9 +61,9 @@ class Scatter {
     for (const [name, [parts, kind]] of Object.entries(layout)) {
       this.buffers[name] = gl.createBuffer();
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-      const place = gl.getAttribLocation(program, name);
-      gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, parts, kind, true, 0, 0);
+      const location = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(location);
+      gl.vertexAttribPointer(location, parts, kind, true, 0, 0);
     }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -75,17 +75,17 @@ class Scatter {
     this.gl.bufferData(this.gl.ARRAY_BUFFER, array, this.gl.STATIC_DRAW);
   }
 
-  // Coordinates from 0 to 65535; `ratio` of width to height if distances are to scale.
+  // Coordinates from 0 to 65535; `ratio` is width over height if the map is to scale.
   place(x, y, ratio) {
     const next = new Uint16Array(2 * this.n);
     for (let i = 0; i < this.n; i++) {
       next[2 * i] = x[i];
       next[2 * i + 1] = y[i];
     }
-    const still = !this.places || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.fill("here", still ? next : this.places);
+    const still = !this.positions || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.fill("here", still ? next : this.positions);
     this.fill("there", next);
-    this.places = next;
+    this.positions = next;
     this.ratio = ratio;
     this.index();
     this.reset();
@@ -96,10 +96,10 @@ class Scatter {
     }
     const start = performance.now();
     const step = (now) => {
-      const share = Math.min((now - start) / 450, 1);
-      this.moved = share * share * (3 - 2 * share);
+      const progress = Math.min((now - start) / 450, 1);
+      this.moved = progress * progress * (3 - 2 * progress);
       this.draw();
-      if (share < 1) requestAnimationFrame(step);
+      if (progress < 1) requestAnimationFrame(step);
     };
     this.moved = 0;
     requestAnimationFrame(step);
@@ -111,9 +111,9 @@ class Scatter {
     this.draw();
   }
 
-  // Points by cells of a grid, as starts and members.
+  // Points by grid cell, in CSR form.
   index() {
-    const cell = (i) => (this.places[2 * i] >> 8) * CELLS + (this.places[2 * i + 1] >> 8);
+    const cell = (i) => (this.positions[2 * i] >> 8) * CELLS + (this.positions[2 * i + 1] >> 8);
     this.starts = new Uint32Array(CELLS * CELLS + 1);
     for (let i = 0; i < this.n; i++) this.starts[cell(i) + 1]++;
     for (let c = 0; c < CELLS * CELLS; c++) this.starts[c + 1] += this.starts[c];
@@ -131,7 +131,7 @@ class Scatter {
     }
     this.width = clientWidth;
     this.height = clientHeight;
-    if (this.places) this.draw();
+    if (this.positions) this.draw();
   }
 
   reset() {
@@ -139,9 +139,9 @@ class Scatter {
     this.centre = [0.5, 0.5];
   }
 
-  // Pixels that the whole map takes along each axis.
+  // Size of the whole map in pixels.
   extent() {
-    let w = this.width * (1 - 2 * EDGE), h = this.height * (1 - 2 * EDGE);
+    let w = this.width * (1 - 2 * MARGIN), h = this.height * (1 - 2 * MARGIN);
     if (this.ratio) {
       if (w / h > this.ratio) w = h * this.ratio;
       else h = w / this.ratio;
@@ -152,8 +152,8 @@ class Scatter {
   pixelOf(i) {
     const [w, h] = this.extent();
     return [
-      this.width / 2 + (this.places[2 * i] / 65535 - this.centre[0]) * w,
-      this.height / 2 - (this.places[2 * i + 1] / 65535 - this.centre[1]) * h,
+      this.width / 2 + (this.positions[2 * i] / 65535 - this.centre[0]) * w,
+      this.height / 2 - (this.positions[2 * i + 1] / 65535 - this.centre[1]) * h,
     ];
   }
 
@@ -176,14 +176,14 @@ class Scatter {
     this.draw();
   }
 
-  // The row nearest to a pixel, within reach and not faint; -1 if there is none.
+  // The visible row nearest to a pixel, or -1 if none is close.
   pick(px, py) {
     const [w, h] = this.extent();
     const [x, y] = this.mapAt(px, py);
     const cells = (v, reach) => [v - reach, v + reach].map((e) => Math.min(Math.max(Math.floor(e * CELLS), 0), CELLS - 1));
-    const [left, right] = cells(x, REACH / w);
-    const [low, high] = cells(y, REACH / h);
-    let best = -1, least = REACH * REACH;
+    const [left, right] = cells(x, PICK_RADIUS / w);
+    const [low, high] = cells(y, PICK_RADIUS / h);
+    let best = -1, least = PICK_RADIUS * PICK_RADIUS;
     for (let a = left; a <= right; a++) {
       for (let m = this.starts[a * CELLS + low]; m < this.starts[a * CELLS + high + 1]; m++) {
         const i = this.members[m];
@@ -212,7 +212,7 @@ class Scatter {
   }
 
   drawPoints() {
-    if (!this.places || !this.colours) return;
+    if (!this.positions || !this.colours) return;
     const [w, h] = this.extent();
     if (!this.gl) return this.drawPlain();
     const gl = this.gl;
@@ -240,7 +240,7 @@ class Scatter {
     }
   }
 
-  // Links from the chosen row: dashed to rows near before smoothing, whole to those near after.
+  // Links from the selected row: dashed to its neighbours before smoothing, solid to those after.
   drawOver() {
     const pen = this.over.getContext("2d");
     pen.setTransform(this.dense, 0, 0, this.dense, 0, 0);

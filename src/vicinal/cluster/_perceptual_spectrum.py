@@ -1,0 +1,46 @@
+"""Perceptual clusterings of one digraph into several numbers of clusters, from one solve."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from vicinal.cluster.perceptual import NOISE_DIRECTIONS, TOLERANCE, PerceptualClustering
+from vicinal.exceptions import VicinalWarning
+
+if TYPE_CHECKING:
+    from vicinal.graphs.graph import Graph
+
+
+class PerceptualSpectrum:
+    """The walk on a digraph and its leading eigenpairs, solved once.
+
+    Parameters
+    ----------
+    digraph : Graph
+        Contextual digraph.
+    max_clusters : int
+        Largest number of clusters that `cluster` accepts, at most the number of nodes.
+    random_state : int
+        Seed of the solver and of the assignments.
+    n_jobs : int or None
+        Number of threads.
+    """
+
+    def __init__(
+        self, digraph: Graph, max_clusters: int, *, random_state: int, n_jobs: int | None
+    ) -> None:
+        self._model = PerceptualClustering(max_clusters, random_state=random_state, n_jobs=n_jobs)
+        self._walk = self._model._build_walk(digraph)
+        n_pairs = min(max(max_clusters, NOISE_DIRECTIONS), digraph.n_nodes - 1)
+        self.pairs = self._model._eigenpairs(self._walk, n_pairs, TOLERANCE)
+
+    def cluster(self, n_clusters: int) -> PerceptualClustering:
+        """Cluster the nodes; the model returned is the same object every time, refitted.
+
+        A doubt about noise is in ``noise_doubt_``, not in a warning.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VicinalWarning)
+            model = self._model.set_params(n_clusters=n_clusters)
+            return model._cluster(self._walk, self.pairs, None)

@@ -1,0 +1,248 @@
+"""The tables of the report, each defined once and rendered as HTML, text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from vicinal.report.result import Perception
+
+Record = Mapping[str, Any]
+# z-scores below this do not distinguish a cluster.
+MIN_Z_SCORE = 0.2
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes
+    ----------
+    key : str
+        Key of the values in the records, and in JSON.
+    heading : str
+        Heading on the page and in the terminal.
+    format : str or callable
+        Format string, or function from a value to its text.
+    kind : {"number", "text", "cluster", "bar", "row"}
+        How values look: numbers are aligned right; clusters, bars and rows have their own elements on
+        the page. The value of a "row" column is a row number of the analysed table.
+    shade : callable or None
+        Function from a record to the strength (0 to 1) of the background on the page.
+    in_summary : bool
+        Whether the terminal summary shows the column.
+    """
+
+    key: str
+    heading: str
+    format: str | Callable[[Any], str] = "{:,}"
+    kind: Literal["number", "text", "cluster", "bar", "row"] = "number"
+    shade: Callable[[Record], float] | None = None
+    in_summary: bool = True
+
+    def text(self, record: Record) -> str:
+        """The value of a record as text; empty for None."""
+        value = record[self.key]
+        if value is None:
+            return ""
+        return self.format(value) if callable(self.format) else self.format.format(value)
+
+
+class Table(NamedTuple):
+    """Columns, records, and a caption for the page."""
+
+    columns: Sequence[Column]
+    records: Sequence[Record]
+    caption: str
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The records as dictionaries with the keys of the columns."""
+        keys = [column.key for column in self.columns]
+        return [{key: record[key] for key in keys} for record in self.records]
+
+
+def clusters(result: Perception) -> Table:
+    """Size, noise and distinguishing columns of each cluster."""
+    features = describe_features if result.n_clusters > 1 else lambda _: ""
+    columns = [
+        Column("cluster", "cluster", cluster_name, "cluster"),
+        Column("rows", "rows"),
+        Column("fraction", "", kind="bar"),
+        Column("noise_score", "noise score", "{:.2f}"),
+        Column("agreement", "agreement", "{:.0%}"),
+        Column("top_features", "distinguishing columns", features, "text"),
+    ]
+    caption = (
+        "Size and mean noise score of each cluster, the fraction of its rows that the second method "
+        "assigns to the same cluster, and the columns whose cluster mean is farthest from the overall "
+        "mean, in standard deviations."
+    )
+    return Table(columns, result.clusters.sizes, caption)
+
+
+def contingency(result: Perception) -> Table:
+    """Number of rows by cluster and by cluster on the spanning trees."""
+    counts = result.clusters.contingency
+    used = np.flatnonzero(counts.any(axis=0)).tolist()
+    noise = len(counts) - 1
+    columns = [Column("cluster", "", cluster_name, "cluster")]
+    for j in used:
+        key = f"tree_cluster_{j}"
+        columns.append(Column(key, cluster_name(j), shade=_fraction_of_rows(key)))
+    records = [
+        {"cluster": -1 if i == noise else i, "rows": int(counts[i].sum())}
+        | {f"tree_cluster_{j}": int(counts[i, j]) for j in used}
+        for i in range(len(counts))
+        if counts[i].any()
+    ]
+    caption = (
+        "Rows: clusters of this report. Columns: clusters by spectral clustering on disjoint spanning "
+        "trees, which uses edge lengths instead of contexts. The more rows are on the diagonal, the "
+        "better the two methods agree."
+    )
+    return Table(columns, records, caption)
+
+
+def least_typical(result: Perception) -> Table:
+    """Rows with the highest noise scores."""
+    columns = [
+        Column("row", "row", kind="row"),
+        Column("noise_score", "noise score", "{:.3f}"),
+        Column("cluster", "", cluster_name, "cluster"),
+    ]
+    records = [
+        {"row": i, "noise_score": result.noise_score[i], "cluster": int(result.labels[i])}
+        for i in result.exemplars.noise
+    ]
+    return Table(columns, records, "The least typical rows. Click one to show it on the map.")
+
+
+def exemplars(result: Perception, picked: Record, features: Sequence[int]) -> Table:
+    """Typical and atypical rows of a cluster with their values in some columns."""
+    names = result.data.names
+    columns = [
+        Column("row", "row", kind="row"),
+        Column("kind", "", "{}", "text"),
+        Column("noise_score", "noise score", "{:.2f}"),
+        *(Column(f"column_{j}", names[j], "{:.4g}") for j in features),
+    ]
+    records = [
+        {"row": i, "kind": kind, "noise_score": result.noise_score[i]}
+        | {f"column_{j}": result.data.values[i, j] for j in features}
+        for kind in ("typical", "atypical")
+        for i in picked[kind]
+    ]
+    caption = "The most and least typical rows, with the columns that differ most between clusters."
+    return Table(columns, records, caption)
+
+
+def graphs(result: Perception) -> Table:
+    """Six graphs of the same rows."""
+    columns = [
+        Column("graph", "graph", "{}", "text"),
+        Column("edges", "edges"),
+        Column("components", "components"),
+        Column("isolates", "isolates", in_summary=False),
+        Column("median_length", "median length", "{:.3g}", in_summary=False),
+        Column("max_length", "max length", "{:.3g}", in_summary=False),
+        Column("shortcuts", "shortcuts"),
+        Column("between_clusters", "between clusters", "{:.1%}"),
+        Column("stability", "stability", "{:.0%}", shade=lambda record: record["stability"]),
+    ]
+    caption = (
+        f"Six graphs of {sample_size(result.graphs.n_rows, len(result.labels))}. Shortcuts are edges "
+        "more than twice as long as the local scale at both ends. Between clusters: fraction of edges "
+        "that connect different clusters. Stability: fraction of edges that remain when each row is "
+        "moved by a fifth of the distance to its neighbours."
+    )
+    return Table(columns, result.graphs.table, caption)
+
+
+def shortcuts(result: Perception) -> Table:
+    """Edges that look like shortcuts."""
+    columns = [
+        Column("graph", "graph", "{}", "text"),
+        Column("source", "from", kind="row"),
+        Column("target", "to", kind="row"),
+        Column("length_ratio", "length / local scale", "{:.1f}"),
+    ]
+    caption = "The longest edges relative to the local scale: check whether their ends are related."
+    return Table(columns, result.graphs.shortcuts, caption)
+
+
+def hubs(result: Perception) -> Table:
+    """Rows in the most neighbour lists."""
+    occurrences = result.neighborhoods.occurrences
+    records = [{"row": int(i), "lists": int(occurrences[i])} for i in result.neighborhoods.hubs]
+    columns = [Column("row", "hub", kind="row"), Column("lists", "neighbour lists")]
+    return Table(columns, records, "Rows that appear in the most neighbour lists (hubs).")
+
+
+def label_scores(result: Perception) -> Table:
+    """Every method scored against the known labels."""
+    scores, labels = result.scores, result.data.labels
+    assert scores is not None
+    columns = [
+        Column("method", f"compared with {result.data.label_name}", "{}", "text"),
+        Column("clusters", "clusters"),
+        Column("noise", "noise", "{:.0%}"),
+        Column("accuracy", "accuracy", "{:.3f}", shade=lambda r: r["accuracy"]),
+        Column("mutual_information", "NMI", "{:.3f}", shade=lambda r: r["mutual_information"]),
+        Column("adjusted_rand", "ARI", "{:.3f}", shade=lambda r: r["adjusted_rand"]),
+    ]
+    n_labelled = int(np.count_nonzero(labels != ""))
+    kind = "rows" if n_labelled == len(result.labels) else "labelled rows"
+    caption = (
+        f"Clusters compared with the {scores.n_classes} classes of {result.data.label_name!r} on "
+        f"{sample_size(scores.n_rows, n_labelled, kind)}. Every method was given "
+        f"{result.count.n_clusters} as the number of clusters except HDBSCAN, which chooses its own "
+        "(default settings). Noise is scored as one cluster. No method used the labels. NMI: normalised "
+        "mutual information; ARI: adjusted Rand index."
+    )
+    return Table(columns, scores.table, caption)
+
+
+def columns(result: Perception) -> Table:
+    """Statistics of every numeric column."""
+    statistics = ("mean", "std", "min", "median", "max")
+    described = [
+        Column("column", "column", "{}", "text"),
+        *(Column(name, name, "{:.4g}") for name in statistics),
+        Column("missing", "missing"),
+        Column("used", "", lambda used: "used" if used else "constant, dropped", "text"),
+    ]
+    caption = f"Numeric columns before scaling ({result.data.why_scaling})."
+    return Table(described, result.data.columns, caption)
+
+
+def times(result: Perception) -> Table:
+    """Time per step."""
+    columns = [Column("step", "step", "{}", "text"), Column("seconds", "seconds", "{:.1f}")]
+    records = [{"step": name, "seconds": seconds} for name, seconds in result.seconds.items()]
+    return Table(columns, records, "Time per step.")
+
+
+def _fraction_of_rows(key: str) -> Callable[[Record], float]:
+    return lambda record: record[key] / record["rows"]
+
+
+def cluster_name(label: int) -> str:
+    """Name of a cluster, or "noise"."""
+    return "noise" if label < 0 else f"cluster {label}"
+
+
+def describe_features(features: Sequence[Record]) -> str:
+    """The columns that distinguish a cluster, in words."""
+    words = [
+        f"{feature['column']} {'high' if feature['z_score'] > 0 else 'low'} ({feature['z_score']:+.1f})"
+        for feature in features
+        if abs(feature["z_score"]) >= MIN_Z_SCORE
+    ]
+    return ", ".join(words) or "near the mean in every column"
+
+
+def sample_size(n: int, total: int, kind: str = "rows") -> str:
+    """How many rows something was computed on, in words."""
+    return f"all {n:,} {kind}" if n == total else f"a sample of {n:,} of the {total:,} {kind}"
