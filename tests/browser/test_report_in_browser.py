@@ -1,4 +1,4 @@
-"""The report in a real browser: it draws, answers, and asks nothing of the network.
+"""The report in a real browser: it draws, responds, and makes no network requests.
 
 `make test-browser` installs Debian's chromium and selenium and runs this; screenshots are left in
 report-screenshots/.
@@ -44,7 +44,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def large_report(tmp_path_factory, report):
-    """The same page with its data blown up to 100,000 rows, as only the drawing is looked at."""
+    """The same page with its data enlarged to 100,000 rows, to test the drawing only."""
     page = report.read_text(encoding="utf-8")
     head, _, rest = page.partition('id="data">')
     data, _, tail = rest.partition("</script>")
@@ -69,7 +69,7 @@ def large_report(tmp_path_factory, report):
             values = rng.uniform(colour["low"], colour["high"], n)
             colour["values"] = pack(values.astype(f"<f{colour['bytes']}"))
     content["nearest"]["rows"] = pack(np.arange(500).astype("<u4"))
-    content["nearest"]["standIn"] = pack(rng.integers(0, 500, n).astype("<u4"))
+    content["nearest"]["nearestSampled"] = pack(rng.integers(0, 500, n).astype("<u4"))
     path = tmp_path_factory.mktemp("large") / "large.html"
     path.write_text(f'{head}id="data">{json.dumps(content)}</script>{tail}', encoding="utf-8")
     return path
@@ -171,13 +171,13 @@ def test_the_page_opens_without_error_or_request(driver, report, width, dark):
 
 
 @every_width
-def test_nothing_sticks_out_sideways(driver, report, width):
+def test_the_page_does_not_scroll_horizontally(driver, report, width):
     open_page(driver, report, width)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("chosen", ["by the button", "by the system"])
-def test_paper_is_light_and_nothing_on_it_is_cut_off(chosen, driver, report):
+def test_print_is_light_and_complete(chosen, driver, report):
     a4 = 717  # pixels between the margins of the browser
     open_page(driver, report, a4, dark=chosen == "by the system")
     if chosen == "by the button":
@@ -248,7 +248,7 @@ def test_colours_and_maps_can_be_switched(driver, report, width):
     assert errors_of(driver) == []
 
 
-def test_values_are_told_as_they_are_and_long_legends_are_cut(driver, tmp_path):
+def test_values_are_exact_and_long_legends_are_cut(driver, tmp_path):
     X = np.random.default_rng(0).random((300, 2))
     X[3, 0], X[4, 0] = 50.0, 2019.25
     names = [f"class {i:03}" for i in range(300)]
@@ -276,14 +276,14 @@ def test_a_long_word_in_the_legend_is_broken(driver, tmp_path, width):
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
-def test_a_name_in_the_legend_shows_its_rows_alone(driver, report):
+def test_a_legend_entry_isolates_its_rows(driver, report):
     open_page(driver, report, 1440)
     _, before, _ = colours_drawn(driver)
     driver.execute_script("document.querySelector('#scale .names button').click()")
     WebDriverWait(driver, 20).until(lambda d: colours_drawn(d)[1] < before / 2)
 
 
-def test_zoom_keeps_the_place_under_the_pointer(driver, report):
+def test_zoom_keeps_the_position_under_the_pointer(driver, report):
     open_page(driver, report, 1440)
     there = "return scatter.mapAt(200, 150)"
     before = driver.execute_script(there)
@@ -336,4 +336,20 @@ def test_100_000_rows_are_drawn_and_picked_at_once(driver, large_report):
     point_to(driver, 54321).click().perform()
     assert "sample of 500" in driver.find_element(By.ID, "row").text
     shot(driver, "large")
+    assert errors_of(driver) == []
+
+
+@every_width
+def test_a_notebook_shows_the_report_and_its_links_stay_inside(driver, tmp_path, width):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    frame = vicinal.perceive(X, n_clusters=2, sample=50)._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><title>Notebook</title>{frame}", encoding="utf-8")
+    driver.get(f"file://{path}")
+    driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))
+    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.drawn > 0"))
+    driver.execute_script("document.querySelector('nav a[href=\"#graphs\"]').click()")
+    WebDriverWait(driver, 20).until(lambda d: d.execute_script("return scrollY > 500"))
+    assert driver.find_element(By.ID, "graphs").is_displayed()
+    driver.switch_to.default_content()
     assert errors_of(driver) == []

@@ -148,7 +148,7 @@ def _axes(across: Axis, up: Axis, label_x: str, label_y: str) -> str:
         for v in ticks(up.low, up.high, up.log, 5)
     )
     numbers = "".join(
-        f'<text class="tick" x="{across.at(v):.1f}" y="{bottom + 16}" text-anchor="middle">'
+        f'<text class="tick" x="{across.at(v):.1f}" y="{bottom + 16}" text-anchor="{_anchor(across.at(v))}">'
         f"{_number(v)}</text>"
         for v in ticks(across.low, across.high, across.log, 8)
     )
@@ -158,6 +158,11 @@ def _axes(across: Axis, up: Axis, label_x: str, label_y: str) -> str:
         f'<text class="label" transform="translate(11 {(TOP + bottom) / 2}) rotate(-90)" '
         f'text-anchor="middle">{escape(label_y)}</text>'
     )
+
+
+def _anchor(x: float) -> str:
+    # A long number at the right end of the axis would be cut off.
+    return "end" if x > WIDTH - RIGHT - 4 else "middle"
 
 
 def _number(value: float) -> str:
