@@ -31,6 +31,9 @@ CLUSTERINGS = {
     ),
     "spectral": lambda c, s: SpectralClustering(c, random_state=s),
     "spectral, ncut": lambda c, s: SpectralClustering(c, method="ncut", random_state=s),
+    "spectral, disjoint trees": lambda c, s: SpectralClustering(
+        c, graph="disjoint_mst", random_state=s
+    ),
 }
 EMBEDDINGS = {
     "perceptual": lambda s: PerceptualEmbedding(2, random_state=s),
@@ -67,7 +70,14 @@ def scores(X, y, c, seed):
 
 @pytest.mark.parametrize(
     ("n", "d", "c", "seed"),
-    [(3000, 6, 7, 3), (1500, 10, 10, 0), (1000, 31, 16, 2), (900, 50, 30, 0), (600, 5, 2, 0)],
+    [
+        (3000, 6, 7, 3),
+        (1500, 10, 10, 0),
+        (1000, 31, 16, 2),
+        (900, 50, 30, 0),
+        (600, 5, 2, 0),
+        (1000, 12, 15, 7),
+    ],
 )
 def test_separated_blobs_are_recovered_when_the_number_is_given(n, d, c, seed):
     X, y = blobs(n, d, c, seed)

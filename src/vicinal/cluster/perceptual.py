@@ -23,7 +23,7 @@ from vicinal.cluster._automatic import AutomaticClusters, membership
 from vicinal.cluster._background import DEEP
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence
-from vicinal.cluster._noise import NoiseSplit, split_norms, visited
+from vicinal.cluster._noise import NoiseSplit, follow_steps, split_norms, visited
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
@@ -31,6 +31,8 @@ from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
 NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
+# Visits, relative to the average node, below which a node is assigned by its own steps.
+RARE = 0.01
 # Share of a walk between clusters below which they are as good as separate.
 SEPARATE = 1e-4
 # Fraction of the points that norms or densities call noise which both have to.
@@ -305,7 +307,12 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     def _assign(self, walk: Any, vectors: np.ndarray, is_noise: np.ndarray) -> None:
         """Labels of the points that are no noise, by rows of eigenvectors, the known one first."""
         c, seed = self.n_clusters_, self._seed()
-        kept = np.flatnonzero(~is_noise)
+        # Rows of nodes that walks hardly visit say where the few visitors come from; the steps of such
+        # nodes say where they belong.
+        frequent = walk.stationary * len(vectors) > RARE
+        kept = np.flatnonzero(~is_noise & frequent)
+        if len(kept) < c:
+            kept = np.flatnonzero(~is_noise)
         self._first, rows = 0, vectors[:, :c]
         if self.assign == "subspaces":
             labels, places, share = k_subspaces(rows[kept], c, random_state=seed)
@@ -314,12 +321,13 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
                 other = k_subspaces(after[kept], c, random_state=seed)
                 if other[2] > share:
                     self._first, rows, (labels, places, _) = 1, after, other
-            found = relabel_by_first_occurrence(labels, places)
+            assigned = relabel_by_first_occurrence(labels, places)
         else:
-            found = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
+            assigned = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
         self.embedding_ = self._of_rows(rows)
         labels = np.full(len(vectors), -1)
-        labels[kept], self._places = found
+        labels[kept], self._places = assigned
+        follow_steps(self.graph_, labels, np.flatnonzero(~is_noise & (labels < 0)))
         self.labels_ = self._of_rows(labels)
 
 

@@ -55,7 +55,7 @@ def walk_pairs(
     for by_hops in (far, not far):
         try:
             if by_hops:
-                return by_levels(matrix, known, n_pairs, tolerance, walk, n_jobs)
+                return by_levels(matrix, known, n_pairs, tolerance, seed, walk, n_jobs)
             with one_blas_thread():
                 return _separate_pairs(walk, indicators, n_pairs, tolerance, seed, n_jobs)
         except (CoarseningStalled, NotConverged):

@@ -81,7 +81,7 @@ def connected_pairs(
         try:
             if not far:
                 return largest(deflated, n_pairs, tolerance, seed)
-            return by_levels(matrix, known, n_pairs, tolerance, operator, n_jobs)
+            return by_levels(matrix, known, n_pairs, tolerance, seed, operator, n_jobs)
         except (CoarseningStalled, NotConverged):
             continue
     return stubborn_pairs(deflated, matrix, n_pairs, tolerance, seed, n_jobs)
@@ -99,6 +99,7 @@ def by_levels(
     known: np.ndarray,
     n_pairs: int,
     tolerance: float,
+    seed: int,
     operator: Any,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +114,10 @@ def by_levels(
     )
     if residuals.max() > ACCURACY * tolerance:
         raise NotConverged(n_pairs, tolerance)
-    return values[1:], vectors[:, 1:]
+    # Groups of nodes that hardly anything connects may be lost on the way through the levels.
+    deflated = Deflated(operator or ThreadedSparseOperator(matrix, n_jobs), known)
+    with one_blas_thread():
+        return with_missed(deflated, values[1:], vectors[:, 1:], tolerance, seed)
 
 
 def stubborn_pairs(
@@ -242,13 +246,13 @@ def with_missed(
         dtype=np.float64,
     )
     rng = np.random.default_rng([seed, 1])
-    value, vector = _probe(rest, np.asarray(rng.standard_normal(n)))
+    value = _probe(rest, np.asarray(rng.standard_normal(n)))
     if value <= values[-1] + MISSED * tolerance:
         return values, vectors
-    others = rng.standard_normal((n, min(n_pairs + WIDE_GUARD, n - n_pairs - 1)))
+    # From a random block: one that holds converged vectors would stop at the first that was missed.
     values, vectors, errors = block_eigenpairs(
         operator,
-        np.column_stack([vectors, vector, others]),
+        rng.standard_normal((n, min(n_pairs + WIDE_GUARD, n))),
         n_pairs,
         tolerance,
         max_steps=BLOCK_STEPS,
@@ -258,8 +262,8 @@ def with_missed(
     return values, vectors
 
 
-def _probe(operator: Any, start: np.ndarray) -> tuple[float, np.ndarray]:
-    """The largest Ritz pair after a few steps of Lanczos: a lower bound of the largest eigenvalue."""
+def _probe(operator: Any, start: np.ndarray) -> float:
+    """The largest Ritz value after a few steps of Lanczos: a lower bound of the largest eigenvalue."""
     steps = min(PROBE_STEPS, len(start))
     basis = np.empty((steps, len(start)))
     diagonal, beside = np.zeros(steps), np.zeros(steps)
@@ -274,5 +278,5 @@ def _probe(operator: Any, start: np.ndarray) -> tuple[float, np.ndarray]:
         if beside[step] <= np.finfo(float).eps * max(abs(diagonal[step]), 1e-300):
             break
         vector = image / beside[step]
-    values, mix = eigh_tridiagonal(diagonal[: step + 1], beside[:step])
-    return float(values[-1]), mix[:, -1] @ basis[: step + 1]
+    values = eigh_tridiagonal(diagonal[: step + 1], beside[:step], eigvals_only=True)
+    return float(values[-1])
