@@ -48,7 +48,7 @@ def test_a_report_of_a_table_with_words(flowers, tmp_path, run, capsys):
     assert run("perceive", *words, *QUICK) == 0
     out = capsys.readouterr().out
     assert "flowers.csv: 100 rows, 4 of 4 numeric columns used" in out
-    assert "against species" in out
+    assert "compared with species" in out
     assert f"report written to {report}" in out
     page = report.read_text(encoding="utf-8")
     assert "--label species --sample 60 --seed 3 -o" in page
@@ -206,8 +206,8 @@ def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, fact
     facts = facts_of("perceive", *words, "-o", tmp_path / "r.html", *QUICK)
     assert "10 of 100 rows have no label; they are not scored against labels" in facts["notes"]
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "Clusters against the 2 classes" in page
-    assert "on all 90 rows that have a label" in page
+    assert "Clusters compared with the 2 classes" in page
+    assert "on all 90 labelled rows" in page
     facts = facts_of("cluster", *words)
     assert facts["unlabelled_rows"] == 10
     assert facts["accuracy"] > 0.9
