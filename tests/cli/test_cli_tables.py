@@ -157,7 +157,7 @@ def test_an_unknown_column_is_an_error_that_lists_the_columns(table, tmp_path, p
 
 
 def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
-    matrix = sparse.random_array((20, 20), density=0.2, rng=0, format="csr")
+    matrix = sparse.random_array((20, 20), density=0.2, random_state=0, format="csr")
     sparse.save_npz(tmp_path / "W.npz", matrix)
     found = read_table(tmp_path / "W.npz", accept_sparse=True)
     assert (found.points != matrix).nnz == 0

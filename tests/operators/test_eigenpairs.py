@@ -168,7 +168,9 @@ def test_same_bits_for_any_number_of_threads():
 
 
 def test_products_are_those_of_scipy():
-    A = sparse.random_array((500, 500), density=0.1, rng=np.random.default_rng(0), format="csr")
+    A = sparse.random_array(
+        (500, 500), density=0.1, random_state=np.random.default_rng(0), format="csr"
+    )
     X = np.random.default_rng(1).standard_normal((500, 4))
     operator = ThreadedSparseOperator(A)
     np.testing.assert_allclose(operator @ X, A @ X, atol=1e-12)

@@ -42,7 +42,9 @@ def test_is_the_stationary_distribution_of_the_walk_with_teleport(W, damping, ki
 @pytest.mark.parametrize("personal", [None, {3: 1.0, 7: 2.0}])
 def test_agrees_with_networkx_beyond_the_direct_solver(personal):
     networkx = pytest.importorskip("networkx")
-    W = sparse.random_array((3000, 3000), density=0.001, rng=np.random.default_rng(0), format="csr")
+    W = sparse.random_array(
+        (3000, 3000), density=0.001, random_state=np.random.default_rng(0), format="csr"
+    )
     theirs = networkx.pagerank(
         networkx.from_scipy_sparse_array(W, create_using=networkx.DiGraph),
         personalization=personal,

@@ -79,7 +79,7 @@ def test_sparse_focused_and_small_affinities_stay_as_they_are():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     focused = np.exp(-(np.linalg.norm(X[:, None] - X, axis=2) ** 2) * 20) + 1e-9
-    thin = sparse.random_array((60, 60), density=0.2, rng=rng)
+    thin = sparse.random_array((60, 60), density=0.2, random_state=rng)
     for W in (focused, thin + thin.T, np.ones((8, 8)), np.zeros((60, 60))):
         matrix = sparse.csr_array(W)
         assert keep_local(matrix, 2) is matrix
