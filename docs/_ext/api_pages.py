@@ -7,6 +7,7 @@ from ``__all__``, the reference can neither miss a name nor list one that is gon
 from __future__ import annotations
 
 import importlib
+import inspect
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,14 @@ PACKAGES = (
     "codes",
     "cluster",
     "embed",
+    "outliers",
     "semi_supervised",
     "segmentation",
     "report",
     "metrics",
     "plot",
     "datasets",
+    "exceptions",
 )
 # What functions and estimators return, which nobody imports but everybody uses.
 RETURNED = {
@@ -81,7 +84,7 @@ def _remove_others(folder: Path, names: set[str]) -> None:
 
 
 def _is_package(top: Any, name: str) -> bool:
-    return hasattr(getattr(top, name), "__path__")
+    return inspect.ismodule(getattr(top, name))
 
 
 def _write(path: Path, title: str, text: str, names: list[str], returned: list[str]) -> None:
