@@ -40,7 +40,7 @@ def words_for(table):
 
 def without_times(text):
     found = json.loads(text)
-    found.pop("seconds_of_steps")
+    found.pop("step_seconds")
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal.cluster._eigengap import n_clusters_by_gap
 from vicinal.cluster._evidence import ClusterEvidence, Layer, estimate_clusters
 from vicinal.graphs.graph import Graph
 
@@ -32,6 +33,15 @@ class AutomaticClusters:
         self.cluster_evidence_ = found
         self.cluster_layers_ = found.layers
         return found
+
+
+def choose_number(gaps: np.ndarray, evidence: ClusterEvidence | None) -> int:
+    """The number of clusters by the spectrum if it has a significant gap, otherwise by the evidence.
+
+    A spectrum with a significant gap hardly ever shows too many clusters, but on real data it often has none.
+    """
+    by_gap = n_clusters_by_gap(gaps)
+    return by_gap if by_gap > 1 or evidence is None else evidence.n_clusters
 
 
 def membership(

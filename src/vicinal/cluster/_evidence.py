@@ -103,7 +103,7 @@ def estimate_clusters(X: Any, *, n_jobs: int | None = -1) -> ClusterEvidence:
     --------
     >>> from vicinal.cluster import estimate_clusters
     >>> from vicinal.datasets import make_two_moons
-    >>> X, _ = make_two_moons(400, noise=0.05, random_state=0)
+    >>> X, _ = make_two_moons(400, noise=0.05, random_state=1)
     >>> estimate_clusters(X).n_clusters
     2
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from vicinal._core.parallel import one_openmp_thread
 from vicinal.operators.laplacians import walk_matrix
@@ -91,21 +90,3 @@ def visited(digraph: Any, beta: float) -> np.ndarray:
         if np.array_equal(still, reached):
             return reached
         reached = still
-
-
-def follow_steps(digraph: Any, labels: np.ndarray, nodes: np.ndarray) -> None:
-    """Give nodes without a label, in place, the cluster that most of their steps lead to.
-
-    Steps to nodes without a label count once these have one; nodes from which no step leads to any keep -1.
-    """
-    steps = walk_matrix(edge_weights(digraph))[0]
-    while len(nodes):
-        known = np.flatnonzero(labels >= 0)
-        shape = (len(labels), int(labels.max()) + 1)
-        clusters = sparse.csr_array((np.ones(len(known)), (known, labels[known])), shape=shape)
-        weights = (steps[nodes] @ clusters).toarray()
-        led = weights.sum(axis=1) > 0
-        if not led.any():
-            return
-        labels[nodes[led]] = np.argmax(weights[led], axis=1)
-        nodes = nodes[~led]

@@ -19,11 +19,11 @@ from vicinal._base.row_assignment import (
 )
 from vicinal._core.validation import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
-from vicinal.cluster._automatic import AutomaticClusters, membership
+from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
 from vicinal.cluster._background import DEEP
-from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence
-from vicinal.cluster._noise import NoiseSplit, follow_steps, split_norms, visited
+from vicinal.cluster._noise import NoiseSplit, split_norms, visited
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
@@ -31,8 +31,6 @@ from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 # Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
 NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
-# Visits, relative to the average node, below which a node is assigned by its own steps.
-RARE = 0.01
 # Share of a walk between clusters below which they are as good as separate.
 SEPARATE = 1e-4
 # Fraction of the points that norms or densities call noise which both have to.
@@ -200,8 +198,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
-            by_gap = n_clusters_by_gap(self.eigengaps_)
-            self.n_clusters_ = evidence.n_clusters if evidence else by_gap
+            self.n_clusters_ = choose_number(self.eigengaps_, evidence)
         else:
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
@@ -307,12 +304,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     def _assign(self, walk: Any, vectors: np.ndarray, is_noise: np.ndarray) -> None:
         """Labels of the points that are no noise, by rows of eigenvectors, the known one first."""
         c, seed = self.n_clusters_, self._seed()
-        # Rows of nodes that walks hardly visit say where the few visitors come from; the steps of such
-        # nodes say where they belong.
-        frequent = walk.stationary * len(vectors) > RARE
-        kept = np.flatnonzero(~is_noise & frequent)
-        if len(kept) < c:
-            kept = np.flatnonzero(~is_noise)
+        kept = np.flatnonzero(~is_noise)
         self._first, rows = 0, vectors[:, :c]
         if self.assign == "subspaces":
             labels, places, share = k_subspaces(rows[kept], c, random_state=seed)
@@ -327,7 +319,6 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.embedding_ = self._of_rows(rows)
         labels = np.full(len(vectors), -1)
         labels[kept], self._places = assigned
-        follow_steps(self.graph_, labels, np.flatnonzero(~is_noise & (labels < 0)))
         self.labels_ = self._of_rows(labels)
 
 

@@ -14,8 +14,8 @@ from vicinal._base.affinity_operator import SpectralAffinity
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.validation import check_choice, check_count
-from vicinal.cluster._automatic import AutomaticClusters, membership
-from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
+from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors
@@ -252,7 +252,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.n_clusters_ = n_pairs
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
-            self.n_clusters_ = found.n_clusters if found else n_clusters_by_gap(self.eigengaps_)
+            self.n_clusters_ = choose_number(self.eigengaps_, found)
         return pairs
 
     def _warn_disconnected(self, n_components: int) -> None:

@@ -64,19 +64,18 @@ class ClusterCount(NamedTuple):
 def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     """Choose the number unless it is given; measure the stability of all numbers.
 
-    With too few rows to test densities and communities, the number with the largest eigengap is chosen.
+    The largest significant eigengap decides; if there is none, densities and communities do.
     """
-    n_gaps = min(MAX_CLUSTERS, inputs.n - 2)
+    evidence = inputs.evidence
+    n_gaps = min(max(MAX_CLUSTERS, evidence.n_clusters), inputs.n - 2)
     perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
     model = SpectralClustering(
         max_clusters=n_gaps, random_state=inputs.seed, n_jobs=inputs.n_jobs
     ).fit(inputs.trees)
     trees = model.eigengaps_[: len(inputs.distinct)]
-    evidence = inputs.evidence
-    if evidence.prominence:
+    chosen, why = _choose(perceptual, trees)
+    if chosen == 1 and evidence.prominence:
         chosen, why = evidence.n_clusters, REASONS[evidence.source]
-    else:
-        chosen, why = _choose(perceptual, trees)
     if isinstance(requested, int):
         chosen, why = (
             requested,
