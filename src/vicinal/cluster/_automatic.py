@@ -35,13 +35,16 @@ class AutomaticClusters:
         return found
 
 
-def choose_number(gaps: np.ndarray, evidence: ClusterEvidence | None) -> int:
+def choose_number(gaps: np.ndarray, evidence: ClusterEvidence | None, points: Any) -> int:
     """The number of clusters by the spectrum if it has a significant gap, otherwise by the evidence.
 
     A spectrum with a significant gap hardly ever shows too many clusters, but on real data it often has none.
+    Points on a line are the exception: their graph breaks wherever chance leaves them apart.
     """
     by_gap = n_clusters_by_gap(gaps)
-    return by_gap if by_gap > 1 or evidence is None else evidence.n_clusters
+    if evidence is None:
+        return by_gap
+    return by_gap if by_gap > 1 and points.shape[1] > 1 else evidence.n_clusters
 
 
 def membership(

@@ -198,7 +198,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
-            self.n_clusters_ = choose_number(self.eigengaps_, evidence)
+            self.n_clusters_ = choose_number(self.eigengaps_, evidence, self.graph_.points)
         else:
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]

@@ -252,7 +252,9 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.n_clusters_ = n_pairs
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
-            self.n_clusters_ = choose_number(self.eigengaps_, found)
+            self.n_clusters_ = choose_number(
+                self.eigengaps_, found, None if self.graph_ is None else self.graph_.points
+            )
         return pairs
 
     def _warn_disconnected(self, n_components: int) -> None:

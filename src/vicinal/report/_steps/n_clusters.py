@@ -74,7 +74,8 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     ).fit(inputs.trees)
     trees = model.eigengaps_[: len(inputs.distinct)]
     chosen, why = _choose(perceptual, trees)
-    if chosen == 1 and evidence.prominence:
+    # On a line graphs break wherever chance leaves points apart.
+    if evidence.prominence and (chosen == 1 or inputs.distinct.shape[1] == 1):
         chosen, why = evidence.n_clusters, REASONS[evidence.source]
     if isinstance(requested, int):
         chosen, why = (
