@@ -139,7 +139,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def markdown(records: list[dict]) -> str:
+def markdown(records: list[dict[str, Any]]) -> str:
     """Means per group and half."""
     lines = [
         "# Benchmark: clusters",

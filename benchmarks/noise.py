@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import f1_score
@@ -82,7 +83,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def markdown(records: list[dict], methods: list[str]) -> str:
+def markdown(records: list[dict[str, Any]], methods: list[str]) -> str:
     """Means per group and half."""
     lines = [
         "# Benchmark: noise",

@@ -25,7 +25,6 @@ class FitCallbacks(CallbackSupportMixin):
 
 
 def _with_fit_task(fit: Callable[..., Any]) -> Callable[..., Any]:
-    @with_callbacks
     def run_as_task(estimator: Any, *args: Any, **kwargs: Any) -> Any:
         data = dict(zip(("X", "y"), args, strict=False))
         data |= {name: kwargs[name] for name in ("X", "y") if name in kwargs}
@@ -36,6 +35,8 @@ def _with_fit_task(fit: Callable[..., Any]) -> Callable[..., Any]:
         context.call_on_fit_task_end(estimator=estimator, reconstruction_attributes={}, **data)
         return result
 
+    run_with_callbacks = with_callbacks(run_as_task)
+
     @functools.wraps(fit)
     def fit_with_callbacks(estimator: Any, *args: Any, **kwargs: Any) -> Any:
         observed = any(
@@ -44,6 +45,6 @@ def _with_fit_task(fit: Callable[..., Any]) -> Callable[..., Any]:
         # A fit that calls the fit of its base class is inside its task already.
         if not observed or hasattr(estimator, "_callback_fit_ctx"):
             return fit(estimator, *args, **kwargs)
-        return run_as_task(estimator, *args, **kwargs)
+        return run_with_callbacks(estimator, *args, **kwargs)
 
     return fit_with_callbacks

@@ -43,7 +43,9 @@ from vicinal.exceptions import VicinalWarning
 KERNELS: list[Any] = []
 
 
-def jit(function: Callable | None = None, *, allocates: bool = True, **options: Any) -> Any:
+def jit(
+    function: Callable[..., Any] | None = None, *, allocates: bool = True, **options: Any
+) -> Any:
     """Compile a kernel: serial, without the interpreter lock, its machine code kept for later processes.
 
     Parameters
@@ -69,7 +71,7 @@ def jit(function: Callable | None = None, *, allocates: bool = True, **options: 
 class KernelCache(NullCache):
     """The machine code of one kernel, in whichever folders have it; asked by numba before it compiles."""
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._stored_in: str | None = None
 
@@ -134,13 +136,13 @@ class KernelCache(NullCache):
 class _KernelFiles(FunctionCache):
     """numba's files of one kernel, in a folder of our choice."""
 
-    def __init__(self, function: Callable, folder: str) -> None:
+    def __init__(self, function: Callable[..., Any], folder: str) -> None:
         self._impl_class = partial(_InFolder, folder)
         super().__init__(function)
 
 
 class _InFolder(CompileResultCacheImpl):
-    def __init__(self, folder: str, function: Callable) -> None:
+    def __init__(self, folder: str, function: Callable[..., Any]) -> None:
         source = inspect.getfile(function)
         self._lineno = function.__code__.co_firstlineno
         self._locator = _Locator(folder, source, self._lineno)

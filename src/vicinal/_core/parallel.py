@@ -126,7 +126,7 @@ def progress_bar(total: int, title: str | None) -> Any:
     return tqdm(total=total, desc=title, leave=False)
 
 
-class _NoBar(nullcontext):
+class _NoBar(nullcontext[Any]):
     def __enter__(self) -> _NoBar:
         return self
 

@@ -48,7 +48,7 @@ def read_array(values: Any, name: str) -> np.ndarray:
             f"{name} is a sparse matrix, but an array is needed: pass {name}.toarray() if it is small."
         )
     values = as_table(values, name)
-    n_masked = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    n_masked = int(np.ma.getmaskarray(values).sum()) if isinstance(values, np.ma.MaskedArray) else 0
     if n_masked:
         raise InvalidValueError(
             f"{name} is a masked array in which {n_masked} value(s) are masked, but all must be known; "

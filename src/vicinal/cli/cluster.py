@@ -34,7 +34,7 @@ from vicinal.cli.plots import draw_points, project_to_plane
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
-    from vicinal.cli.columns import Table
+    from vicinal._core.tables import RawTable
 
 METHODS = {
     "spectral": Method(
@@ -167,7 +167,7 @@ def describe_clusters(model: Any, labels: np.ndarray) -> dict[str, Any]:
     return facts
 
 
-def agreement(labels: np.ndarray, table: Table) -> dict[str, Any]:
+def agreement(labels: np.ndarray, table: RawTable) -> dict[str, Any]:
     """Agreement of the clusters with the known classes, if there are any."""
     if table.labels is None:
         return {}

@@ -9,8 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal._core.tables import RawTable as Table
-from vicinal._core.tables import distinct, missing_cells
+from vicinal._core.tables import RawTable, distinct, missing_cells
 from vicinal.cli.names import suggestion
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
@@ -30,7 +29,7 @@ class Roles(NamedTuple):
     pairs: bool = False
 
 
-def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
+def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     """Numeric columns of a data frame as coordinates, with notes on the columns that are not."""
     pandas = import_reader("pandas", path)
     if frame.empty:
@@ -60,7 +59,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> Table:
             others[name] = column.to_numpy()
     if not kept:
         raise InvalidValueError(_no_numeric_column(frame, path, notes))
-    return Table(np.column_stack(kept), notes, names, ids, labels, others)
+    return RawTable(np.column_stack(kept), notes, names, ids, labels, others)
 
 
 def _named(name: str, position: int) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.cli.columns import UNREADABLE, Table
+from vicinal._core.tables import RawTable
+from vicinal.cli.columns import UNREADABLE
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
@@ -21,7 +22,7 @@ MODES_16_BIT = {("I", "PNG"), ("I", "PPM")}
 MAX_SIDE = 64
 
 
-def read_images(folder: Path, label: str | None = None) -> Table:
+def read_images(folder: Path, label: str | None = None) -> RawTable:
     """Grey levels of all images in a folder and its subfolders, sorted by name.
 
     File names are row names. With ``label="folder"``, the folder of an image is its class.
@@ -35,7 +36,7 @@ def read_images(folder: Path, label: str | None = None) -> Table:
             f"--label {label}: images have no columns; sort them into subfolders and use --label folder."
         )
     rows, columns = np.divmod(np.arange(pixels[0].size), pixels.shape[2])
-    return Table(
+    return RawTable(
         pixels.reshape(len(pixels), -1).astype(np.float64),
         notes,
         [f"pixel {r} {c}" for r, c in zip(rows, columns, strict=True)],

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.columns import DISTANCES_AS_POINTS, Table, looks_like_distances
+from vicinal._core.tables import RawTable
+from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
 from vicinal.cli.output import (
     FIGURE_FORMATS,
     MODULES,
@@ -78,7 +79,7 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
     )
 
 
-def read_source(arguments: argparse.Namespace, **accepted: bool) -> Table:
+def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
     """Table or folder of images given by the options of `add_data`."""
     if not arguments.data.is_dir():
         return read_table(
@@ -98,7 +99,7 @@ def read_source(arguments: argparse.Namespace, **accepted: bool) -> Table:
 
 def read_data(
     arguments: argparse.Namespace, *, matrix: str | None = None, accept_sparse: bool = False
-) -> Table:
+) -> RawTable:
     """Table without missing values; notes on how it was read go to stderr.
 
     `matrix` is ``"affinity"``, ``"distances"`` or ``"kernel"`` if the table is a square matrix.
@@ -130,7 +131,7 @@ def _matrix_notes(arguments: argparse.Namespace, matrix: str | None, points: Any
     return [f"{DISTANCES_AS_POINTS}; methods on graphs take distances with --metric precomputed"]
 
 
-def row_names(table: Table) -> dict[str, Any]:
+def row_names(table: RawTable) -> dict[str, Any]:
     """First columns of an output table: row numbers, and row names if there are any."""
     import numpy as np
 

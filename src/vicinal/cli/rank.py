@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import Table, count_unlabelled, same_class
+from vicinal._core.tables import RawTable
+from vicinal.cli.columns import count_unlabelled, same_class
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -132,7 +133,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return facts | {"written": written}
 
 
-def query_rows(words: list[str], table: Table, by_name: bool) -> np.ndarray:
+def query_rows(words: list[str], table: RawTable, by_name: bool) -> np.ndarray:
     """Row numbers of the queries; anything but a number is looked up among the row names."""
     n = table.points.shape[0]
     names = None if table.ids is None else table.ids.astype(str)
@@ -166,7 +167,7 @@ def query_rows(words: list[str], table: Table, by_name: bool) -> np.ndarray:
 
 
 def result_columns(
-    queries: np.ndarray, ranked: np.ndarray, scores: np.ndarray, table: Table
+    queries: np.ndarray, ranked: np.ndarray, scores: np.ndarray, table: RawTable
 ) -> dict[str, np.ndarray]:
     """One line per query and rank, with row names and labels if there are any."""
     m, k = ranked.shape
@@ -180,7 +181,7 @@ def result_columns(
     return columns | {"score": scores.ravel()}
 
 
-def draw(table: Table, query: int, ranked: np.ndarray, path: Path) -> str:
+def draw(table: RawTable, query: int, ranked: np.ndarray, path: Path) -> str:
     """Plot the results of the first query; returns what the plot shows."""
     from vicinal import plot
 

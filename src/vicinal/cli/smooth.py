@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import Table, count_unlabelled, same_class
+from vicinal._core.tables import RawTable
+from vicinal.cli.columns import count_unlabelled, same_class
 from vicinal.cli.options import (
     add_data,
     add_run_options,
@@ -136,7 +137,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def neighbor_columns(
-    table: Table, similarities: np.ndarray, neighbors: np.ndarray
+    table: RawTable, similarities: np.ndarray, neighbors: np.ndarray
 ) -> Iterator[dict[str, np.ndarray]]:
     """One line per row and neighbour, in blocks, so that the whole table is never in memory."""
     n, k = neighbors.shape

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.tables import RawTable
 from vicinal.cli.columns import (
     UNREADABLE,
     Roles,
-    Table,
     import_reader,
     numeric_columns,
     row_column,
@@ -34,7 +34,7 @@ def read_table(
     accept_sparse: bool = False,
     accept_pairs: bool = False,
     accept_gaps: bool = False,
-) -> Table:
+) -> RawTable:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
 
     ``key`` is an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. Row names and known
@@ -83,7 +83,7 @@ def read_table(
     return table
 
 
-def _read_parquet(path: Path, roles: Roles) -> Table:
+def _read_parquet(path: Path, roles: Roles) -> RawTable:
     pandas = import_reader("pandas", path)
     import_reader("pyarrow", path)
     try:
@@ -93,7 +93,7 @@ def _read_parquet(path: Path, roles: Roles) -> Table:
     return numeric_columns(frame, path, roles)
 
 
-def _read_npy(path: Path, roles: Roles) -> Table:
+def _read_npy(path: Path, roles: Roles) -> RawTable:
     for option, name in (("--id", roles.id), ("--label", roles.label)):
         if name is not None:
             raise InvalidValueError(
@@ -106,17 +106,17 @@ def _read_npy(path: Path, roles: Roles) -> Table:
         raise InvalidValueError(
             f"{path} contains several arrays, like an .npz file; rename it to .npz."
         )
-    return Table(*_all_pairs(values, roles))
+    return RawTable(*_all_pairs(values, roles))
 
 
-def _read_npz(path: Path, roles: Roles) -> Table:
+def _read_npz(path: Path, roles: Roles) -> RawTable:
     loaded = _load_numpy(path)
     if isinstance(loaded, np.ndarray):
         raise InvalidValueError(f"{path} contains one array, like an .npy file; rename it to .npy.")
     with loaded as arrays:
         names = arrays.files
         if {"format", "shape", "data"} <= set(names):
-            return Table(_load_sparse(path), ["read a sparse matrix"])
+            return RawTable(_load_sparse(path), ["read a sparse matrix"])
         candidates = [name for name in names if name not in (roles.id, roles.label)]
         chosen = roles.key or (
             "X" if "X" in candidates else candidates[0] if len(candidates) == 1 else None
@@ -134,10 +134,10 @@ def _read_npz(path: Path, roles: Roles) -> Table:
         ids = row_column(arrays, roles.id, "--id", len(points), path)
         labels = row_column(arrays, roles.label, "--label", len(points), path)
     notes += [] if len(names) == 1 else [f"read the array {chosen}"]
-    return Table(points, notes, None, ids, labels)
+    return RawTable(points, notes, None, ids, labels)
 
 
-def _read_h5ad(path: Path, roles: Roles) -> Table:
+def _read_h5ad(path: Path, roles: Roles) -> RawTable:
     anndata, key = import_reader("anndata", path), roles.key
     try:
         annotated = anndata.read_h5ad(path)
@@ -154,7 +154,7 @@ def _read_h5ad(path: Path, roles: Roles) -> Table:
     n = annotated.n_obs
     ids = row_column(annotated.obs, roles.id, "--id", n, path)
     labels = row_column(annotated.obs, roles.label, "--label", n, path)
-    return Table(
+    return RawTable(
         values if hasattr(values, "toarray") else np.asarray(values),
         [f"read .obsm[{key!r}]" if key else "read .X"],
         list(map(str, annotated.var_names)) if key is None else None,
@@ -173,7 +173,7 @@ READERS = {
 }
 
 
-def _as_rows(table: Table, path: Path) -> Table:
+def _as_rows(table: RawTable, path: Path) -> RawTable:
     """Table with one row per entry; each image of a stack becomes a row of pixels."""
     points = table.points
     if points.dtype.kind not in "buif":

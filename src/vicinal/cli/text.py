@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.columns import Roles, Table, import_reader, numeric_columns
+from vicinal._core.tables import RawTable
+from vicinal.cli.columns import Roles, import_reader, numeric_columns
 from vicinal.exceptions import InvalidValueError
 
 SEPARATORS = ",;\t|"
@@ -15,7 +16,7 @@ SEPARATORS = ",;\t|"
 COMMA_NUMBER = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
 
 
-def read_text(path: Path, roles: Roles) -> Table:
+def read_text(path: Path, roles: Roles) -> RawTable:
     """Numeric columns of a .csv or .tsv file."""
     pandas = import_reader("pandas", path)
     try:

@@ -20,7 +20,7 @@ def contextual(
     X: Any,
     n_neighbors: int = 10,
     *,
-    descriptor: str | Callable = "coding_length",
+    descriptor: str | Callable[..., Any] = "coding_length",
     sigma: float | None = None,
     n_contexts: int | None = None,
     random_state: Any = None,

@@ -40,7 +40,7 @@ def contextual_distance(
     X: Any,
     n_neighbors: int = 10,
     *,
-    descriptor: str | Callable = "coding_length",
+    descriptor: str | Callable[..., Any] = "coding_length",
     epsilon: float | None = None,
     neighbors: Any = None,
     metric: str = "euclidean",
@@ -123,7 +123,7 @@ def contextual_distance(
 def distances_in_contexts(
     data: np.ndarray,
     contexts: np.ndarray,
-    descriptor: str | Callable,
+    descriptor: str | Callable[..., Any],
     *,
     epsilon: float | None = None,
     metric: str = "euclidean",
@@ -239,7 +239,7 @@ def _kernel(
     metric: str,
     epsilon: float | None,
     n_features: int | None,
-) -> Callable:
+) -> Callable[..., Any]:
     """Function that fills rows of the result."""
     from vicinal.graphs import _contextual_kernels as kernels
 
@@ -303,7 +303,9 @@ def _given_lengths(data: np.ndarray, indices: np.ndarray, metric: str) -> np.nda
     return np.column_stack([np.zeros(len(own)), lengths])
 
 
-def _by_definition(points: np.ndarray, indices: np.ndarray, descriptor: Callable) -> np.ndarray:
+def _by_definition(
+    points: np.ndarray, indices: np.ndarray, descriptor: Callable[..., Any]
+) -> np.ndarray:
     """Formulas (1) and (2) as they stand, for a descriptor of which nothing is known."""
     out = np.empty(indices.shape)
     for i, context in enumerate(indices):
@@ -316,7 +318,9 @@ def _by_definition(points: np.ndarray, indices: np.ndarray, descriptor: Callable
     return np.abs(out - out[:, :1])
 
 
-def _described(descriptor: Callable, members: np.ndarray, shape: tuple | None) -> np.ndarray:
+def _described(
+    descriptor: Callable[..., Any], members: np.ndarray, shape: tuple[int, ...] | None
+) -> np.ndarray:
     value = np.asarray(real_array(descriptor(members), "descriptor(X)"), dtype=np.float64)
     if value.ndim > 1 or (shape is not None and value.shape != shape):
         raise InvalidValueError(

@@ -16,6 +16,7 @@ from vicinal.graphs.graph import Graph
 # Neighbours of an inner cell -> along how many axes a step may go at once, by number of axes.
 STEP_AXES = {2: {4: 1, 8: 2}, 3: {6: 1, 26: 3}}
 Offset = tuple[int, ...]
+Region = tuple[Any, ...]
 
 
 def grid(shape: Any = None, connectivity: int | None = None, image: Any = None) -> Graph:
@@ -120,7 +121,7 @@ def _offsets(n_axes: int, connectivity: int | None) -> list[Offset]:
     return [step for step in before if np.count_nonzero(step) <= allowed[connectivity]]
 
 
-def _overlap(shape: tuple[int, ...], offset: Offset) -> tuple[tuple, tuple]:
+def _overlap(shape: tuple[int, ...], offset: Offset) -> tuple[Region, Region]:
     """Cells that have a neighbour at the offset, and those neighbours, as slices."""
     here = tuple(slice(max(0, -o), size - max(0, o)) for o, size in zip(offset, shape, strict=True))
     there = tuple(
@@ -137,7 +138,7 @@ def _norm(offset: Offset) -> float:
     return float(np.sqrt(np.count_nonzero(offset)))
 
 
-def _differences(image: np.ndarray, here: tuple, there: tuple) -> np.ndarray:
+def _differences(image: np.ndarray, here: Region, there: Region) -> np.ndarray:
     change = image[here] - image[there]
     if change.ndim == len(here):
         return np.abs(change)

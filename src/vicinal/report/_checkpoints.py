@@ -20,7 +20,7 @@ import numpy as np
 
 from vicinal._core.files import atomic_write, remove_abandoned
 
-Result = TypeVar("Result", bound=tuple)
+Result = TypeVar("Result", bound=tuple[Any, ...])
 ARRAY = "$array"
 # What reading a file that is not a cached step can raise.
 READ_ERRORS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)

@@ -161,7 +161,7 @@ def _on_points(method: str) -> str:
     return "k-means on the points" if method == study.PIXELS else method
 
 
-def _distinct(rows: Rows, what: str) -> list:
+def _distinct(rows: Rows, what: str) -> list[Any]:
     return list(dict.fromkeys(row[what] for row in rows))
 
 

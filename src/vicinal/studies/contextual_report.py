@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -201,7 +202,7 @@ def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
     return (study.QUICK if quick else study.FULL)._replace(data=data), EXPERIMENTS
 
 
-def _over_noise(found: Outcome, what: str, name: Callable[[dict], str]) -> Table:
+def _over_noise(found: Outcome, what: str, name: Callable[[dict[str, Any]], str]) -> Table:
     levels = _distinct(found, "noise")
     table = [["method", *(f"{level} noise" for level in levels)]]
     for method in dict.fromkeys(map(name, found.rows)):
@@ -211,7 +212,7 @@ def _over_noise(found: Outcome, what: str, name: Callable[[dict], str]) -> Table
     return table
 
 
-def _distinct(found: Outcome, what: str) -> list:
+def _distinct(found: Outcome, what: str) -> list[Any]:
     return list(dict.fromkeys(row[what] for row in found.rows))
 
 
