@@ -105,7 +105,7 @@ def test_links_of_sparse_distances_are_the_shortest_stored_ones(made, n_links):
     D = np.minimum(D, D.T)
     tree = [link for link in literal_links(D, parts) if np.isfinite(D[link])]
     if len(tree) < parts.max():
-        with pytest.raises(ValueError, match=r"stored distances join the .* dense matrix"):
+        with pytest.raises(ValueError, match=r"stored distances merge the .* dense matrix"):
             shortest_bridges(matrix, "precomputed", parts, n_links)
         return
     expected = set()

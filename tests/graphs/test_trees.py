@@ -59,9 +59,9 @@ def test_disjoint_trees_are_kruskal_without_replacement(n, n_trees, d, layout, s
 def test_both_searches_find_the_same_disjoint_trees(d, n_trees):
     from vicinal.graphs._build.boruvka import spanning_edges
     from vicinal.graphs._build.nearest_foreign import (
+        ForeignNeighborProducts,
+        ForeignNeighborRows,
         ForeignNeighborTree,
-        OutsideByProducts,
-        OutsideInRows,
     )
     from vicinal.neighbors._kdtree import build_kdtree
 
@@ -69,11 +69,11 @@ def test_both_searches_find_the_same_disjoint_trees(d, n_trees):
     costs = squares_between(X)
     searches = [
         ForeignNeighborTree(build_kdtree(X), 3),
-        OutsideByProducts(X, 3),
-        OutsideInRows(costs.__getitem__, len(X), 3),
+        ForeignNeighborProducts(X, 3),
+        ForeignNeighborRows(costs.__getitem__, len(X), 3),
         ForeignNeighborTree(build_kdtree(X), 0),
-        OutsideByProducts(X, 0),
-        OutsideInRows(costs.__getitem__, len(X), 0),
+        ForeignNeighborProducts(X, 0),
+        ForeignNeighborRows(costs.__getitem__, len(X), 0),
     ]
     trees = [{tuple(edge) for edge in spanning_edges(s).edges.tolist()} for s in searches]
     assert all(tree == trees[0] for tree in trees)
@@ -106,7 +106,7 @@ def test_offsets_minimise_the_weighted_cost(layout, d, few, monkeypatch):
 @pytest.mark.parametrize("search", ["tree", "products"])
 def test_offset_searches_agree_with_kruskal(search):
     from vicinal.graphs._build.boruvka import spanning_edges
-    from vicinal.graphs._build.nearest_foreign import ForeignNeighborTree, OutsideByProducts
+    from vicinal.graphs._build.nearest_foreign import ForeignNeighborProducts, ForeignNeighborTree
     from vicinal.neighbors._kdtree import build_kdtree, tree_offsets
     from vicinal.neighbors._kdtree_kernels import Offsets
 
@@ -117,7 +117,7 @@ def test_offset_searches_agree_with_kruskal(search):
         tree = build_kdtree(X)
         found = ForeignNeighborTree(tree, 4, offsets=tree_offsets(tree, 2.0, b))
     else:
-        found = OutsideByProducts(X, 4, offsets=Offsets(2.0, b, np.array([b.min()])))
+        found = ForeignNeighborProducts(X, 4, offsets=Offsets(2.0, b, np.array([b.min()])))
     edges = {tuple(edge) for edge in spanning_edges(found).edges.tolist()}
     assert edges == set(kruskal(costs)[0])
 

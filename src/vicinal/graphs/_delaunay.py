@@ -10,7 +10,7 @@ import numpy as np
 from vicinal._core.rescale import normalize_magnitude, safe_factor
 from vicinal._core.validation import check_choice, check_points, require_memory
 from vicinal.exceptions import InvalidValueError
-from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
+from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
 
@@ -58,7 +58,7 @@ def delaunay(X: Any, *, coplanar: str = "raise", duplicates: str = "keep") -> Gr
     """
     points = check_points(X)
     check_choice(coplanar, "coplanar", ("raise", "joggle"))
-    check_choice(duplicates, "duplicates", TREATMENTS)
+    check_choice(duplicates, "duplicates", DUPLICATE_MODES)
     rows = find_duplicates(points)
     distinct = points[rows.representative]
     edges = _edges(_normalized(distinct), coplanar == "joggle")

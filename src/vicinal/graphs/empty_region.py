@@ -29,7 +29,7 @@ from vicinal._core.validation import (
     require_memory,
 )
 from vicinal.exceptions import InvalidTypeError
-from vicinal.graphs._build.duplicate_edges import TREATMENTS, with_duplicates
+from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points
@@ -177,7 +177,7 @@ def beta_skeleton(
 def _graph(
     X: Any, beta: float, metric: str, duplicates: str, n_jobs: int | None, progress: str | None
 ) -> Graph:
-    check_choice(duplicates, "duplicates", TREATMENTS)
+    check_choice(duplicates, "duplicates", DUPLICATE_MODES)
     measure = as_metric(metric)
     if measure.is_precomputed:
         return _graph_of_rows(_check_dense(X), beta, measure, n_jobs, progress)

@@ -17,9 +17,9 @@ from vicinal._core.validation import (
 )
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build._edge_kernels import is_symmetric
-from vicinal.graphs._build.duplicate_edges import TREATMENTS, merge_duplicates, with_duplicates
+from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, merge_duplicates, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates, many_duplicates
-from vicinal.graphs._build.neighbor_lists import refuse_mutual_directed
+from vicinal.graphs._build.neighbor_lists import check_not_mutual_and_directed
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.affinities import affinity, check_scale
 from vicinal.graphs.graph import Graph
@@ -109,8 +109,8 @@ def knn(
     >>> knn(X, n_neighbors=1, mutual=True).edges()
     array([[0, 1]])
     """
-    refuse_mutual_directed(mutual, directed)
-    check_choice(duplicates, "duplicates", TREATMENTS)
+    check_not_mutual_and_directed(mutual, directed)
+    check_choice(duplicates, "duplicates", DUPLICATE_MODES)
     kind: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
     if isinstance(X, tuple):
         if len(X) != 2:
@@ -213,7 +213,7 @@ def epsilon_ball(
             "X is a pair (indices, distances), but lists of a fixed length need not reach as far "
             "as the radius; pass the points or a NeighborSearch."
         )
-    check_choice(duplicates, "duplicates", TREATMENTS)
+    check_choice(duplicates, "duplicates", DUPLICATE_MODES)
     points = None
     if not isinstance(X, NeighborSearch):
         points = X

@@ -1,4 +1,4 @@
-"""Kernels of Boruvka's method: what is known of a spanning forest, and how its components join.
+"""Kernels of Borůvka's algorithm: the state of a spanning forest and how its components merge.
 
 Every point keeps its nearest point outside its own component. Edges are compared by (cost, smaller
 row, larger row): a total order, so that the spanning tree is unique and no schedule of threads can
@@ -15,85 +15,85 @@ from vicinal._core.jit import jit
 
 
 class Forest(NamedTuple):
-    """What is known of the spanning forest; points are numbered as the search numbers them.
+    """State of the spanning forest; points are numbered as in the search.
 
     Attributes
     ----------
     component : ndarray (n,)
         Label of each point's component: one of its points.
-    near : ndarray (n,)
-        Nearest point outside the component, -1 when it is not known.
-    floor : ndarray (n,)
-        Cost of ``near``, or a lower bound of it when it is not known. Components only grow, so a
-        bound stays one.
+    nearest : ndarray (n,)
+        Nearest point outside the component, -1 if unknown.
+    lower_bound : ndarray (n,)
+        Cost of ``nearest``, or a lower bound if it is unknown. Components only grow, so bounds stay
+        valid.
     cursor : ndarray (n,)
-        How much of the neighbour list has been used up.
-    asked : ndarray (n,)
+        Number of entries of the neighbour list already used.
+    searched : ndarray (n,)
         Whether the point has searched in this round.
     best : ndarray (n,)
-        For each label, the smallest cost known of an edge that leaves the component.
-    pick : ndarray (n,)
-        For each label, the point from which the cheapest edge leaves, -1 when none is known.
-    waits : ndarray (n,)
-        For each label, whether the component sits this round out.
+        For each label, the smallest known cost of an edge that leaves the component.
+    best_point : ndarray (n,)
+        For each label, the point from which the cheapest edge leaves, -1 if none is known.
+    deferred : ndarray (n,)
+        For each label, whether the component skips this round.
     size : ndarray (n,)
         For each label, the number of points.
     parent : ndarray (n,)
-        For each label, the one that has taken it over in the last round (often itself).
+        For each label, the label it was merged into in the last round (often itself).
     """
 
     component: np.ndarray
-    near: np.ndarray
-    floor: np.ndarray
+    nearest: np.ndarray
+    lower_bound: np.ndarray
     cursor: np.ndarray
-    asked: np.ndarray
+    searched: np.ndarray
     best: np.ndarray
-    pick: np.ndarray
-    waits: np.ndarray
+    best_point: np.ndarray
+    deferred: np.ndarray
     size: np.ndarray
     parent: np.ndarray
 
 
 class ExcludedEdges(NamedTuple):
-    """Pairs that may not become edges, as CSR lists by point (empty when there are none)."""
+    """Pairs that may not become edges, in CSR form (empty arrays if there are none)."""
 
     indptr: np.ndarray
     indices: np.ndarray
 
 
 @jit(inline="always")
-def is_forbidden(forbidden, i, j):
-    if len(forbidden.indptr):
-        for e in range(forbidden.indptr[i], forbidden.indptr[i + 1]):
-            if forbidden.indices[e] == j:
+def is_excluded(excluded, i, j):
+    if len(excluded.indptr):
+        for e in range(excluded.indptr[i], excluded.indptr[i + 1]):
+            if excluded.indices[e] == j:
                 return True
     return False
 
 
 @jit(allocates=False)
-def advance(forest, lists, costs, forbidden, first, last):
-    """Relabel the points first ... last - 1 and let them look for outside points in their lists.
+def advance(forest, lists, costs, excluded, first, last):
+    """Relabel the points first ... last - 1 and look up foreign points in their neighbour lists.
 
-    Other points may carry their old label or the new one; ``parent`` leads from both to the new.
+    Other points may carry their old or new label; ``parent`` maps both to the new one.
     """
     component, parent, k = forest.component, forest.parent, lists.shape[1]
     for i in range(first, last):
         label = parent[component[i]]
         component[i] = label
-        j = forest.near[i]
+        j = forest.nearest[i]
         if j >= 0 and parent[component[j]] != label:
             continue
-        forest.near[i] = -1
+        forest.nearest[i] = -1
         c = start = forest.cursor[i]
         if start == k:
             continue
         while c < k:
             j = lists[i, c]
-            if parent[component[j]] != label and not is_forbidden(forbidden, i, j):
-                forest.near[i] = j
+            if parent[component[j]] != label and not is_excluded(excluded, i, j):
+                forest.nearest[i] = j
                 break
             c += 1
-        forest.floor[i] = costs[i, min(c, k - 1)]
+        forest.lower_bound[i] = costs[i, min(c, k - 1)]
         forest.cursor[i] = c
 
 
@@ -106,47 +106,54 @@ def _earlier(order, i, j, u, v):
 
 
 @jit(allocates=False)
-def choose(forest, order, only_asked):
-    """Best edge of every component among the points whose nearest outside point is known."""
+def choose(forest, order, only_searched):
+    """Best edge of every component among the points whose nearest foreign point is known."""
     for i in range(len(order)):
-        if (only_asked and not forest.asked[i]) or forest.near[i] < 0:
+        if (only_searched and not forest.searched[i]) or forest.nearest[i] < 0:
             continue
-        label, cost = forest.component[i], forest.floor[i]
-        u = forest.pick[label]
+        label, cost = forest.component[i], forest.lower_bound[i]
+        u = forest.best_point[label]
         if (
             u < 0
-            or cost < forest.floor[u]
-            or (cost == forest.floor[u] and _earlier(order, i, forest.near[i], u, forest.near[u]))
+            or cost < forest.lower_bound[u]
+            or (
+                cost == forest.lower_bound[u]
+                and _earlier(order, i, forest.nearest[i], u, forest.nearest[u])
+            )
         ):
-            forest.pick[label], forest.best[label] = i, cost
+            forest.best_point[label], forest.best[label] = i, cost
 
 
 @jit
 def join(forest, labels, sources, targets, costs, n_edges):
-    """Join the components, except those that wait, along their best edges.
+    """Merge the components, except deferred ones, along their best edges.
 
-    Returns the labels that are left and the number of edges so far.
+    Returns the remaining labels and the number of edges so far.
     """
     parent = forest.parent
     for label in labels:
-        i = forest.pick[label]
-        if i < 0 or forest.waits[label]:
+        i = forest.best_point[label]
+        if i < 0 or forest.deferred[label]:
             continue
-        a, b = _root(parent, label), _root(parent, forest.component[forest.near[i]])
+        a, b = _root(parent, label), _root(parent, forest.component[forest.nearest[i]])
         if a != b:
-            sources[n_edges], targets[n_edges], costs[n_edges] = i, forest.near[i], forest.floor[i]
+            sources[n_edges], targets[n_edges], costs[n_edges] = (
+                i,
+                forest.nearest[i],
+                forest.lower_bound[i],
+            )
             n_edges += 1
-            kept, gone = min(a, b), max(a, b)
-            parent[gone] = kept
-            forest.size[kept] += forest.size[gone]
-    left = 0
+            root, merged = min(a, b), max(a, b)
+            parent[merged] = root
+            forest.size[root] += forest.size[merged]
+    n_left = 0
     for label in labels:
         parent[label] = _root(parent, label)
-        forest.best[label], forest.pick[label], forest.waits[label] = np.inf, -1, False
+        forest.best[label], forest.best_point[label], forest.deferred[label] = np.inf, -1, False
         if parent[label] == label:
-            labels[left] = label
-            left += 1
-    return labels[:left], n_edges
+            labels[n_left] = label
+            n_left += 1
+    return labels[:n_left], n_edges
 
 
 @jit(inline="always")

@@ -1,7 +1,7 @@
 """Kernels that turn neighbour lists into rows of a graph.
 
-Lists are first sorted by neighbour. A pair then shows up in a node's own list, in the lists of
-others that name the node, or in both, and merging the two sorted sequences finds out which.
+Lists are first sorted by neighbour. A pair then appears in a node's own list, in the lists of
+others that contain the node, or in both; merging the two sorted sequences shows which.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-# Ciura's gaps: plain insertion for short lists, far below quadratic for long ones.
+# Ciura's Shell sort gaps: plain insertion sort for short lists, far below quadratic for long ones.
 GAPS = (1750, 701, 301, 132, 57, 23, 10, 4, 1)
 
 
 @jit
 def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
-    """First neighbours of each row as a list sorted by index, without the node itself."""
+    """First neighbours of each row, sorted by index, without the node itself."""
     for i in range(start, stop):
         filled = 0
         for c in range(indices.shape[1]):
@@ -42,21 +42,21 @@ def _sort_by_index(ids, lengths):
 
 @jit
 def _drop_repeats(ids, lengths):
-    kept = 0
+    n_kept = 0
     for p in range(len(ids)):
-        if kept > 0 and ids[kept - 1] == ids[p]:
-            lengths[kept - 1] = min(lengths[kept - 1], lengths[p])
+        if n_kept > 0 and ids[n_kept - 1] == ids[p]:
+            lengths[n_kept - 1] = min(lengths[n_kept - 1], lengths[p])
         else:
-            ids[kept], lengths[kept] = ids[p], lengths[p]
-            kept += 1
-    return kept
+            ids[n_kept], lengths[n_kept] = ids[p], lengths[p]
+            n_kept += 1
+    return n_kept
 
 
 @jit
 def reverse_lists(neighbors, counts, starts, positions):
-    """For each node the positions ``i * k + c`` in the lists that name it, in rising order.
+    """For each node, the ascending positions ``i * k + c`` in the lists that contain it.
 
-    ``starts`` (n + 2 zeros) becomes the row pointers in its first n + 1 places.
+    ``starts`` (n + 2 zeros) holds the row pointers in its first n + 1 elements afterwards.
     """
     n, k = neighbors.shape
     for i in range(n):
@@ -73,44 +73,44 @@ def reverse_lists(neighbors, counts, starts, positions):
 
 @jit
 def count_mutual(neighbors, counts, starts, positions, start, stop, mutual):
-    """Number of neighbours of each node that name it too."""
+    """Number of neighbours of each node whose lists contain the node."""
     k = neighbors.shape[1]
     for i in range(start, stop):
-        own, other = 0, starts[i]
-        found = 0
-        while own < counts[i] and other < starts[i + 1]:
-            source = positions[other] // k
-            if neighbors[i, own] == source:
-                found += 1
-            if neighbors[i, own] <= source:
-                own += 1
+        p, q = 0, starts[i]
+        n_mutual = 0
+        while p < counts[i] and q < starts[i + 1]:
+            source = positions[q] // k
+            if neighbors[i, p] == source:
+                n_mutual += 1
+            if neighbors[i, p] <= source:
+                p += 1
             else:
-                other += 1
-        mutual[i] = found
+                q += 1
+        mutual[i] = n_mutual
 
 
 @jit
 def merge_lists(
     neighbors, lengths, counts, starts, positions, only_mutual, start, stop, indptr, indices, merged
 ):
-    """Rows of the union, or of the mutual pairs, of all lists; the shorter length of a pair."""
+    """Rows of the union or of the mutual pairs of all lists; a pair gets its shorter length."""
     k = neighbors.shape[1]
     flat = lengths.ravel()
-    nobody = np.int64(neighbors.shape[0])
+    sentinel = np.int64(neighbors.shape[0])
     for i in range(start, stop):
-        own, other = 0, starts[i]
+        p, q = 0, starts[i]
         at = indptr[i]
-        while own < counts[i] or other < starts[i + 1]:
-            mine = np.int64(neighbors[i, own]) if own < counts[i] else nobody
-            source = np.int64(positions[other] // k) if other < starts[i + 1] else nobody
+        while p < counts[i] or q < starts[i + 1]:
+            neighbor = np.int64(neighbors[i, p]) if p < counts[i] else sentinel
+            source = np.int64(positions[q] // k) if q < starts[i + 1] else sentinel
             length = np.inf
-            if mine <= source:
-                length = lengths[i, own]
-                own += 1
-            if source <= mine:
-                length = min(length, flat[positions[other]])
-                other += 1
-            if mine == source or not only_mutual:
-                indices[at] = min(mine, source)
+            if neighbor <= source:
+                length = lengths[i, p]
+                p += 1
+            if source <= neighbor:
+                length = min(length, flat[positions[q]])
+                q += 1
+            if neighbor == source or not only_mutual:
+                indices[at] = min(neighbor, source)
                 merged[at] = length
                 at += 1

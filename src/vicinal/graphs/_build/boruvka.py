@@ -13,36 +13,36 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, progress_bar
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest, advance, choose, join
-from vicinal.graphs._build.nearest_foreign import ForeignNeighborTree, OutsideInRows
+from vicinal.graphs._build.nearest_foreign import ForeignNeighborRows, ForeignNeighborTree
 
 NO_EXCLUSIONS = ExcludedEdges(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class SpanningEdges(NamedTuple):
-    """Edges (m, 2) by row number, the smaller one first, and their costs, in no particular order."""
+    """Edges (m, 2) as pairs of rows, smaller row first, and their costs; unordered."""
 
     edges: np.ndarray
     costs: np.ndarray
 
 
 def spanning_edges(
-    search: ForeignNeighborTree | OutsideInRows,
+    search: ForeignNeighborTree | ForeignNeighborRows,
     *,
     labels: np.ndarray | None = None,
-    forbidden: ExcludedEdges = NO_EXCLUSIONS,
+    excluded: ExcludedEdges = NO_EXCLUSIONS,
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> SpanningEdges:
-    """The cheapest edges that join all components, without the forbidden ones.
+    """Cheapest edges that connect all components, without the excluded ones.
 
     Parameters
     ----------
-    search : OutsideInTree or OutsideInRows
-        Where nearest outside points are found.
+    search : ForeignNeighborTree or ForeignNeighborRows
+        Search for the nearest point of another component.
     labels : ndarray (n,), optional
-        Components to start from, by row number; by default every point is one.
-    forbidden : Forbidden
-        Pairs that may not be used, in the numbers of the search.
+        Initial component of each row; by default every point is a component.
+    excluded : ExcludedEdges
+        Pairs that may not be used, in the numbering of the search.
     n_jobs : int, optional
         Number of threads.
     progress : str, optional
@@ -51,26 +51,26 @@ def spanning_edges(
     Returns
     -------
     SpanningEdges
-        One edge less than there are components; fewer when the allowed edges do not connect them.
+        ``n_components - 1`` edges; fewer if the allowed edges do not connect the components.
     """
     n = len(search.order)
     forest = _new_forest(n, None if labels is None else labels[search.order])
     roots = np.flatnonzero(forest.size)
-    n_joins = len(roots) - 1
+    n_edges = len(roots) - 1
     index = forest.component.dtype
-    sources, targets = np.empty(n_joins, index), np.empty(n_joins, index)
-    costs = np.empty(n_joins)
+    sources, targets = np.empty(n_edges, index), np.empty(n_edges, index)
+    costs = np.empty(n_edges)
     spans = blocks(n, max(8192, n // 16))
     done = 0
-    with progress_bar(n_joins, progress) as bar:
-        while done < n_joins:
+    with progress_bar(n_edges, progress) as bar:
+        while done < n_edges:
             map_threads(
-                lambda span: advance(forest, search.lists, search.costs, forbidden, *span),
+                lambda span: advance(forest, search.lists, search.costs, excluded, *span),
                 spans,
                 n_jobs,
             )
             choose(forest, search.order, False)
-            search.find(forest, forbidden, search.max_component_size_to_search(forest.size[roots]))
+            search.find(forest, excluded, search.max_component_size_to_search(forest.size[roots]))
             choose(forest, search.order, True)
             before = done
             roots, done = join(forest, roots, sources, targets, costs, done)
@@ -86,17 +86,17 @@ def _new_forest(n: int, labels: np.ndarray | None) -> Forest:
     index = np.int32 if n < 2**31 else np.int64
     component = np.arange(n)
     if labels is not None:
-        _, first, which = np.unique(labels, return_index=True, return_inverse=True)
-        component = first[which]
+        _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+        component = first[group]
     return Forest(
         component=component.astype(index),
-        near=np.full(n, -1, index),
-        floor=np.full(n, -np.inf),
+        nearest=np.full(n, -1, index),
+        lower_bound=np.full(n, -np.inf),
         cursor=np.zeros(n, index),
-        asked=np.zeros(n, np.bool_),
+        searched=np.zeros(n, np.bool_),
         best=np.full(n, np.inf),
-        pick=np.full(n, -1, index),
-        waits=np.zeros(n, np.bool_),
+        best_point=np.full(n, -1, index),
+        deferred=np.zeros(n, np.bool_),
         size=np.bincount(component, minlength=n).astype(index),
         parent=np.arange(n, dtype=index),
     )

@@ -24,26 +24,28 @@ def shortest_bridges(
     n_links: int = 1,
     n_jobs: int | None = -1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Links that join all components: a minimum spanning tree of the components.
+    """Edges that connect all components: a minimum spanning tree of the components.
 
     Parameters
     ----------
     points : ndarray or csr_array
-        Checked points, or distances with ``metric="precomputed"``. In a sparse matrix of distances,
-        links are among the stored ones.
+        Checked points, or distances with ``metric="precomputed"``. With a sparse matrix of distances,
+        only stored entries can become edges.
     metric : str or callable
-        How they are measured.
+        Metric of the points.
     components : ndarray (n,)
         Component of each point.
     n_links : int
-        Number of links, the shortest there are, between two components that the tree joins.
+        Number of edges, the shortest ones, between two components that the tree connects.
     n_jobs : int, optional
         Number of threads.
 
     Returns
     -------
     links : ndarray (m, 2)
+        Pairs of points.
     lengths : ndarray (m,)
+        Their distances.
     """
     metric = as_metric(metric)
     if sparse.issparse(points) and metric.is_precomputed:
@@ -64,17 +66,17 @@ def shortest_bridges(
 def _sparse_links(
     points: sparse.csr_array, metric: Metric, components: np.ndarray, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Boruvka's rounds on sparse points: each component looks for the nearest point outside."""
+    """Borůvka's algorithm on sparse points: each component searches for the nearest foreign point."""
     labels, n = components, int(components.max()) + 1
     links, lengths = np.empty((0, 2), np.int64), np.empty(0)
     while labels.max() > 0:
         for label in range(int(labels.max()) + 1):
             inside, outside = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
             search = NeighborSearch(points[outside], metric=metric.name, n_jobs=n_jobs)
-            near, found = search.nearest(1, queries=points[inside])
+            near, distances = search.nearest(1, queries=points[inside])
             ends = np.sort(np.stack([inside, outside[near[:, 0]]], axis=1), axis=1)
-            best = np.lexsort((ends[:, 1], ends[:, 0], found[:, 0]))[0]
-            links, lengths = np.vstack([links, ends[best]]), np.append(lengths, found[best, 0])
+            best = np.lexsort((ends[:, 1], ends[:, 0], distances[:, 0]))[0]
+            links, lengths = np.vstack([links, ends[best]]), np.append(lengths, distances[best, 0])
         order = np.lexsort((links[:, 1], links[:, 0], lengths))
         needed, joined = spanning_subset(components[links[order]], n)
         links, lengths = links[order][needed], lengths[order][needed]
@@ -90,17 +92,17 @@ def _links_between(
     n_links: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The shortest links of two components; each is among its end's nearest on the other side."""
-    few, many = sorted((np.flatnonzero(components == label) for label in pair), key=len)
-    k = min(n_links, len(many))
+    """Shortest edges between two components, from the nearest neighbours in the other component."""
+    smaller, larger = sorted((np.flatnonzero(components == label) for label in pair), key=len)
+    k = min(n_links, len(larger))
     if metric.is_precomputed:
-        table = points[np.ix_(few, many)]
-        near = np.argsort(table, axis=1, kind="stable")[:, :k]
-        lengths = np.take_along_axis(table, near, axis=1)
+        distances = points[np.ix_(smaller, larger)]
+        near = np.argsort(distances, axis=1, kind="stable")[:, :k]
+        lengths = np.take_along_axis(distances, near, axis=1)
     else:
-        search = NeighborSearch(points[many], metric=metric.name, n_jobs=n_jobs)
-        near, lengths = search.nearest(k, queries=points[few])
-    links = np.sort(np.stack([np.repeat(few, k), many[near].ravel()], axis=1), axis=1)
+        search = NeighborSearch(points[larger], metric=metric.name, n_jobs=n_jobs)
+        near, lengths = search.nearest(k, queries=points[smaller])
+    links = np.sort(np.stack([np.repeat(smaller, k), larger[near].ravel()], axis=1), axis=1)
     order = np.lexsort((links[:, 1], links[:, 0], lengths.ravel()))[:n_links]
     return links[order], lengths.ravel()[order]
 
@@ -108,7 +110,7 @@ def _links_between(
 def _stored_links(
     distances: sparse.csr_array, components: np.ndarray, n_links: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the stored entries of a sparse matrix; of two for one pair the shorter counts."""
+    """`shortest_bridges` from the stored entries of a sparse matrix; the shorter of two for one pair."""
     entries = distances.tocoo()
     across = components[entries.row] != components[entries.col]
     links = np.stack([entries.row[across], entries.col[across]], axis=1).astype(np.int64)
@@ -121,15 +123,15 @@ def _stored_links(
     n_components = int(components.max()) + 1
     needed, joined = spanning_subset(ends, n_components)
     if joined.any():
-        i, j = (int(np.flatnonzero(joined[components] == part)[0]) for part in (0, 1))
+        i, j = (int(np.flatnonzero(joined[components] == label)[0]) for label in (0, 1))
         raise InvalidValueError(
-            f"the stored distances join the {n_components} components into {joined.max() + 1} only: "
-            f"none leads from the component of row {i} to that of row {j}. Give the distances of all "
-            "pairs, as a dense matrix, or build the graph on the points."
+            f"the stored distances merge the {n_components} components only into {joined.max() + 1}: "
+            f"none leads from the component of row {i} to that of row {j}. Pass a dense matrix of all "
+            "distances, or build the graph from the points."
         )
     if n_links > 1:
         pairs = ends @ [n_components, 1]
         by_pair = np.argsort(pairs, kind="stable")
-        place = np.arange(len(pairs)) - np.searchsorted(pairs[by_pair], pairs[by_pair])
-        needed = by_pair[(place < n_links) & np.isin(pairs[by_pair], pairs[needed])]
+        rank = np.arange(len(pairs)) - np.searchsorted(pairs[by_pair], pairs[by_pair])
+        needed = by_pair[(rank < n_links) & np.isin(pairs[by_pair], pairs[needed])]
     return links[needed], lengths[needed]

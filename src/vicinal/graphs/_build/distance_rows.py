@@ -15,24 +15,25 @@ from vicinal.neighbors import NeighborSearch
 def graph_from_distances(distances: sparse.sparray | sparse.spmatrix) -> Graph:
     """Undirected graph of neighbours: two points are connected if either is in the other's row.
 
-    Explicit zeros are distances of duplicates; the diagonal is ignored. A pair that is stored twice needs
-    the same distance both times, up to rounding, of which the shorter one is taken.
+    Explicit zeros are distances of duplicates; the diagonal is ignored. A pair that is stored in both
+    directions needs the same distance up to rounding; the shorter one is used.
 
     Parameters
     ----------
     distances : sparse matrix of shape (n, n)
-        Missing entries are not neighbours.
+        Missing entries mean that two points are not neighbours.
     """
-    listed = Graph.from_scipy(check_distances(distances), directed=True)
-    graph = listed.symmetrize("union")
-    excess = listed.lengths - graph.lengths[np.searchsorted(_keys(graph), _keys(listed))]
-    # Differences of squares, from which distances are often computed, keep half of the digits.
-    slack = np.sqrt(rounding_of(distances.dtype)) * listed.lengths.max(initial=0.0)
-    if (excess > slack).any():
+    directed = Graph.from_scipy(check_distances(distances), directed=True)
+    graph = directed.symmetrize("union")
+    excess = directed.lengths - graph.lengths[np.searchsorted(_keys(graph), _keys(directed))]
+    # Distances are often computed from differences of squares, which keep half of the digits.
+    tolerance = np.sqrt(rounding_of(distances.dtype)) * directed.lengths.max(initial=0.0)
+    if (excess > tolerance).any():
         at = int(np.argmax(excess))
-        i, j = listed.edges()[at]
+        i, j = directed.edges()[at]
+        mirrored = directed.lengths[at] - excess[at]
         raise InvalidValueError(
-            f"X[{i}, {j}] = {listed.lengths[at]:g} but X[{j}, {i}] = {listed.lengths[at] - excess[at]:g}, "
+            f"X[{i}, {j}] = {directed.lengths[at]:g} but X[{j}, {i}] = {mirrored:g}, "
             "and a distance must be the same in both directions; average them as (X + X.T) / 2, or "
             "leave one of the two out."
         )
@@ -40,9 +41,9 @@ def graph_from_distances(distances: sparse.sparray | sparse.spmatrix) -> Graph:
 
 
 def neighbors_from_rows(rows: sparse.sparray | sparse.spmatrix) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and distances of the neighbours in each row, the nearest first.
+    """Indices and distances of the neighbours in each row, nearest first.
 
-    Rows with fewer neighbours than the longest one end in neighbour 0 at an infinite distance.
+    Shorter rows are padded with neighbour 0 at an infinite distance.
     """
     csr = sparse.csr_array(rows, dtype=np.float64)
     if not csr.has_canonical_format:
@@ -51,7 +52,7 @@ def neighbors_from_rows(rows: sparse.sparray | sparse.spmatrix) -> tuple[np.ndar
     counts = np.diff(csr.indptr)
     if (counts == 0).any():
         raise InvalidValueError(
-            f"row {int(np.argmin(counts))} of X has no distance to any training point; take more neighbours "
+            f"row {int(np.argmin(counts))} of X has no distance to any training point; use more neighbours "
             "or a larger radius."
         )
     if not (csr.data >= 0).all():
@@ -68,16 +69,16 @@ def neighbors_from_rows(rows: sparse.sparray | sparse.spmatrix) -> tuple[np.ndar
 def neighbors_within(
     search: NeighborSearch, queries: np.ndarray, radius: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The points in the ball around each query, or the nearest one, in the form of `neighbors_from_rows`."""
+    """Points within the radius of each query, or the nearest one, as `neighbors_from_rows` returns them."""
     indptr, indices, distances = search.within(radius, queries)
     counts = np.diff(indptr)
-    alone = np.flatnonzero(counts == 0)
-    if len(alone):
-        nearest, gaps = search.nearest(1, queries[alone])
-        at = indptr[alone]
+    empty = np.flatnonzero(counts == 0)
+    if len(empty):
+        nearest, nearest_distances = search.nearest(1, queries[empty])
+        at = indptr[empty]
         indices, distances = (
             np.insert(indices, at, nearest[:, 0]),
-            np.insert(distances, at, gaps[:, 0]),
+            np.insert(distances, at, nearest_distances[:, 0]),
         )
         indptr = np.concatenate([[0], np.cumsum(np.maximum(counts, 1))])
     shape = len(counts), search.n_points
@@ -85,6 +86,6 @@ def neighbors_within(
 
 
 def _keys(graph: Graph) -> np.ndarray:
-    """A number for each stored pair, ascending."""
+    """An integer key for each stored pair, ascending."""
     rows = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), graph.degrees)
     return rows * graph.n_nodes + graph.indices

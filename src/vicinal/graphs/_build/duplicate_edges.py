@@ -1,11 +1,11 @@
-"""Edges of all rows from the graph of the distinct ones, in one of two ways.
+"""Graph of all rows from the graph of the distinct rows, with one of two treatments of duplicates.
 
-- `keep`: every row is a point. Duplicates are connected with each other at length 0, and rows of two sets
-  are all connected if the sets are. That is the definition of graphs of balls and of empty regions, and has
-  as many edges as there are pairs of duplicates.
-- `merge`: a set of equal rows is one point. Its rows form a ring, and each of them is connected with one row
-  of every neighbouring set. That is a part of what `keep` gives, with the same components and the same
-  shortest paths, and no more edges per row than a distinct point has, and those of the ring.
+- `keep`: every row is a point. Duplicates are connected to each other at length 0, and if two groups of
+  duplicates are connected, so are all their rows. This follows the definition of ball and empty-region
+  graphs; the number of edges grows with the number of pairs of duplicates.
+- `merge`: a group of equal rows is one point. Its rows form a ring, and each is connected to one row of every
+  neighbouring group. This is a subgraph of `keep` with the same components and the same shortest paths; each
+  row has as many edges as its distinct point, plus those of the ring.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from vicinal.graphs._build.duplicates import Duplicates
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 
-TREATMENTS = ("keep", "merge")
-SETS_PER_TASK = 256
+DUPLICATE_MODES = ("keep", "merge")
+GROUPS_PER_TASK = 256
 # Index, length and strength of an entry.
 BYTES_PER_ENTRY = 20.0
 
 
 def with_duplicates(distinct: Graph, rows: Duplicates, points: Any, duplicates: str) -> Graph:
-    """The graph of all rows, from that of the distinct ones."""
+    """Graph of all rows, from the graph of the distinct rows."""
     if len(rows.representative) == len(rows.group):
         return Graph._trusted(distinct._csr, False, points, distinct.metric)
     if duplicates == "merge":
@@ -36,25 +36,27 @@ def with_duplicates(distinct: Graph, rows: Duplicates, points: Any, duplicates: 
 
 
 def merge_duplicates(distinct: Graph, rows: Duplicates, points: Any, n_links: int = 1) -> Graph:
-    """Each row with one row of every neighbouring set, and with the ``n_links`` next ones of its own.
+    """Connect each row to one row of every neighbouring group and to the next ``n_links`` of its own group.
 
-    Equal rows take the rows of another set in turn, so that these have about the same degrees.
+    Equal rows take the rows of another group in turn, so that degrees are balanced.
     """
-    group, turn, counts = rows.group, rows.rank_within_group(), rows.counts
+    group, rank, counts = rows.group, rows.rank_within_group(), rows.counts
     members, start = rows.members()
     n = len(group)
     degrees = distinct.degrees[group].astype(np.int64)
     source = np.repeat(np.arange(n), degrees)
     within = np.arange(len(source)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
     entries = np.repeat(distinct.indptr[:-1][group].astype(np.int64), degrees) + within
-    sets = distinct.indices[entries]
-    target = members[start[sets] + turn[source] % counts[sets]]
+    target_group = distinct.indices[entries]
+    target = members[start[target_group] + rank[source] % counts[target_group]]
     ring = np.tile(np.arange(n), n_links)
     step = np.repeat(np.arange(1, n_links + 1), n)
-    following = members[start[group[ring]] + (turn[ring] + step) % counts[group[ring]]]
-    other = ring != following
-    edges = np.concatenate([np.stack([source, target], 1), np.stack([ring, following], 1)[other]])
-    lengths = np.concatenate([distinct.lengths[entries], np.zeros(int(other.sum()))])
+    next_in_ring = members[start[group[ring]] + (rank[ring] + step) % counts[group[ring]]]
+    is_other = ring != next_in_ring
+    edges = np.concatenate(
+        [np.stack([source, target], 1), np.stack([ring, next_in_ring], 1)[is_other]]
+    )
+    lengths = np.concatenate([distinct.lengths[entries], np.zeros(int(is_other.sum()))])
     return Graph.from_edges(n, edges, lengths, points=points, metric=distinct.metric)
 
 
@@ -69,8 +71,8 @@ def _keep_duplicates(distinct: Graph, rows: Duplicates, points: Any) -> Graph:
     require_memory(
         BYTES_PER_ENTRY * n_entries,
         f"The graph of {n:,} rows, {len(counts):,} of them distinct, with {n_entries // 2:,} edges",
-        "All duplicates are connected with each other and with all neighbours of each: give "
-        "duplicates='merge', which connects them sparsely, or drop duplicates first.",
+        "All duplicates are connected to each other and to all their neighbours: pass "
+        "duplicates='merge' for sparse connections, or drop duplicates first.",
     )
     dtype = index_dtype(n, n_entries)
     indptr = np.concatenate([[0], np.cumsum(sizes[rows.group])])
@@ -90,6 +92,6 @@ def _keep_duplicates(distinct: Graph, rows: Duplicates, points: Any) -> Graph:
             lengths,
         )
 
-    map_threads(fill, blocks(len(counts), SETS_PER_TASK))
+    map_threads(fill, blocks(len(counts), GROUPS_PER_TASK))
     entries = Entries(indptr, indices, lengths, np.ones(n_entries))
     return Graph._trusted(entries, False, points, distinct.metric)

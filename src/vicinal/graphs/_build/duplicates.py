@@ -1,7 +1,7 @@
-"""Rows that equal others: which they are, and the one row that represents each set of them.
+"""Duplicate rows: groups of equal rows, each with one representative.
 
-Everything that treats duplicates asks here: trees, neighbours, balls and empty regions, perceptual methods,
-rankings and reports.
+Used wherever duplicates matter: trees, neighbours, balls and empty regions, perceptual methods, rankings
+and reports.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-# A sample of rows shows whether there are many duplicates: at least this many rows, and one in this many.
-SAMPLE, STRIDE = 1000, 64
-# With a larger fraction of distinct rows, duplicates take less time than finding them.
-MOSTLY_DISTINCT = 0.9
-# Rows of more columns are compared by their bytes, without sorting.
-WIDE = 64
+# A sample of rows shows whether there are many duplicates: one row in MAX_STRIDE, but at least this many.
+MIN_SAMPLE, MAX_STRIDE = 1000, 64
+# Above this fraction of distinct rows, finding duplicates costs more than it saves.
+MAX_DISTINCT_FRACTION = 0.9
+# Wider rows are compared by their bytes instead of being sorted.
+MAX_COLUMNS_TO_SORT = 64
 
 
 class Duplicates(NamedTuple):
-    """Sets of equal rows.
+    """Groups of equal rows.
 
     Attributes
     ----------
     representative : ndarray of int
-        First row of each set, ascending.
+        First row of each group, ascending.
     group : ndarray of int (n,)
-        Set of each row.
+        Group of each row.
     """
 
     representative: np.ndarray
@@ -36,16 +36,16 @@ class Duplicates(NamedTuple):
 
     @property
     def counts(self) -> np.ndarray:
-        """Number of rows in each set."""
+        """Number of rows in each group."""
         return np.bincount(self.group, minlength=len(self.representative))
 
     def members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows by set, ascending in each, and where each set starts."""
+        """Rows sorted by group, ascending in each, and the start of each group."""
         counts = self.counts
         return np.argsort(self.group, kind="stable"), np.cumsum(counts) - counts
 
     def rank_within_group(self) -> np.ndarray:
-        """How many equal rows come before each row."""
+        """Number of equal rows before each row."""
         members, start = self.members()
         rank = np.empty(len(members), np.int64)
         rank[members] = np.arange(len(members)) - start[self.group[members]]
@@ -53,36 +53,36 @@ class Duplicates(NamedTuple):
 
 
 def many_duplicates(*columns: np.ndarray) -> Duplicates | None:
-    """Sets of rows that are equal in all columns; None where most rows have no duplicate."""
-    step = max(1, min(STRIDE, len(columns[0]) // SAMPLE))
+    """Groups of rows that are equal in all columns; None if most rows have no duplicate."""
+    step = max(1, min(MAX_STRIDE, len(columns[0]) // MIN_SAMPLE))
     # Adding 0 makes negative zeros positive, so that equal rows have equal bytes.
-    sample = np.column_stack([some[::step] for some in columns]) + 0.0
-    if len({row.tobytes() for row in sample}) > MOSTLY_DISTINCT * len(sample):
+    sample = np.column_stack([column[::step] for column in columns]) + 0.0
+    if len({row.tobytes() for row in sample}) > MAX_DISTINCT_FRACTION * len(sample):
         return None
     return find_duplicates(np.column_stack(columns))
 
 
 def find_duplicates(X: np.ndarray | sparse.csr_array) -> Duplicates:
-    """All sets of equal rows, in the order of their first rows."""
+    """All groups of equal rows, in the order of their first rows."""
     if sparse.issparse(X):
         return _find_in_sparse(X)
     n = len(X)
-    if X.shape[1] > WIDE:
+    if X.shape[1] > MAX_COLUMNS_TO_SORT:
         return _by_bytes(X)
     ascending = np.sort(X[:, 0])
     if (ascending[1:] != ascending[:-1]).all():  # one column is enough to distinguish all rows
         return Duplicates(np.arange(n), np.arange(n))
     order = np.lexsort(X.T)
-    new = np.ones(n, dtype=bool)
-    new[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
-    number = np.empty(n, np.int64)
-    number[order] = np.cumsum(new) - 1
-    # The sort is stable, so the first of each set is its smallest row.
-    first = order[new]
+    is_first = np.ones(n, dtype=bool)
+    is_first[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
+    sorted_group = np.empty(n, np.int64)
+    sorted_group[order] = np.cumsum(is_first) - 1
+    # The sort is stable, so the first of each group is its smallest row.
+    first = order[is_first]
     by_row = np.argsort(first)
     rank = np.empty_like(by_row)
     rank[by_row] = np.arange(len(by_row))
-    return Duplicates(first[by_row], rank[number])
+    return Duplicates(first[by_row], rank[sorted_group])
 
 
 def _find_in_sparse(X: sparse.csr_array) -> Duplicates:

@@ -1,7 +1,7 @@
-"""Three ways to the nearest point outside a component: a k-d tree, matrix products, rows of costs.
+"""Three searches for the nearest point outside a component: a k-d tree, matrix products, rows of costs.
 
-Each knows short neighbour lists, which settle most points, and a search for the points they do not
-settle. Costs are squared distances (Euclidean, cosine) or distances (all others); with offsets they are
+Each has short neighbour lists, which suffice for most points, and a search for the rest. Costs are squared
+distances (Euclidean, cosine) or distances (all others); with offsets they are
 ``scale * d^2 + b_i + b_j``.
 """
 
@@ -16,8 +16,8 @@ from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import binary_exponent, max_magnitude, safe_factor
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest
 from vicinal.graphs._build._nearest_foreign_kernels import (
-    mark_pure,
-    open_points,
+    mark_uniform_nodes,
+    points_to_search,
     search_leaves,
     search_products,
     search_rows,
@@ -30,19 +30,19 @@ from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.neighbors._pairwise import PairwisePoints
 from vicinal.neighbors.metric import Metric
 
-# Rows that a task works on at once, and costs that it may hold.
+# Rows per task, and the number of costs a task may hold.
 BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
-# Rows of a product, and numbers that it may hold with its factors: few, for they are most of the memory
-# that a tree of few points takes.
-PRODUCT_ROWS, PRODUCT_NUMBERS = 128, 2**16
-# Up to here, neighbour lists would save products fractions of a second, and take more memory than the rest.
-FEW = 30_000
-# Costs are kept below this power of two, and so are their inverses.
-LARGEST_POWER = 900
+# Rows of a matrix product, and the number of values it may hold with its factors. Kept small: with few
+# points they are most of the memory of a tree.
+PRODUCT_ROWS, PRODUCT_VALUES = 128, 2**16
+# Up to this size neighbour lists save fractions of a second, but need more memory than everything else.
+MAX_POINTS_WITHOUT_LISTS = 30_000
+# Costs and their inverses stay below 2**MAX_EXPONENT.
+MAX_EXPONENT = 900
 
 
 class ForeignNeighborTree:
-    """Search in a k-d tree; points are numbered by tree position."""
+    """Search in a k-d tree; points are numbered by their position in the tree."""
 
     def __init__(
         self,
@@ -61,27 +61,34 @@ class ForeignNeighborTree:
         self.lists, self.costs = np.empty((n, k), index), np.empty((n, k))
         if k:
             nearest_in_tree_order(tree, self.lists, self.costs, p=p, offsets=offsets, n_jobs=n_jobs)
-        self.pure = np.empty(len(tree.bounds), np.int64)
+        self.uniform_component = np.empty(len(tree.bounds), np.int64)
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
-        """Size of the largest component that searches: the largest of all lets itself be found."""
+        """Largest size of a component that searches; the largest component waits to be found."""
         return int(sizes.max()) - int(sizes.min() < sizes.max())
 
-    def find(self, forest: Forest, forbidden: ExcludedEdges, limit: int) -> None:
-        """Find the nearest outside point wherever a component's best edge may depend on it."""
-        mark_pure(self.tree, forest.component, self.pure)
+    def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
+        """Find the nearest foreign point wherever a component's best edge may depend on it."""
+        mark_uniform_nodes(self.tree, forest.component, self.uniform_component)
 
         def search(span: tuple[int, int]) -> None:
             search_leaves(
-                self.tree, self.kind, self.offsets, self.pure, forest, forbidden, limit, *span
+                self.tree,
+                self.kind,
+                self.offsets,
+                self.uniform_component,
+                forest,
+                excluded,
+                limit,
+                *span,
             )
 
         leaves = self.tree.n_leaves
         map_threads(search, blocks(leaves, max(128, leaves // 32)), self.n_jobs)
 
 
-class OutsideInRows:
-    """Search in rows of costs, computed a few at a time; points keep their numbers."""
+class ForeignNeighborRows:
+    """Search in rows of costs, computed in blocks; points keep their row numbers."""
 
     def __init__(
         self, rows: Callable[[np.ndarray], np.ndarray], n: int, k: int, n_jobs: int | None = -1
@@ -99,22 +106,22 @@ class OutsideInRows:
             map_threads(fill, blocks(n, self.block), n_jobs)
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
-        """Size of the largest component that searches: a search costs a row a point, so the large wait."""
+        """Largest size of a component that searches; each point costs a row, so large ones wait."""
         return max(1, int(np.median(sizes)))
 
-    def find(self, forest: Forest, forbidden: ExcludedEdges, limit: int) -> None:
-        """Find the nearest outside point wherever a component's best edge may depend on it."""
-        asking = open_points(forest, limit)
+    def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
+        """Find the nearest foreign point wherever a component's best edge may depend on it."""
+        queries = points_to_search(forest, limit)
 
         def search(span: tuple[int, int]) -> None:
-            chosen = asking[span[0] : span[1]]
-            search_rows(self.rows(chosen), chosen, forest, forbidden)
+            rows = queries[span[0] : span[1]]
+            search_rows(self.rows(rows), rows, forest, excluded)
 
-        map_threads(search, blocks(len(asking), self.block), self.n_jobs)
+        map_threads(search, blocks(len(queries), self.block), self.n_jobs)
 
 
-class OutsideByProducts(OutsideInRows):
-    """Search by matrix products in single precision whose doubtful entries are measured."""
+class ForeignNeighborProducts(ForeignNeighborRows):
+    """Search by matrix products in single precision; entries they cannot rule out are recomputed."""
 
     def __init__(
         self,
@@ -130,13 +137,13 @@ class OutsideByProducts(OutsideInRows):
         self.order = np.arange(n)
         self.frame = brute.find_frame(X)
         self.half = np.empty(n)
-        self.columns = max(1, PRODUCT_NUMBERS // (2 * X.shape[1] + PRODUCT_ROWS))
+        self.columns = max(1, PRODUCT_VALUES // (2 * X.shape[1] + PRODUCT_ROWS))
         for a, b in blocks(n, self.columns):
             self.half[a:b] = brute.half_squares(self.frame.place(X[a:b], np.float32))
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
             self.lists, self.costs = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)
-            # The squares themselves decide, not their rounded roots.
+            # Compare exact squares, not their rounded roots.
 
             def measure(span: tuple[int, int]) -> None:
                 a, b = span
@@ -144,29 +151,29 @@ class OutsideByProducts(OutsideInRows):
 
             map_threads(measure, blocks(n, 4096), n_jobs)
 
-    def find(self, forest: Forest, forbidden: ExcludedEdges, limit: int) -> None:
-        """Find the nearest outside point wherever a component's best edge may depend on it."""
-        asking = open_points(forest, limit)
-        forest.floor[asking] = np.inf
+    def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
+        """Find the nearest foreign point wherever a component's best edge may depend on it."""
+        queries = points_to_search(forest, limit)
+        forest.lower_bound[queries] = np.inf
 
         def search(span: tuple[int, int]) -> None:
-            rows = asking[span[0] : span[1]]
-            mine = self.frame.place(self.X[rows], np.float32)
+            rows = queries[span[0] : span[1]]
+            scaled = self.frame.place(self.X[rows], np.float32)
             for a, b in blocks(len(self.X), self.columns):
-                products = mine @ self.frame.place(self.X[a:b], np.float32).T
+                products = scaled @ self.frame.place(self.X[a:b], np.float32).T
                 search_products(
                     products, a, self.X, rows, self.half, self.half[a:b].astype(np.float32),
-                    self.frame.scale, self.offsets, forest, forbidden,
+                    self.frame.scale, self.offsets, forest, excluded,
                 )  # fmt: skip
 
         with one_blas_thread():
-            map_threads(search, blocks(len(asking), PRODUCT_ROWS), self.n_jobs)
+            map_threads(search, blocks(len(queries), PRODUCT_ROWS), self.n_jobs)
 
 
-class Measured(NamedTuple):
-    """A search, and what turns its costs into lengths."""
+class SearchWithLengths(NamedTuple):
+    """A search, and the function that turns its costs into lengths."""
 
-    search: ForeignNeighborTree | OutsideInRows
+    search: ForeignNeighborTree | ForeignNeighborRows
     lengths: Callable[[np.ndarray], np.ndarray]
 
 
@@ -177,41 +184,41 @@ def foreign_neighbor_search(
     n_jobs: int | None = -1,
     progress: str | None = None,
     *,
-    several: bool = False,
-) -> Measured:
-    """The fastest exact search for checked points or distances.
+    many_trees: bool = False,
+) -> SearchWithLengths:
+    """Fastest exact search for checked points or distances.
 
-    It has lists of k neighbours where they pay, as they do the more if ``several`` trees are to be found.
+    It builds lists of k neighbours where they save time, which is more often with ``many_trees``.
     """
     if metric.is_precomputed:
-        return Measured(OutsideInRows(X.__getitem__, len(X), k, n_jobs), np.copy)
+        return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)
     if metric.is_compiled:
-        points = Points(X, metric, n_jobs)
-        if points.tree_pays(k=max(k, 1)):
-            tree_search = ForeignNeighborTree(points.tree, k, p=points.p, n_jobs=n_jobs)
-            return Measured(tree_search, lambda costs: _lengths(points, costs))
+        compiled = Points(X, metric, n_jobs)
+        if compiled.tree_pays(k=max(k, 1)):
+            tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
+            return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
         if metric.power == 2:
-            k = k if several or len(X) > FEW else 0
-            products = OutsideByProducts(points.X, k, n_jobs=n_jobs, progress=progress)
-            return Measured(products, lambda costs: _lengths(points, costs))
-    other = PairwisePoints(X, metric, n_jobs)
-    rows = OutsideInRows(lambda chosen: other.distances(other.X[chosen]), len(X), k, n_jobs)
-    return Measured(rows, np.copy)
+            k = k if many_trees or len(X) > MAX_POINTS_WITHOUT_LISTS else 0
+            products = ForeignNeighborProducts(compiled.X, k, n_jobs=n_jobs, progress=progress)
+            return SearchWithLengths(products, lambda costs: _lengths(compiled, costs))
+    points = PairwisePoints(X, metric, n_jobs)
+    search = ForeignNeighborRows(lambda rows: points.distances(points.X[rows]), len(X), k, n_jobs)
+    return SearchWithLengths(search, np.copy)
 
 
 def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[float, np.ndarray]:
-    """Scale of squared distances in their safe unit, and offsets, so that their sums are numbers."""
+    """Scale of squared distances in their safe unit, and offsets, such that their sums are finite."""
     factor = safe_factor(X)
     mantissa, exponent = np.frexp(scale)
     exponent = int(exponent) - 2 * (binary_exponent(factor) - 1)
-    # Powers of two that bound squares and offsets; of a zero there is none.
+    # Powers of two that bound squares and offsets; zero has none.
     sizes = [max_magnitude(X) * factor, max_magnitude(offsets)]
-    powers = [binary_exponent(size) if size else -LARGEST_POWER for size in sizes]
+    powers = [binary_exponent(size) if size else -MAX_EXPONENT for size in sizes]
     largest = max(2 * powers[0] + exponent, powers[1])
-    if max(abs(exponent), abs(largest)) < LARGEST_POWER:
+    if max(abs(exponent), abs(largest)) < MAX_EXPONENT:
         return float(np.ldexp(mantissa, exponent)), offsets
     return (
-        float(np.ldexp(mantissa, max(exponent - largest, -LARGEST_POWER))),
+        float(np.ldexp(mantissa, max(exponent - largest, -MAX_EXPONENT))),
         np.ldexp(offsets, -largest),
     )
 
@@ -223,21 +230,21 @@ def offset_search(
     offsets: np.ndarray,
     k: int,
     n_jobs: int | None = -1,
-) -> ForeignNeighborTree | OutsideInRows:
-    """The same for costs ``scale * d^2 + b_i + b_j``, Euclidean or precomputed, d in a safe unit."""
+) -> ForeignNeighborTree | ForeignNeighborRows:
+    """`foreign_neighbor_search` for costs ``scale * d^2 + b_i + b_j``, with d in a safe unit."""
     if metric.is_precomputed:
         factor = safe_factor(X)
 
-        def rows(chosen: np.ndarray) -> np.ndarray:
-            return scale * (X[chosen] * factor) ** 2 + (offsets[chosen, None] + offsets)
+        def costs(rows: np.ndarray) -> np.ndarray:
+            return scale * (X[rows] * factor) ** 2 + (offsets[rows, None] + offsets)
 
-        return OutsideInRows(rows, len(X), k, n_jobs)
+        return ForeignNeighborRows(costs, len(X), k, n_jobs)
     points = Points(X, metric, n_jobs)
     if points.tree_pays(k=max(k, 1)):
         in_tree = tree_offsets(points.tree, scale, offsets)
         return ForeignNeighborTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)
-    least = Offsets(scale, offsets, np.array([offsets.min()]))
-    return OutsideByProducts(points.X, k, offsets=least, n_jobs=n_jobs)
+    with_minimum = Offsets(scale, offsets, np.array([offsets.min()]))
+    return ForeignNeighborProducts(points.X, k, offsets=with_minimum, n_jobs=n_jobs)
 
 
 def _lengths(points: Points, costs: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From lists of neighbours to a graph: the union, the mutual pairs or the lists themselves."""
+"""Graphs from neighbour lists: the union, the mutual pairs or the directed lists."""
 
 from __future__ import annotations
 
@@ -33,25 +33,32 @@ def from_kneighbors(
     metric: MetricLike = "euclidean",
     n_jobs: int | None = -1,
 ) -> Graph:
-    """Graph of ready neighbour lists, from whatever search.
+    """Build a graph from precomputed neighbour lists.
 
     Parameters
     ----------
     indices : array of int of shape (n, m)
-        Neighbours of each node, nearest first. The node itself may be among them, or not; -1
-        marks a neighbour that was not found.
+        Neighbours of each node, nearest first. The node itself may be among them; -1 marks a missing
+        neighbour.
     distances : array of float of shape (n, m)
-        Distances to them. scikit-learn's ``kneighbors`` returns the two the other way round.
+        Distances to them. scikit-learn's ``kneighbors`` returns distances first.
     n_neighbors : int, optional
-        Use only this many neighbours of each node, itself not counted; all of them by default.
+        Use only this many neighbours of each node, not counting itself; all of them by default.
     mutual : bool, default=False
-        Connect two nodes only if each is a neighbour of the other; by default one way is enough.
+        Connect two nodes only if each is a neighbour of the other; by default one direction is enough.
     directed : bool, default=False
-        Keep an edge from each node to its neighbours instead.
-    points, metric :
-        As for `Graph`.
+        Return a directed graph, with edges from each node to its neighbours.
+    points : array, optional
+        Points, or distances if ``metric="precomputed"``, that the graph is built on.
+    metric : str or callable, default="euclidean"
+        Metric of ``points``.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
+
+    Returns
+    -------
+    Graph
+        Lengths are the distances; strengths are 1.
 
     Examples
     --------
@@ -60,7 +67,7 @@ def from_kneighbors(
     array([[0, 1],
            [1, 2]])
     """
-    refuse_mutual_directed(mutual, directed)
+    check_not_mutual_and_directed(mutual, directed)
     indices, distances = check_lists(indices, distances)
     width = indices.shape[1]
     if n_neighbors is not None:
@@ -72,13 +79,13 @@ def from_kneighbors(
         )
     lists = _sorted_lists(indices, distances, n_neighbors or width, n_jobs)
     if n_neighbors is not None:
-        _check_enough(indices, lists[2], n_neighbors)
-    entries = _own_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
+        _check_list_sizes(indices, lists[2], n_neighbors)
+    entries = _directed_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
     return cls._trusted(entries, directed, points, metric)
 
 
 def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbour lists as (n, m) arrays of int64 and float64, refused if they cannot be lists."""
+    """Validated neighbour lists as (n, m) arrays of int64 and float64."""
     indices, distances = read_array(indices, "indices"), read_array(distances, "distances")
     if indices.dtype.kind not in "iu":
         swapped = indices.dtype.kind == "f" and distances.dtype.kind in "iu"
@@ -98,10 +105,10 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     indices = np.ascontiguousarray(indices, dtype=np.int64)
     check_range(indices, len(indices), "indices", low=-1)
     distances = np.ascontiguousarray(distances, dtype=np.float64)
-    # Written so that NaN fails too; where nothing was found, the distance means nothing.
-    good = (distances >= 0) & (distances < np.inf) | (indices < 0)
-    if not good.all():
-        i, c = np.argwhere(~good)[0]
+    # Written so that NaN fails too; the distance of a missing neighbour is ignored.
+    valid = (distances >= 0) & (distances < np.inf) | (indices < 0)
+    if not valid.all():
+        i, c = np.argwhere(~valid)[0]
         raise InvalidValueError(
             f"distances[{i}, {c}] = {distances[i, c]:g}, but distances must be finite and >= 0; "
             "mark a missing neighbour by the index -1."
@@ -109,23 +116,23 @@ def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
     return indices, distances
 
 
-def _check_enough(indices: np.ndarray, counts: np.ndarray, n_neighbors: int) -> None:
-    short = np.flatnonzero(counts < n_neighbors)
-    short = short[(indices[short] >= 0).all(axis=1)]
-    if len(short):
-        i = short[0]
+def _check_list_sizes(indices: np.ndarray, counts: np.ndarray, n_neighbors: int) -> None:
+    too_few = np.flatnonzero(counts < n_neighbors)
+    too_few = too_few[(indices[too_few] >= 0).all(axis=1)]
+    if len(too_few):
+        i = too_few[0]
         raise InvalidValueError(
             f"n_neighbors={n_neighbors}, but row {i} of indices holds only {counts[i]} neighbours "
             f"besides node {i} itself; search for more neighbours or lower n_neighbors."
         )
 
 
-def refuse_mutual_directed(mutual: bool, directed: bool) -> None:
-    """Refuse two options that contradict each other."""
+def check_not_mutual_and_directed(mutual: bool, directed: bool) -> None:
+    """Reject two options that contradict each other."""
     if mutual and directed:
         raise InvalidValueError(
             "mutual=True and directed=True contradict each other: mutual edges have no direction. "
-            "Set one of them."
+            "Set only one of them."
         )
 
 
@@ -146,7 +153,7 @@ def _sorted_lists(
     return neighbors, lengths, counts
 
 
-def _own_entries(neighbors: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> Entries:
+def _directed_entries(neighbors: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> Entries:
     indptr = _pointers(counts)
     if indptr[-1] < neighbors.size:
         stored = np.arange(neighbors.shape[1]) < counts[:, None]

@@ -1,4 +1,4 @@
-"""Spanning trees of checked points or distances, whatever the search and however many rows are equal."""
+"""Spanning trees of checked points or distances, for every kind of search and with duplicates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vicinal.neighbors.metric import Metric
 def spanning_tree(
     X: np.ndarray, metric: Metric, k: int, n_jobs: int | None = -1, progress: str | None = None
 ) -> Edges:
-    """Edges (n - 1, 2) of the minimum spanning tree, and their lengths; lists of k neighbours start it."""
+    """Edges (n - 1, 2) of the minimum spanning tree and their lengths; starts from lists of k neighbours."""
     rows = _duplicates(X, metric)
     if rows is not None:
         X, k = X[rows.representative], min(k, len(rows.representative) - 1)
@@ -40,7 +40,7 @@ def offset_tree(
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> np.ndarray:
-    """Edges of the tree with the least sum of ``scale * d^2 + b_i + b_j``."""
+    """Edges of the spanning tree with the smallest sum of ``scale * d^2 + b_i + b_j``."""
     scale, offsets = in_common_unit(X, scale, offsets)
     rows = _duplicates(X, metric, offsets)
     if rows is not None:
@@ -57,18 +57,18 @@ def offset_tree(
 def spanning_links(
     X: np.ndarray, metric: Metric, components: np.ndarray, n_jobs: int | None = -1
 ) -> Edges:
-    """The shortest edges that join all components, and their lengths."""
+    """Shortest edges that connect all components, and their lengths."""
     rows = _duplicates(X, metric)
-    if rows is None or _some_vanish(X[rows.representative], metric, n_jobs):
+    if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
         search, to_lengths = foreign_neighbor_search(X, metric, 0, n_jobs)
-        found = spanning_edges(search, labels=components, n_jobs=n_jobs)
-        return found.edges, to_lengths(found.costs)
-    joined, components = join_components(rows, components)
+        edges, costs = spanning_edges(search, labels=components, n_jobs=n_jobs)
+        return edges, to_lengths(costs)
+    zero_edges, components = join_components(rows, components)
     first = rows.representative
     search, to_lengths = foreign_neighbor_search(X[first], metric, 0, n_jobs)
     edges, costs = spanning_edges(search, labels=components[first], n_jobs=n_jobs)
-    lengths = np.concatenate([np.zeros(len(joined)), to_lengths(costs)])
-    return np.concatenate([joined, first[edges]]), lengths
+    lengths = np.concatenate([np.zeros(len(zero_edges)), to_lengths(costs)])
+    return np.concatenate([zero_edges, first[edges]]), lengths
 
 
 def disjoint_trees(
@@ -79,24 +79,23 @@ def disjoint_trees(
     n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> Edges:
-    """Edges and lengths of disjoint trees, one after the other; fewer trees when there are no more."""
+    """Edges and lengths of disjoint trees, one after the other; fewer trees if there are no more."""
     rows = _duplicates(X, metric)
-    if rows is None or _some_vanish(X[rows.representative], metric, n_jobs):
+    if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
         return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose)
-    # Each tree joins the copies to the first of them that is no centre of an earlier tree. Between two sets
-    # the trees before number t use at most (t - 1)^2 pairs, and the next to be used is the first one free:
-    # so many copies are enough to find all edges between sets.
-    place = rows.rank_within_group()
-    enough = place <= n_trees * (n_trees - 1)
-    kept, left = np.flatnonzero(enough), np.flatnonzero(~enough)
-    edges, lengths = _trees_of_distinct(X[kept], metric, n_trees, k, n_jobs, verbose)
-    n_found = n_trees if len(kept) == 1 else len(edges) // (len(kept) - 1)
+    # Each tree attaches duplicates to the first of their group that no earlier tree used as a hub. Between
+    # two groups, the first t - 1 trees use at most (t - 1)^2 pairs, and the next one used is the first free
+    # pair. So this many duplicates per group are enough to find all edges between groups.
+    is_core = rows.rank_within_group() <= n_trees * (n_trees - 1)
+    core, rest = np.flatnonzero(is_core), np.flatnonzero(~is_core)
+    edges, lengths = _trees_of_distinct(X[core], metric, n_trees, k, n_jobs, verbose)
+    n_built = n_trees if len(core) == 1 else len(edges) // (len(core) - 1)
     members = np.argsort(rows.group, kind="stable")
-    start = np.searchsorted(rows.group[members], rows.group[left])
-    centres = members[start + np.arange(n_found)[:, None]]
-    joined = np.stack([centres.ravel(), np.tile(left, n_found)], axis=1)
-    lengths = np.concatenate([lengths, np.zeros(len(joined))])
-    return np.concatenate([kept[edges], joined]), lengths
+    start = np.searchsorted(rows.group[members], rows.group[rest])
+    hubs = members[start + np.arange(n_built)[:, None]]
+    zero_edges = np.stack([hubs.ravel(), np.tile(rest, n_built)], axis=1)
+    lengths = np.concatenate([lengths, np.zeros(len(zero_edges))])
+    return np.concatenate([core[edges], zero_edges]), lengths
 
 
 def _trees_of_distinct(
@@ -104,17 +103,17 @@ def _trees_of_distinct(
 ) -> Edges:
     n, title = len(X), "neighbours" if verbose > 0 else None
     search, to_lengths = foreign_neighbor_search(
-        X, metric, min(k, n - 1), n_jobs, title, several=True
+        X, metric, min(k, n - 1), n_jobs, title, many_trees=True
     )
     edges, costs = np.empty((0, 2), np.int64), np.empty(0)
-    forbidden, position = NO_EXCLUSIONS, np.argsort(search.order)
+    excluded, position = NO_EXCLUSIONS, np.argsort(search.order)
     for tree in range(n_trees):
         title = f"tree {tree + 1} of {n_trees}" if verbose > 0 else None
-        found = spanning_edges(search, forbidden=forbidden, n_jobs=n_jobs, progress=title)
-        if len(found.edges) < n - 1:
+        new = spanning_edges(search, excluded=excluded, n_jobs=n_jobs, progress=title)
+        if len(new.edges) < n - 1:
             break
-        edges, costs = np.concatenate([edges, found.edges]), np.concatenate([costs, found.costs])
-        forbidden = exclude(position[edges], n)
+        edges, costs = np.concatenate([edges, new.edges]), np.concatenate([costs, new.costs])
+        excluded = exclude(position[edges], n)
     return edges, to_lengths(costs)
 
 
@@ -124,14 +123,14 @@ def exclude(edges: np.ndarray, n: int) -> ExcludedEdges:
     return ExcludedEdges(indptr, targets[np.argsort(sources, kind="stable")])
 
 
-def _duplicates(X: np.ndarray, metric: Metric, *more: np.ndarray) -> Duplicates | None:
-    """Sets of equal points where most have copies; None where the search looks at every pair anyway."""
+def _duplicates(X: np.ndarray, metric: Metric, *columns: np.ndarray) -> Duplicates | None:
+    """Groups of equal points if there are many duplicates; None if the search visits every pair anyway."""
     if not metric.is_compiled:
         return None
-    return many_duplicates(Points(X, metric, None).X if metric.is_cosine else X, *more)
+    return many_duplicates(Points(X, metric, None).X if metric.is_cosine else X, *columns)
 
 
-def _some_vanish(X: np.ndarray, metric: Metric, n_jobs: int | None) -> bool:
-    """Whether rows that differ are so near each other that the square of their distance is 0."""
+def _any_underflows(X: np.ndarray, metric: Metric, n_jobs: int | None) -> bool:
+    """Whether the squared distance of some distinct rows underflows to 0."""
     search, _ = foreign_neighbor_search(X, metric, 0, n_jobs)
     return not spanning_edges(search, n_jobs=n_jobs).costs.all()
