@@ -166,7 +166,7 @@ def test_termination_while_writing_leaves_the_old_file(table, tmp_path, monkeypa
 
 
 def test_a_graph_too_large_to_write_is_one_error_line(table, monkeypatch, error_of):
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1000)
     message = error_of("graph", table, "--kind", "mst", "-o", table.with_name("e.csv"))
     assert "Writing 59 edges needs" in message
     assert not table.with_name("e.csv").exists()

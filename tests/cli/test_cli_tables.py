@@ -166,7 +166,7 @@ def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
 
 def test_a_sparse_table_too_large_to_be_dense_is_an_error(tmp_path, monkeypatch, error_of):
     sparse.save_npz(tmp_path / "W.npz", sparse.csr_array((3000, 3000)))
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1000)
     assert "3,000 rows and 3,000 columns" in error_of("graph", tmp_path / "W.npz")
 
 

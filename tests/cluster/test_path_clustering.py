@@ -81,7 +81,9 @@ def test_paths_follow_the_edges_of_a_given_graph(graph):
 def test_unknown_parameters_of_the_similarity_are_named():
     X, _ = make_spirals(50, random_state=0)
     model = SpectralClustering(2, graph="path_similarity", graph_params={"width": 0.3})
-    with pytest.raises(TypeError, match=r"holds 'width', but graph='path_similarity' takes sigma"):
+    with pytest.raises(
+        TypeError, match=r"contains 'width', but graph='path_similarity' takes sigma"
+    ):
         model.fit(X)
     with pytest.raises(ValueError, match="at least 2 points"):
         SpectralClustering(1, graph="path_similarity").fit(X[:1])

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from vicinal._core import memory as _memory
-from vicinal._core import validation as _validation
 from vicinal._core.memory import free_memory
 
 GIB = 2**30
@@ -128,8 +127,8 @@ def test_work_above_the_limit_of_the_shell_is_refused_with_the_figures():
 
 
 def test_work_that_does_not_fit_is_refused_with_the_figures(monkeypatch):
-    monkeypatch.setattr(_validation, "free_memory", lambda: 2 * GIB)
-    _validation.require_memory(2.0 * GIB, "It", "Take less.")
+    monkeypatch.setattr(_memory, "free_memory", lambda: 2 * GIB)
+    _memory.require_memory(2.0 * GIB, "It", "Take less.")
     words = r"It needs about 3\.0 GiB, but 2\.0 GiB of memory are free\. Take less\."
     with pytest.raises(MemoryError, match=words):
-        _validation.require_memory(3.0 * GIB, "It", "Take less.")
+        _memory.require_memory(3.0 * GIB, "It", "Take less.")

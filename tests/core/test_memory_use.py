@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vicinal import ManifoldRanking, PerceptualRanking, graphs
-from vicinal._core import validation as _validation
+from vicinal._core import memory as _memory
 from vicinal.codes import _l1 as self_representation
 from vicinal.graphs import neighborhoods
 from vicinal.neighbors import NeighborSearch
@@ -49,7 +49,7 @@ def test_the_estimate_is_within_a_fifth_of_the_peak(name, monkeypatch):
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    monkeypatch.setattr(_validation, "free_memory", lambda: 10_000_000)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 10_000_000)
 
 
 SEARCHES = {
@@ -88,7 +88,7 @@ def test_lists_that_fit_are_found_though_some_rows_have_many(monkeypatch):
     # A dense cluster of few points: what the sample foresees is far from certain.
     X = np.concatenate([points(1900) * 1e6, points(100)])
     expected = NeighborSearch(X).within(9.0)
-    monkeypatch.setattr(_validation, "free_memory", lambda: 21 * len(expected[1]))
+    monkeypatch.setattr(_memory, "free_memory", lambda: 21 * len(expected[1]))
     for one, two in zip(NeighborSearch(X).within(9.0), expected, strict=True):
         np.testing.assert_array_equal(one, two)
 

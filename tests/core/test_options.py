@@ -12,7 +12,7 @@ from vicinal._core.options import (
     random_generator,
     seed_from,
 )
-from vicinal._core.validation import check_count, check_list, check_real
+from vicinal._core.scalar_checks import check_count, check_list, check_real
 from vicinal.cluster import k_subspaces
 from vicinal.datasets import make_two_moons
 

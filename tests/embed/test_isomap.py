@@ -249,7 +249,7 @@ def test_bad_input_is_named(isomap, X, message):
 
 
 def test_what_does_not_fit_into_memory_is_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 10**8)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match="n_landmarks"):
         Isomap().fit(np.random.default_rng(0).random((900, 2)))
 

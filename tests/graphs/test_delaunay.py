@@ -141,7 +141,7 @@ def test_too_many_dimensions_are_refused_before_the_work():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"X holds .* NaN"):
+    with pytest.raises(ValueError, match=r"X contains .* NaN"):
         delaunay([[0.0, np.nan]])
     with pytest.raises(ValueError, match="coplanar='jitter'"):
         delaunay([[0.0, 1.0]], coplanar="jitter")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from vicinal import SpectralClustering, graphs
-from vicinal._core import validation as _validation
+from vicinal._core import memory as _memory
 from vicinal.graphs import empty_region
 
 BUILDERS = {
@@ -96,7 +96,7 @@ def test_many_duplicates_are_merged_into_few_edges(name, monkeypatch):
 def test_too_many_pairs_of_duplicates_are_refused_with_their_number(name, monkeypatch):
     X = np.repeat([[0.0], [9.0]], 10_000, axis=0)
     n_edges = {"epsilon_ball": 2 * (10_000 * 9999 // 2)}.get(name, 20_000 * 19_999 // 2)
-    monkeypatch.setattr(_validation, "free_memory", lambda: 2**30)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 2**30)
     words = f"20,000 rows, 2 of them distinct, with {n_edges:,} edges needs about .*'merge'"
     with pytest.raises(MemoryError, match=words):
         BUILDERS[name](X)

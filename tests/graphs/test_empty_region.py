@@ -287,8 +287,8 @@ def test_libpysal_agrees_in_the_plane():
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        ([[0.0, np.nan]], r"X holds .* NaN"),
-        ([[0.0, np.inf]], r"X holds .* infinite"),
+        ([[0.0, np.nan]], r"X contains .* NaN"),
+        ([[0.0, np.inf]], r"X contains .* infinite"),
         ([1.0, 2.0], r"X has shape .*reshape"),
         (np.empty((0, 2)), r"X has shape \(0, 2\)"),
         ([["a", "b"]], r"X has dtype"),
@@ -350,7 +350,7 @@ def test_graphs_that_do_not_fit_are_refused_after_the_first_block(beta, metric, 
     n_edges = beta_skeleton(X, beta, metric=metric).n_edges
     assert searched
     searched.clear()
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 100_000)
     with pytest.raises(MemoryError, match=r"about [0-9,]+ edges.*dimension") as error:
         beta_skeleton(X, beta, metric=metric)
     assert not searched

@@ -311,7 +311,7 @@ def test_a_complete_graph_that_does_not_fit_is_refused_before_any_work():
 
 
 def test_neighbours_that_do_not_fit_are_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 100_000)
     monkeypatch.setattr(NeighborSearch, "nearest", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(MemoryError, match=r"n_neighbors=90 neighbours of 100 points.*fewer"):
         knn(np.arange(100.0)[:, None], 90)

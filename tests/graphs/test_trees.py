@@ -226,7 +226,7 @@ def test_one_and_two_points_have_their_trees():
         (lambda X: perturbed_mst(X, noise=-0.1), "noise=-0.1"),
         (lambda X: perturbed_mst(X, n_neighbors=0), "n_neighbors=0"),
         (lambda X: mst(X, offsets=[1.0, 2.0]), "offsets has 2 values"),
-        (lambda X: mst(X, offsets=np.full(20, np.nan)), "offsets holds 20"),
+        (lambda X: mst(X, offsets=np.full(20, np.nan)), "offsets contains 20"),
         (lambda X: mst(X, offsets=np.ones(20), offset_scale=0.0), "offset_scale=0.0"),
         (lambda X: mst(X, offsets=np.ones(20), metric="manhattan"), "metric='precomputed'"),
         (lambda X: mst(X, metric="precomputed"), "square"),
@@ -264,7 +264,7 @@ def test_disjoint_trees_that_do_not_exist_are_counted():
 
 @pytest.mark.parametrize("build", [disjoint_mst, perturbed_mst])
 def test_trees_that_do_not_fit_are_refused_before_any_work(build, monkeypatch):
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 100_000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 100_000)
     with pytest.raises(MemoryError, match=r"300 trees of 900 points.*fewer trees"):
         build(make_points("random", 900, 2, 0), 300)
 

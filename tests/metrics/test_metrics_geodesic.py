@@ -68,9 +68,9 @@ def test_residual_variance_without_any_variance():
     [
         (geodesic_error, (np.zeros((2, 2)), np.zeros((3, 3))), "estimated has shape"),
         (geodesic_error, ([[np.nan]], [[0.0]]), "estimated holds"),
-        (geodesic_error, ([[0.0]], [[np.inf]]), "true holds"),
+        (geodesic_error, ([[0.0]], [[np.inf]]), "true contains"),
         (residual_variance, (np.zeros((2, 2)), np.zeros((3, 1))), "geodesics has shape"),
-        (residual_variance, ([[0, np.inf], [np.inf, 0]], [[0], [1]]), "geodesics holds"),
+        (residual_variance, ([[0, np.inf], [np.inf, 0]], [[0], [1]]), "geodesics contains"),
     ],
 )
 def test_bad_arguments_are_named(function, arguments, message):

@@ -72,7 +72,7 @@ def test_impossible_radii_are_refused(radius):
 def test_queries_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"queries have 2 feature.*have 3"):
         NeighborSearch(np.eye(3)).nearest(1, [[0.0, 1.0]])
-    with pytest.raises(ValueError, match="queries holds 1 value"):
+    with pytest.raises(ValueError, match="queries contains 1 value"):
         NeighborSearch(np.eye(3)).nearest(1, [[0.0, 1.0, np.nan]])
     with pytest.raises(ValueError, match="all 3 points"):
         NeighborSearch(1.0 - np.eye(3), metric="precomputed").nearest(1, [[0.0, 1.0]])
@@ -120,9 +120,9 @@ def test_units_of_columns_do_not_matter_to_mahalanobis():
 
 
 def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
-    from vicinal._core import validation as _validation
+    from vicinal._core import memory as _memory
 
-    monkeypatch.setattr(_validation, "free_memory", lambda: 1000)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 1000)
     for d in (2, 30):
         search = NeighborSearch(RNG.normal(size=(400, d)))
         with pytest.raises(MemoryError, match="smaller radius"):

@@ -101,7 +101,7 @@ def test_a_huge_radius_reaches_every_point(d, scale):
 
 
 def test_queries_beyond_all_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"queries holds values up to 1e\+200"):
+    with pytest.raises(ValueError, match=r"queries contains values up to 1e\+200"):
         NeighborSearch(np.eye(3)).nearest(1, [[1e200, 0.0, 0.0]])
 
 
@@ -213,10 +213,10 @@ def test_stored_zeros_of_a_sparse_matrix_are_distances():
     np.testing.assert_array_equal(indices[:, 1], [1, 0, 1])
     np.testing.assert_array_equal(distances[:, 1], [0, 0, 2])
     assert lists_of(*search.within(1.0)) == [[(1, 0.0)], [(0, 0.0)], []]
-    with pytest.raises(ValueError, match=r"n_neighbors=2, but row 0 .* holds only 1"):
+    with pytest.raises(ValueError, match=r"n_neighbors=2, but row 0 .* contains only 1"):
         search.nearest(2)
     lonely = NeighborSearch(sparse.csr_array((3, 3)), metric="precomputed")
-    with pytest.raises(ValueError, match=r"n_neighbors=1, but row 0 of X holds no distance"):
+    with pytest.raises(ValueError, match=r"n_neighbors=1, but row 0 of X contains no distance"):
         lonely.nearest(1)
 
 
@@ -241,7 +241,7 @@ def test_a_ready_pair_is_sorted_and_gets_the_point_itself_first():
     assert_same(search.nearest(6), expected)
     without_self = NeighborSearch((expected[0][:, 1:], expected[1][:, 1:]))
     assert_same(without_self.nearest(4), (expected[0][:, :5], expected[1][:, :5]))
-    with pytest.raises(ValueError, match=r"n_neighbors=7, but row 0 .* holds only 6"):
+    with pytest.raises(ValueError, match=r"n_neighbors=7, but row 0 .* contains only 6"):
         search.nearest(7)
     with pytest.raises(ValueError, match="knows no points"):
         search.nearest(1, X)

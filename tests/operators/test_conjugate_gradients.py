@@ -102,7 +102,7 @@ def test_steps_that_run_out_are_an_error():
         ([[1.0, 0.0], [0.0, 0.0]], [1.0, 1.0], "diagonal entry 1 is 0"),
         ([[1.0, np.nan], [np.nan, 1.0]], [1.0, 1.0], "NaN"),
         (np.eye(2), [1.0, 2.0, 3.0], r"right_sides has shape \(3,\)"),
-        (np.eye(2), [1.0, np.inf], "right_sides holds"),
+        (np.eye(2), [1.0, np.inf], "right_sides contains"),
     ],
 )
 def test_bad_systems_are_refused(matrix, right, message):

@@ -125,7 +125,7 @@ def test_a_matrix_is_not_taken_for_a_graph():
 
 
 def test_memory_that_is_not_there_is_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="n_landmarks"):
         shortest_paths(graphs.mst(np.random.default_rng(0).random((50, 2))))
 

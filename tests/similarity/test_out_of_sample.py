@@ -113,7 +113,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused(monkeypatch):
     model = SelfSmoothing(2).fit(points())
     # Room for a block of some rows, not for all.
     monkeypatch.setattr(new_points, "ENTRIES", 240)
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 20_000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 20_000)
     with pytest.raises(MemoryError, match="kneighbors"):
         model.transform(points())
     assert model.kneighbors(points(), 3)[0].shape == (60, 3)

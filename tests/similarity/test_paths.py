@@ -280,7 +280,7 @@ def test_bad_input_is_named():
 
 def test_a_matrix_too_large_for_memory_is_refused(monkeypatch):
     S = path_similarity(np.arange(1000.0)[:, None])
-    monkeypatch.setattr("vicinal._core.validation.free_memory", lambda: 1e6)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1e6)
     for form in (S.toarray, S.dissimilarity):
         with pytest.raises(MemoryError, match=r"pairs\(i, j\)"):
             form()

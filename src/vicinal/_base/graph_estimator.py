@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal import graphs
 from vicinal._base.affinity_operator import AffinityOperator, SparseAffinity, SpectralAffinity
 from vicinal._base.nested_params import NestedGraphParams
+from vicinal._core.array_checks import validate_input
+from vicinal._core.matrix_checks import check_affinity
 from vicinal._core.options import check_mapping, check_options, seed_from
-from vicinal._core.validation import check_affinity, validate_input
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.distance_rows import (
@@ -256,7 +257,7 @@ class GraphEstimator(NestedGraphParams):
         unknown = [name for name in parameters if name not in accepted]
         if unknown:
             raise InvalidTypeError(
-                f"graph_params={self.graph_params!r} holds {unknown[0]!r}, but graph={self.graph!r} takes "
+                f"graph_params={self.graph_params!r} contains {unknown[0]!r}, but graph={self.graph!r} takes "
                 f"{', '.join(name for name in accepted if name != 'X')}."
             )
         return parameters

@@ -16,9 +16,10 @@ from vicinal._base.contextual_extension import (
     symmetric_rows,
 )
 from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
-from vicinal._core.validation import check_choice, check_count, check_real, validate_input
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates

@@ -1,4 +1,4 @@
-"""How much memory is free: on the machine, in its container, and within the limits of the process."""
+"""Free memory of the machine, its container and the process, and a check that work fits into it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from vicinal.exceptions import InsufficientMemoryError
+
 try:
     import resource
 except ImportError:  # Windows, which has no such limits
@@ -15,7 +17,7 @@ except ImportError:  # Windows, which has no such limits
 
 
 class _Interface(NamedTuple):
-    """Where a version of Linux control groups tells its limit, its use, and the cache of files in it."""
+    """Files in which a version of Linux control groups reports its limit, its usage and its file cache."""
 
     mount: str
     limit: str
@@ -32,17 +34,27 @@ VERSION_1 = _Interface(
 VERSION_2 = _Interface(
     "sys/fs/cgroup", "memory.max", "memory.current", ("inactive_file", "active_file")
 )
-# Limits of `ulimit -v` and `ulimit -d`, and the line of /proc/self/status that counts against each.
+# The limits set by `ulimit -v` and `ulimit -d`, and the line of /proc/self/status that counts against each.
 PROCESS_LIMITS = (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:"))
 
 
-def free_memory(root: Path = Path("/")) -> int | None:
-    """Bytes that are free now, None where the system does not say.
+def require_memory(n_bytes: float, what: str, remedy: str) -> None:
+    """Raise an error if a computation would not fit into the memory that is free now."""
+    free = free_memory()
+    if free is not None and n_bytes > free:
+        raise InsufficientMemoryError(
+            f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB of memory are free. "
+            f"{remedy}"
+        )
 
-    ``root`` is where /proc and /sys are looked for.
+
+def free_memory(root: Path = Path("/")) -> int | None:
+    """Number of free bytes, or None if the system does not report it.
+
+    ``root`` is the folder that contains /proc and /sys.
     """
-    known = [*_free_in_system(root), *_free_in_groups(root), *_free_in_process(root)]
-    return min(known) if known else None
+    limits = [*_free_in_system(root), *_free_in_groups(root), *_free_in_process(root)]
+    return min(limits) if limits else None
 
 
 def _free_in_system(root: Path) -> Iterator[int]:
@@ -55,14 +67,14 @@ def _free_in_system(root: Path) -> Iterator[int]:
 
 
 def _free_in_groups(root: Path) -> Iterator[int]:
-    """Free bytes of each limited group that this process is in, its own and those above."""
+    """Free bytes of each limited control group of this process, including parent groups."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controllers and "memory" not in controllers.split(","):
             continue
         interface = VERSION_1 if controllers else VERSION_2
         mount = root / interface.mount
-        # A container may see its own group as the root and be told a path that only the host has.
+        # A container may see its own group as the root, under a path that exists only on the host.
         group = mount / path.lstrip("/")
         for folder in (group, *group.parents):
             limit, used = _number(folder / interface.limit), _number(folder / interface.used)
@@ -75,7 +87,7 @@ def _free_in_groups(root: Path) -> Iterator[int]:
 
 
 def _free_in_process(root: Path) -> Iterator[int]:
-    """Free bytes below each limit that the shell or a scheduler has set on this process."""
+    """Free bytes under each limit that the shell or a scheduler has set on this process."""
     if resource is None:
         return
     used = _values(root / "proc/self/status")
@@ -87,15 +99,15 @@ def _free_in_process(root: Path) -> Iterator[int]:
 
 
 def _values(path: Path) -> dict[str, int]:
-    """Numbers after the first word of each line."""
+    """Number after the first word of each line."""
     words = (line.split() for line in _lines(path))
     return {row[0]: int(row[1]) for row in words if len(row) > 1 and row[1].isdecimal()}
 
 
 def _number(path: Path) -> int | None:
-    words = [line.strip() for line in _lines(path)]
-    # Without a limit it is "max".
-    return int(words[0]) if words and words[0].isdecimal() else None
+    lines = [line.strip() for line in _lines(path)]
+    # An unlimited group contains "max".
+    return int(lines[0]) if lines and lines[0].isdecimal() else None
 
 
 def _lines(path: Path) -> list[str]:

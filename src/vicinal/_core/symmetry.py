@@ -8,7 +8,7 @@ from scipy import sparse
 BLOCK = 256
 
 
-def rounding_of(dtype: np.dtype) -> float:
+def rounding_tolerance(dtype: np.dtype) -> float:
     """Difference, relative to the largest entry, that the rounding of a few operations may leave."""
     return max(1e-10, 8.0 * float(np.finfo(dtype).eps)) if dtype.kind == "f" else 1e-10
 
@@ -26,7 +26,7 @@ def first_asymmetric_row(array: np.ndarray, slack: float = 0.0) -> int | None:
     return None
 
 
-def average_mirrored(array: np.ndarray) -> None:
+def symmetrize_in_place(array: np.ndarray) -> None:
     """Put the mean of each entry and its mirror image into both places of a square array."""
     for start in range(0, len(array), BLOCK):
         strip = slice(start, start + BLOCK)
@@ -34,7 +34,7 @@ def average_mirrored(array: np.ndarray) -> None:
         array[strip, start:], array[start:, strip] = means, means.T
 
 
-def with_averaged_pairs(matrix: sparse.csr_array, slack: float) -> sparse.csr_array:
+def symmetrize_close_pairs(matrix: sparse.csr_array, slack: float) -> sparse.csr_array:
     """A sparse matrix in which entries that differ from their mirror image by up to ``slack`` do not.
 
     Entries without a mirror image stay as they are, and so do those that differ more. The matrix is

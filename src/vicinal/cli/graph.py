@@ -100,7 +100,7 @@ def describe_graph(graph: Graph, kind: str, n_columns: int) -> dict[str, Any]:
 
 def write_edges(graph: Graph, path: Path, ids: np.ndarray | None = None) -> None:
     """Write source, target, their names, length and strength; each undirected edge once."""
-    from vicinal._core.validation import require_memory
+    from vicinal._core.memory import require_memory
     from vicinal.plot.network import listed_entries
 
     require_memory(

@@ -237,7 +237,7 @@ def _load_sparse(path: Path) -> Any:
 
 def dense_table(points: Any, path: Path) -> np.ndarray:
     """Sparse table as a dense array, if it fits into memory."""
-    from vicinal._core.validation import require_memory
+    from vicinal._core.memory import require_memory
 
     n_rows, n_columns = points.shape
     require_memory(

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
 from vicinal._core.rescaling import frame_of
-from vicinal._core.validation import check_points
 from vicinal.cluster._background import NEIGHBORS, BackgroundNoise, background_noise, no_noise
 from vicinal.cluster._community_choice import (
     EXCESS,

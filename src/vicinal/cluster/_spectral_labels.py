@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal._core.options import checked
-from vicinal._core.validation import check_choice, check_count
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import as_affinity, degrees
 

@@ -14,18 +14,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.row_assignment import relabel_by_first_occurrence
+from vicinal._core.array_checks import real_array, validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.rescaling import frame_of
-from vicinal._core.validation import (
-    check_choice,
-    check_count,
-    check_real,
-    real_array,
-    require_memory,
-    validate_input,
-)
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.cluster._kernel_kmeans import (
     FactoredKernel,
     FullKernel,

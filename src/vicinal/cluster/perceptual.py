@@ -17,7 +17,7 @@ from vicinal._base.row_assignment import (
     relabel_by_first_occurrence,
     unit_rows,
 )
-from vicinal._core.validation import check_choice, check_count, check_real
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
 from vicinal.cluster._background import DEEP

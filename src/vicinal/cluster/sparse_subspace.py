@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import check_points
+from vicinal._core.array_checks import check_points
 from vicinal.cluster.spectral import SpectralClustering
 from vicinal.codes._l1 import code_points, representation
 from vicinal.exceptions import InvalidValueError

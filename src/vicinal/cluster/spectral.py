@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._base.affinity_operator import SpectralAffinity
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
-from vicinal._core.validation import check_choice, check_count
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign

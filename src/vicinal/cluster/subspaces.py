@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points
 from vicinal._core.options import random_generator
 from vicinal._core.rescale import normalize_magnitude
-from vicinal._core.validation import check_count, check_points
+from vicinal._core.scalar_checks import check_count
 
 STARTS = 10
 MAX_STEPS = 100

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import require_memory
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
 from vicinal._core.rescale import binary_exponent, normalize_magnitude
-from vicinal._core.validation import check_points, check_real, require_memory
+from vicinal._core.scalar_checks import check_real
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
 from vicinal.exceptions import InvalidValueError, VicinalWarning
 from vicinal.graphs._entries import Entries, index_dtype, rows_of

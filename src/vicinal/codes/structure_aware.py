@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
-from vicinal._core.validation import (
-    check_choice,
-    check_count,
-    check_points,
-    check_real,
-    require_memory,
-)
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.codes._dictionaries import (
     Dictionaries,
     euclidean_atoms,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.options import checked, random_generator
-from vicinal._core.validation import check_count
+from vicinal._core.scalar_checks import check_count
 
 HEIGHT = 3.0
 SHIFT = (1.0, 0.5)

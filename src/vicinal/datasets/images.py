@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from vicinal._core.options import checked
-from vicinal._core.validation import check_count
+from vicinal._core.scalar_checks import check_count
 from vicinal.datasets.folders import find_file, missing
 from vicinal.exceptions import MissingDependencyError
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.options import checked, random_generator
-from vicinal._core.validation import check_count, check_real
+from vicinal._core.scalar_checks import check_count, check_real
 
 # Arms begin at this fraction of the outer radius: at the centre they would touch.
 _INNER_RADIUS = 0.15

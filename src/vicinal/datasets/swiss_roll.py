@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked, random_generator
-from vicinal._core.validation import check_count, check_real, require_memory
+from vicinal._core.scalar_checks import check_count, check_real
 
 # The roll of Tenenbaum, de Silva and Langford (2000): one and a half turns, wide as its outer radius
 # and a half.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from vicinal._core.options import checked
-from vicinal._core.validation import check_choice
+from vicinal._core.scalar_checks import check_choice
 from vicinal.datasets.folders import find_file, missing
 
 # File of each table: a header, features, the class as an integer last; an empty cell is missing.

@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from vicinal._base.affinity_operator import SparseAffinity
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._core.precision import PreservesPrecision
-from vicinal._core.validation import check_choice, check_count
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 

@@ -10,10 +10,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, like_input
-from vicinal._core.validation import check_choice, check_count, validate_input
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
 from vicinal.graphs.graph import Graph
 from vicinal.operators.eigenpairs import random_walk_eigenvectors

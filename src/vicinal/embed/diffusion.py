@@ -14,8 +14,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.affinity_operator import SparseAffinity
+from vicinal._core.memory import require_memory
 from vicinal._core.precision import like_input
-from vicinal._core.validation import check_real, require_memory
+from vicinal._core.scalar_checks import check_real
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph

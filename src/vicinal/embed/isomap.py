@@ -11,9 +11,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import DISTANCES, GraphEstimator, warn_disconnected
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks
 from vicinal._core.precision import PreservesPrecision, like_input
-from vicinal._core.validation import check_choice, check_count, require_memory
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.embed._connected import CONNECTED
 from vicinal.embed.scaling import (
     place_rows,

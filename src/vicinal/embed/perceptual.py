@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._core.precision import PreservesPrecision, like_input
-from vicinal._core.validation import check_count
+from vicinal._core.scalar_checks import check_count
 from vicinal.operators.eigenpairs import nystrom
 
 

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import power_of_two
-from vicinal._core.validation import check_count, check_distances, check_points
+from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.operators.eigenpairs import leading_eigenpairs
 

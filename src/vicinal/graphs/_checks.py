@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import read_array, real_array
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import read_array, real_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from vicinal._core.options import checked, random_generator
 from vicinal._core.rescale import power_of_two
-from vicinal._core.validation import check_count, check_real
+from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.graphs._contextual_distance import contextual_distance
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph

@@ -14,18 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import check_points, read_array, real_array
+from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.symmetry import average_mirrored, first_asymmetric_row, rounding_of
-from vicinal._core.validation import (
-    check_choice,
-    check_count,
-    check_distances,
-    check_points,
-    check_real,
-    read_array,
-    real_array,
-)
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.symmetry import first_asymmetric_row, rounding_tolerance, symmetrize_in_place
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.neighbors import NeighborSearch
 
@@ -177,10 +171,10 @@ def _check_data(X: Any, metric: str, descriptor: Any) -> np.ndarray:
     if products.shape[0] == products.shape[1]:
         if first_asymmetric_row(products) is None:
             return products
-        slack = rounding_of(np.asarray(X).dtype) * float(np.abs(products).max())
+        slack = rounding_tolerance(np.asarray(X).dtype) * float(np.abs(products).max())
         if first_asymmetric_row(products, slack) is None:
             products = products.copy()
-            average_mirrored(products)
+            symmetrize_in_place(products)
             return products
     raise InvalidValueError(
         f"X of shape {products.shape} is not a symmetric matrix of inner products, which "

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import real_array
+from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import check_choice, real_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, MissingDependencyError
 from vicinal.graphs._checks import check_symmetric, check_values
 from vicinal.graphs._entries import Entries, first_asymmetric, keep_entries, merge, rows_of

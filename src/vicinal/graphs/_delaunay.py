@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.memory import require_memory
 from vicinal._core.rescale import normalize_magnitude, safe_factor
-from vicinal._core.validation import check_choice, check_points, require_memory
+from vicinal._core.scalar_checks import check_choice
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points, real_array
+from vicinal._core.memory import require_memory
 from vicinal._core.rescale import power_of_two
-from vicinal._core.validation import check_count, check_points, real_array, require_memory
+from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.options import checked
-from vicinal._core.validation import check_choice, check_count
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, keep_entries, merge, rows_of
 from vicinal.neighbors._sparse_points import check_sparse_points

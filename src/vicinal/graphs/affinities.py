@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import as_float, check_choice
+from vicinal._core.scalar_checks import as_float, check_choice
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._checks import check_graph
 

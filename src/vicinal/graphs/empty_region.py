@@ -18,16 +18,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.matrix_checks import check_distances
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import safe_factor
-from vicinal._core.validation import (
-    check_choice,
-    check_distances,
-    check_points,
-    check_real,
-    require_memory,
-)
+from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates

@@ -25,7 +25,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from vicinal._core.options import checked
-from vicinal._core.validation import check_count
+from vicinal._core.scalar_checks import check_count
 from vicinal.graphs import _conversion as conversion
 from vicinal.graphs import _display, affinities
 from vicinal.graphs import _set_operations as algebra

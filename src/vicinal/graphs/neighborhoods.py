@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import (
-    check_choice,
-    check_points,
-    check_real,
-    require_memory,
-)
+from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build._edge_kernels import is_symmetric
 from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, merge_duplicates, with_duplicates

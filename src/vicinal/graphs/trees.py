@@ -11,15 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points, read_array
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import map_threads, n_threads
-from vicinal._core.validation import (
-    check_count,
-    check_points,
-    check_real,
-    read_array,
-    require_memory,
-)
+from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 from vicinal.graphs._build.spanning_trees import disjoint_trees, offset_tree, spanning_tree

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import read_array
+from vicinal._core.memory import require_memory
 from vicinal._core.tables import is_nothing, of_one_type
-from vicinal._core.validation import read_array, require_memory
 from vicinal.exceptions import InvalidValueError
 
 

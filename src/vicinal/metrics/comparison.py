@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import read_array
+from vicinal._core.scalar_checks import check_choice, check_count, check_list, check_real
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import check_choice, check_count, check_list, check_real, read_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.metrics.retrieval import (
     bulls_eye,

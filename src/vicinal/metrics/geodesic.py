@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from vicinal._core.array_checks import check_points, real_array
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import check_points, real_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # Pairs that are looked at together: few enough to stay in the cache.

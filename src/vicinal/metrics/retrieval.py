@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import check_count, check_points, read_array
+from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.clustering import label_codes
 

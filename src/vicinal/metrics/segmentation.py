@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import read_array
+from vicinal._core.array_checks import read_array
 from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.clustering import Contingency, contingency
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vicinal._core.array_checks import check_extent
 from vicinal._core.rescale import SAFE_RANGE, max_magnitude, safe_factor
-from vicinal._core.validation import check_extent
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors import _kdtree as kdtree
@@ -112,7 +112,7 @@ class Points:
             return _unit_vectors(X, name)
         if max_magnitude(X) * self.factor > SAFE_RANGE[1]:
             raise InvalidValueError(
-                f"{name} holds values up to {max_magnitude(X):g}, so far from X that squared "
+                f"{name} contains values up to {max_magnitude(X):g}, so far from X that squared "
                 "distances overflow; bring both to a common scale."
             )
         return X if self.factor == 1.0 else np.multiply(X, self.factor, dtype=np.float64)

@@ -93,13 +93,13 @@ def _head(
     short = int(np.argmin(counts))
     if not counts[short]:
         raise InvalidValueError(
-            f"n_neighbors={k}, but row {short} of X holds no distance to another point; "
+            f"n_neighbors={k}, but row {short} of X contains no distance to another point; "
             "give it some, or leave the point out."
         )
     if counts[short] < k:
         raise InvalidValueError(
-            f"n_neighbors={k}, but row {short} of X holds only {counts[short]} neighbour(s); ask for at most "
-            f"n_neighbors={counts[short]} or give more neighbours."
+            f"n_neighbors={k}, but row {short} of X contains only {counts[short]} neighbour(s); use at "
+            f"most n_neighbors={counts[short]}, or store more neighbours."
         )
     return first_in_rows(rows, ids, distances, n, k)
 
@@ -131,13 +131,13 @@ def _check_pair(pair: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     n = len(indices)
     if indices.min() < 0 or indices.max() >= n:
         raise InvalidValueError(
-            f"X holds the index {indices.min() if indices.min() < 0 else indices.max()}, but with "
+            f"X contains the index {indices.min() if indices.min() < 0 else indices.max()}, but with "
             f"{n} rows indices must be from 0 to {n - 1}; leave out columns with missing neighbours."
         )
     distances = distances.astype(np.float64)
     if not np.isfinite(distances).all() or distances.min() < 0:
         raise InvalidValueError(
-            "X holds distances that are negative, NaN or infinite; leave such neighbours out."
+            "X contains distances that are negative, NaN or infinite; leave such neighbours out."
         )
     ordered = np.sort(indices, axis=1)
     repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
-from vicinal._core.validation import require_memory
 from vicinal.neighbors._brute import (
     STRIP_COLUMNS,
     STRIP_ROWS,

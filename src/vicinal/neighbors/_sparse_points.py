@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import not_real
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import safe_factor
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import not_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
@@ -134,9 +134,10 @@ def check_sparse_points(X: Any, name: str = "X") -> sparse.csr_array:
         csr = csr.copy()
         csr.sum_duplicates()
     if not np.isfinite(csr.data).all():
+        n_invalid = int((~np.isfinite(csr.data)).sum())
         raise InvalidValueError(
-            f"{name} holds {int((~np.isfinite(csr.data)).sum())} value(s) that are NaN or infinite; impute "
-            "or drop them (sklearn.impute.SimpleImputer does)."
+            f"{name} contains {n_invalid} value(s) that are NaN or infinite; impute them (for instance with "
+            "sklearn.impute.SimpleImputer) or drop them."
         )
     if csr.shape[0] < 1 or csr.shape[1] < 1:
         raise InvalidValueError(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.validation import check_distances, check_points, require_memory
+from vicinal._core.array_checks import check_points
+from vicinal._core.matrix_checks import check_distances
+from vicinal._core.memory import require_memory
 
 if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs

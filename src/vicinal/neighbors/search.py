@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import check_points
+from vicinal._core.matrix_checks import check_distances
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import (
-    check_choice,
-    check_count,
-    check_distances,
-    check_points,
-    check_real,
-    require_memory,
-)
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.neighbors.metric import Metric, as_metric
 
@@ -277,7 +273,7 @@ def _sparse_backend(X: Any, metric: Metric, method: str, n_jobs: NJobs) -> Any:
         raise InvalidTypeError(
             f"X is a sparse matrix, but metric={metric.name!r} with method={method!r} needs dense points: "
             "pass X.toarray(), use metric='euclidean' or 'cosine' with an exact search, or "
-            "metric='precomputed' if X holds distances."
+            "metric='precomputed' if X contains distances."
         )
     return SparsePoints(check_sparse_points(X), metric, n_jobs)
 

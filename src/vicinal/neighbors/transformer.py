@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
-from vicinal._core.validation import check_count, validate_input
+from vicinal._core.scalar_checks import check_count
 from vicinal.neighbors.metric import as_metric
 from vicinal.neighbors.search import NeighborSearch
 

@@ -14,10 +14,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from vicinal._core.array_checks import not_real, real_array
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import normalize_magnitude
+from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import check_count, check_real, not_real, real_array
 from vicinal.exceptions import InvalidValueError
 
 # The residual of the recursion drifts from the true one; it is computed anew this often at most.
@@ -165,7 +166,7 @@ def _check_matrix(matrix: Any) -> sparse.csr_array:
             + (
                 f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():g}."
                 if np.isfinite(A.data).all()
-                else "it holds values that are NaN or infinite."
+                else "it contains values that are NaN or infinite."
             )
         )
     return A
@@ -179,6 +180,6 @@ def _check_right_sides(right_sides: Any, n: int) -> np.ndarray:
         )
     if not np.isfinite(B).all():
         raise InvalidValueError(
-            "right_sides holds values that are NaN or infinite; drop or replace them."
+            "right_sides contains values that are NaN or infinite; drop or replace them."
         )
     return B

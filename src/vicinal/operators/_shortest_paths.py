@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import read_array
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import check_count, read_array, require_memory
+from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs.graph import Graph
 

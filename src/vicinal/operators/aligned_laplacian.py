@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import check_real, require_memory
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.stationary import TELEPORT, edge_weights

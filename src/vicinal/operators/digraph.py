@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
-from vicinal._core.validation import check_real, require_memory
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import walk_matrix

@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.options import checked
+from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.operators._components import AffinityStructure, affinity_structure
 from vicinal.operators._eigen.separate_walks import walk_pairs
@@ -163,7 +163,7 @@ def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
     values = operator.data if sparse.issparse(operator) else operator
     if not np.isfinite(values).all():
         raise InvalidValueError(
-            "operator holds NaN or infinite values; eigenpairs need finite numbers."
+            "operator contains NaN or infinite values; eigenpairs need finite numbers."
         )
     difference = float(abs(operator - operator.T).max()) if values.size else 0.0
     if difference > ASYMMETRY * float(np.abs(values).max(initial=0.0)):

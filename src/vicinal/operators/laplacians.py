@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal._core.validation import check_affinity, check_choice
+from vicinal._core.matrix_checks import check_affinity
+from vicinal._core.scalar_checks import check_choice
 from vicinal.exceptions import InvalidValueError
 
 KINDS = ("combinatorial", "symmetric", "random_walk")

@@ -15,7 +15,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from vicinal._core.validation import check_affinity, check_real
+from vicinal._core.matrix_checks import check_affinity
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
 from vicinal.operators.laplacians import walk_matrix
 

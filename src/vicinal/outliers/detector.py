@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescaling import frame_of
-from vicinal._core.validation import check_choice, check_count, check_real, validate_input
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.outliers._sampling_kernels import mean_nearest
 
 # Fence of a boxplot, in quartile distances.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.tables import missing_cells
-from vicinal._core.validation import check_points, read_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # Label of noise, as in scikit-learn.

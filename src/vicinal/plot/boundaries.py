@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import read_array
 from vicinal._core.options import checked
-from vicinal._core.validation import check_real, read_array
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import check_are_axes, check_color
 from vicinal.segmentation._pixels import as_colors, check_image

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import check_real, real_array
+from vicinal._core.array_checks import real_array
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.metrics.comparison import Comparison
 from vicinal.plot._axes import check_are_axes, class_colors, new_axes

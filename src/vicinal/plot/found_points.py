@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import check_count, check_real, read_array, real_array
+from vicinal._core.array_checks import read_array, real_array
+from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import (
     NOISE_COLOR,

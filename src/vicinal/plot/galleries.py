@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import read_array
+from vicinal._core.scalar_checks import check_count
 from vicinal._core.tables import missing_cells
-from vicinal._core.validation import check_count, read_array
 from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.retrieval import first_found
 from vicinal.plot._axes import check_labels, class_name

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import real_array
+from vicinal._core.scalar_checks import check_count
 from vicinal._core.sparse import checked_csr
-from vicinal._core.validation import check_count, real_array
 from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import (
     UNKNOWN,

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import check_real, read_array
+from vicinal._core.array_checks import read_array
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._checks import check_graph
 from vicinal.graphs.graph import Graph

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.options import checked
-from vicinal._core.validation import check_real
+from vicinal._core.scalar_checks import check_real
 from vicinal.plot._axes import (
     NOISE,
     NOISE_COLOR,

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.validation import check_real, real_array
+from vicinal._core.array_checks import real_array
+from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import LEAST_TOLERANCE, edge_weights, solve_teleport

@@ -10,14 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.array_checks import read_array
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
-from vicinal._core.validation import (
-    LARGEST_COUNT,
-    check_count,
-    check_real,
-    read_array,
-    require_memory,
-)
+from vicinal._core.scalar_checks import MAX_INT64, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import normalize_by_mass
 from vicinal.rank._scores import Resolvent, all_scores, best_scores
@@ -168,7 +164,7 @@ def parse_queries(queries: Any, n: int) -> sparse.csr_array | None:
 
 def _row_sets(queries: Any) -> list[np.ndarray] | None:
     if isinstance(queries, numbers.Integral) and not isinstance(queries, bool):
-        return [np.array([check_count(queries, "queries", low=-LARGEST_COUNT)])]
+        return [np.array([check_count(queries, "queries", low=-MAX_INT64)])]
     if not isinstance(queries, (list, tuple)):
         if len(np.shape(queries)) == 2:
             return None

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.graph_estimator import GraphEstimator
-from vicinal._core.validation import check_count
+from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import degrees, transition
 from vicinal.rank._queries import RankingMixin
 from vicinal.rank._scores import ClampedWalk

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import read_array
+from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import check_indices
 from vicinal._core.tables import RawTable, as_table, distinct, missing_cells
-from vicinal._core.validation import check_choice, read_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.report._column_scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
 

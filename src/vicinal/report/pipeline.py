@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 from vicinal import __version__
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import n_threads
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.tables import RawTable
-from vicinal._core.validation import check_choice, check_count
 from vicinal.report import fallbacks
 from vicinal.report._checkpoints import CheckpointedRunner, fingerprint_of
 from vicinal.report._preprocessing import CleanTable, prepare, raw_table

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import real_array
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import max_magnitude, power_of_two
-from vicinal._core.validation import real_array, require_memory
 from vicinal.exceptions import InvalidValueError
 
 LINES_PER_TASK = 16

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.row_assignment import assign_rows, nearest_center
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import one_blas_thread
-from vicinal._core.validation import check_choice, check_count, check_real, require_memory
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.operators._eigen.multilevel import multilevel_eigenpairs
 from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees, normalized_affinity

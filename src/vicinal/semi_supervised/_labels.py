@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.array_checks import read_array
 from vicinal._core.tables import is_nothing, of_one_type
-from vicinal._core.validation import read_array
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.options import check_flag, checked
-from vicinal._core.validation import check_real
+from vicinal._core.scalar_checks import check_real
 from vicinal.operators.laplacians import as_affinity
 from vicinal.semi_supervised._absorption import Spread, absorb, arrives, conditional, harmonic
 from vicinal.semi_supervised._class_mass import rescale_by_mass

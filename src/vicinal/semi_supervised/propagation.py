@@ -19,7 +19,7 @@ from scipy import sparse
 
 from vicinal._core.options import checked
 from vicinal._core.parallel import progress_bar
-from vicinal._core.validation import check_count
+from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import as_affinity, transition
 from vicinal.semi_supervised._absorption import Spread, conditional, harmonic
 from vicinal.semi_supervised._classification import TransductiveClassifier

@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.parallel import blocks
-from vicinal._core.validation import check_count, validate_input
+from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.semi_supervised._labels import (
     count_points,

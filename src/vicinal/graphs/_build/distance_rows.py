@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.symmetry import rounding_of
-from vicinal._core.validation import check_distances
+from vicinal._core.matrix_checks import check_distances
+from vicinal._core.symmetry import rounding_tolerance
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
@@ -27,7 +27,7 @@ def graph_from_distances(distances: sparse.sparray | sparse.spmatrix) -> Graph:
     graph = directed.symmetrize("union")
     excess = directed.lengths - graph.lengths[np.searchsorted(_keys(graph), _keys(directed))]
     # Distances are often computed from differences of squares, which keep half of the digits.
-    tolerance = np.sqrt(rounding_of(distances.dtype)) * directed.lengths.max(initial=0.0)
+    tolerance = np.sqrt(rounding_tolerance(distances.dtype)) * directed.lengths.max(initial=0.0)
     if (excess > tolerance).any():
         at = int(np.argmax(excess))
         i, j = directed.edges()[at]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import require_memory
 from vicinal.graphs._build.duplicates import Duplicates
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph

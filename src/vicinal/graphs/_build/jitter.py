@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import n_threads
-from vicinal._core.validation import require_memory
 from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
 

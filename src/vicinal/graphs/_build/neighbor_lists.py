@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal._core.array_checks import read_array
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.validation import check_count, read_array
+from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._checks import check_range
 from vicinal.graphs._entries import Entries, index_dtype

@@ -15,8 +15,8 @@ from scipy.linalg import eigh, eigh_tridiagonal
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import one_blas_thread
-from vicinal._core.validation import require_memory
 from vicinal.exceptions import NotConvergedError
 from vicinal.operators._eigen.block_davidson import block_eigenpairs
 from vicinal.operators._eigen.multilevel import CoarseningStalled, multilevel_eigenpairs

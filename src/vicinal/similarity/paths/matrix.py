@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from vicinal._core.validation import check_count, check_real, real_array, require_memory
+from vicinal._core.array_checks import real_array
+from vicinal._core.memory import require_memory
+from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 from vicinal.graphs._checks import check_range
 from vicinal.neighbors._kept_search import KeptSearch

@@ -8,11 +8,7 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.rescale import safe_factor
-from vicinal._core.validation import (
-    check_choice,
-    check_count,
-    check_real,
-)
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs.graph import Graph

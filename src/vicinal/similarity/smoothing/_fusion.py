@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.validation import (
-    check_choice,
-    check_distances,
-    check_list,
-    check_real,
-    real_array,
-    require_memory,
-)
+from vicinal._core.array_checks import real_array
+from vicinal._core.matrix_checks import check_distances
+from vicinal._core.memory import require_memory
+from vicinal._core.scalar_checks import check_choice, check_list, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._dense import (
     in_range,

@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import validate_input
+from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import check_options
-from vicinal._core.validation import (
-    check_choice,
-    check_count,
-    check_distances,
-    check_real,
-    validate_input,
-)
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._out_of_sample import PointKernel, point_distances
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk

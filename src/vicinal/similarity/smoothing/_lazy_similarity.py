@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.memory import free_memory
-from vicinal._core.validation import check_count, require_memory
+from vicinal._core.memory import free_memory, require_memory
+from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import normalized_affinity, transition
 from vicinal.similarity.smoothing._sparse_powers import nearest_in_power
 from vicinal.similarity.smoothing._spectral import leading_pairs

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import validate_input
+from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks
-from vicinal._core.validation import require_memory, validate_input
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import reset_feature_attributes
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
-from vicinal._core.validation import check_count, check_list, require_memory
+from vicinal._core.scalar_checks import check_count, check_list
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._fusion import (
     FusedWalk,

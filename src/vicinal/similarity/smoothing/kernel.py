@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.validation import check_choice, check_count, check_distances, check_real
+from vicinal._core.matrix_checks import check_distances
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 
 if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike

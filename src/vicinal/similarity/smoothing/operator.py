@@ -16,16 +16,12 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from vicinal._core.array_checks import check_points, real_array
+from vicinal._core.matrix_checks import check_affinity
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
-from vicinal._core.symmetry import rounding_of
-from vicinal._core.validation import (
-    check_affinity,
-    check_count,
-    check_points,
-    check_real,
-    real_array,
-    require_memory,
-)
+from vicinal._core.scalar_checks import check_count, check_real
+from vicinal._core.symmetry import rounding_tolerance
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._dense import in_range, smooth_asymmetric, smooth_symmetric
 
@@ -197,7 +193,7 @@ def check_similarity(W: Any, name: str = "W") -> tuple[Any, bool]:
             )
         _refuse_distances(matrix, name)
         worst, largest = _asymmetry(matrix), matrix.max()
-    if worst > rounding_of(W.dtype) * largest:
+    if worst > rounding_tolerance(W.dtype) * largest:
         return matrix, False
     return ((matrix + matrix.T) / 2 if worst > 0 else matrix), True
 
