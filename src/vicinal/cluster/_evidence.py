@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
-from vicinal._core.rescaling import frame_of
 from vicinal.cluster._background import NEIGHBORS, BackgroundNoise, background_noise, no_noise
 from vicinal.cluster._community_choice import (
     EXCESS,
@@ -110,7 +110,7 @@ def estimate_clusters(X: Any, *, n_jobs: int | None = -1) -> ClusterEvidence:
     points = check_points(X)
     groups = find_duplicates(points)
     distinct = points[groups.representative]
-    distinct = frame_of(distinct).place(distinct)
+    distinct = fit_rescaling(distinct).transform(distinct)
     n = len(distinct)
     if n < FRACTION * DENSITY_SCALES[0]:
         return _one_cluster(len(points))

@@ -14,12 +14,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.row_assignment import relabel_by_first_occurrence
+from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import real_array, validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
-from vicinal._core.rescaling import frame_of
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.cluster._kernel_kmeans import (
     FactoredKernel,
@@ -153,7 +153,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         best = min(starts, key=lambda found: found.inertia)
         self.inertia_, self.n_iter_ = best.inertia, best.n_rounds
         if self._is("linear"):
-            self.inertia_ = float(best.inertia) * self._frame.unit * self._frame.unit
+            self.inertia_ = float(best.inertia) * self._rescaling.unit * self._rescaling.unit
         means = np.eye(self.n_clusters)[best.labels] / np.bincount(best.labels)
         if basis is not None:
             # New rows are projected as the rows of the kernel were.
@@ -185,7 +185,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         given = self._is("precomputed")
         X = validate_input(self, X, reset=False, dtype=np.float64, accept_sparse=given)
         if not (given or callable(self.kernel)):
-            X = self._frame.place(X)
+            X = self._rescaling.transform(X)
         rows = X if given else self._inner(X, self._points)
         return np.argmin(self._squared_lengths - 2.0 * (rows @ self._weights), axis=1)
 
@@ -213,8 +213,8 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         points = self._points = validate_input(self, X, dtype=np.float64)
         if not callable(self.kernel):
             # Neither a shift nor a unit changes what is near to what.
-            self._frame = frame_of(points)
-            points = self._points = self._frame.place(points)
+            self._rescaling = fit_rescaling(points)
+            points = self._points = self._rescaling.transform(points)
         if self._is("linear"):
             return FactoredKernel(points), None
         n = len(points)
@@ -232,7 +232,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
     def _gamma_of(self, points: np.ndarray) -> float:
         """The width of a Gaussian in the frame of the points."""
         if not isinstance(self.gamma, str):
-            return min(float(self.gamma) * self._frame.unit * self._frame.unit, NARROWEST)
+            return min(float(self.gamma) * self._rescaling.unit * self._rescaling.unit, NARROWEST)
         variance = points.var()
         return 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
 

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.rescaling import frame_of
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.outliers._sampling_kernels import mean_nearest
 
@@ -105,8 +105,8 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         size = check_count(self.sample_size, "sample_size")
         n_samples = check_count(self.n_samples, "n_samples")
         points = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._frame = frame_of(points)
-        placed = np.ascontiguousarray(self._frame.place(points))
+        self._rescaling = fit_rescaling(points)
+        placed = np.ascontiguousarray(self._rescaling.transform(points))
         n = len(placed)
         draw = np.random.default_rng(seed_from(self.random_state))
         order = np.lexsort(placed.T[::-1])
@@ -141,7 +141,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         """
         check_is_fitted(self)
         points = validate_input(self, X, reset=False, dtype=np.float64)
-        return self._score(np.ascontiguousarray(self._frame.place(points)))
+        return self._score(np.ascontiguousarray(self._rescaling.transform(points)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores above the threshold: negative for outliers.
