@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def _every_tenth(X: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(X[:: max(1, len(X) // FEW)])
 
 
-def _vicinal(method: str) -> Callable[[np.ndarray], np.ndarray]:
+def _vicinal(method: Literal["laplacian", "mds"]) -> Callable[[np.ndarray], np.ndarray]:
     def run(X: np.ndarray) -> np.ndarray:
         from vicinal import ClusterPreservingEmbedding
 
@@ -163,11 +163,12 @@ def _all_pairs(X: np.ndarray, sigma: float) -> np.ndarray:
     return w
 
 
+METHODS: dict[str, Literal["laplacian", "mds"]] = {"lap": "laplacian", "mds": "mds"}
 CONTENDERS: dict[str, dict[str, Contender]] = {
     f"cpe_{name}": {
         "vicinal": Contender("vicinal", _vicinal(method), curve_facts),
         TENTH: Contender("vicinal", _vicinal(method), score_facts, prepare=_every_tenth),
         "dense recipe": Contender("scipy", _dense(method), curve_facts, prepare=_with_sigma),
     }
-    for name, method in (("lap", "laplacian"), ("mds", "mds"))
+    for name, method in METHODS.items()
 } | {"cpe_wide": {"vicinal": Contender("vicinal", _vicinal("laplacian"), size_facts)}}

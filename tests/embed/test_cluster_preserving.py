@@ -201,7 +201,7 @@ def test_distances_and_graphs_go_in_directly(method):
     assert not hasattr(by_graph, "n_features_in_")
     path = Graph.from_edges(3, [[0, 1], [1, 2]], [1.0, 2.0])
     bare = ClusterPreservingEmbedding(method=method, n_components=1).fit(path)
-    with pytest.raises(ValueError, match="does not know its points"):
+    with pytest.raises(ValueError, match="computed from a graph without points"):
         bare.transform(new)
 
 

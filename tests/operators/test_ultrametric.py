@@ -132,7 +132,7 @@ def test_a_shift_that_is_an_eigenvalue_of_the_centred_matrix_gives_its_vector():
     pencil._factor(1.0)
     assert pencil.grown[0] == 0.0
     rng = np.random.default_rng(0)
-    found = pencil._vector(exact_shift(pencil, 1.0), pencil.known, rng)[operator.tree.places]
+    found = pencil._vector(exact_shift(pencil, 1.0), pencil.known, rng)[operator.tree.positions]
     np.testing.assert_allclose(abs(found), np.array([1, 1, 2]) / np.sqrt(6), rtol=1e-12)
     assert found[0] * found[2] < 0
     pairs = centred_ultrametric_pairs(operator, 2)

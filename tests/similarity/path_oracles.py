@@ -8,7 +8,7 @@ def distances_of(X):
 
 
 def step_weights(distances, sigma, robust, n_neighbors=10):
-    """Weights of formulas (1), (3) and (4): what each step of a path is worth."""
+    """Weights of formulas (1), (3) and (4): the similarity of each step of a path."""
     n = len(distances)
     w = np.exp(-(distances**2) / (2 * sigma**2))
     if robust:

@@ -1,4 +1,4 @@
-"""Path-based similarities against the literal max-min over all paths, and what must always hold."""
+"""Path-based similarities against the literal max-min over all paths, and their invariants."""
 
 import warnings
 
@@ -13,6 +13,8 @@ from scipy.spatial.distance import squareform
 
 from vicinal import Graph, graphs, path_similarity
 from vicinal.datasets import make_spirals
+from vicinal.neighbors import _kdtree as kdtree
+from vicinal.similarity.paths import _steps as steps_module
 from vicinal.similarity.paths import similarity as paths
 
 
@@ -35,11 +37,11 @@ POINTS = {
 @pytest.mark.parametrize("robust", [True, False])
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("name", POINTS)
-def test_equals_the_best_of_all_paths(name, sigma, robust):
+def test_equals_the_max_min_over_all_paths(name, sigma, robust):
     X = POINTS[name]
     expected = dense_paths(X, sigma, robust)
-    found = path_similarity(X, sigma, robust=robust)
-    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-12, atol=1e-12)
+    by_points = path_similarity(X, sigma, robust=robust)
+    np.testing.assert_allclose(by_points.toarray(), expected, rtol=1e-12, atol=1e-12)
     by_distances = path_similarity(distances_of(X), sigma, robust=robust, metric="precomputed")
     np.testing.assert_allclose(by_distances.toarray(), expected, rtol=1e-12, atol=1e-12)
     by_graph = path_similarity(graphs.complete(X), sigma, robust=robust)
@@ -55,7 +57,7 @@ def test_equals_the_best_of_all_paths(name, sigma, robust):
     k=st.integers(1, 12),
     sigma=st.floats(0.2, 10.0),
 )
-def test_any_points_agree_with_the_definition(seed, n, grid, robust, k, sigma):
+def test_random_points_agree_with_the_definition(seed, n, grid, robust, k, sigma):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (n, 2)).astype(float) if grid else rng.normal(size=(n, 2))
     S = path_similarity(X, sigma, robust=robust, n_neighbors=k)
@@ -74,7 +76,9 @@ def test_any_points_agree_with_the_definition(seed, n, grid, robust, k, sigma):
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), robust=st.booleans(), factor=st.sampled_from([1e-8, 3.0, 1e9]))
-def test_order_and_with_automatic_sigma_units_and_place_do_not_matter(seed, robust, factor):
+def test_row_order_units_rotation_and_position_do_not_matter_with_automatic_sigma(
+    seed, robust, factor
+):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(50, 3))
     order = rng.permutation(50)
@@ -85,7 +89,7 @@ def test_order_and_with_automatic_sigma_units_and_place_do_not_matter(seed, robu
     assert moved.sigma == pytest.approx(factor * base.sigma, rel=1e-7)
 
 
-def test_large_enough_for_blocks_of_gaps():
+def test_pairs_rows_and_products_agree_for_many_points():
     X = np.random.default_rng(0).normal(size=(3000, 2))
     S = path_similarity(X, 0.5)
     rows = S.rows([0, 7, 2999])
@@ -106,12 +110,13 @@ def test_any_number_of_threads_gives_the_same_bits():
 
 
 @pytest.mark.parametrize("robust", [True, False])
-def test_automatic_sigma_makes_an_average_pair_nearly_as_similar_as_the_best(robust):
+def test_automatic_sigma_gives_an_average_pair_nine_tenths_of_the_largest_similarity(robust):
     X, _ = make_spirals(500, random_state=0)
     S = path_similarity(X, robust=robust)
     A = S.toarray() / S.pairs(0, 0)
     mean = A[np.triu_indices(500, 1)].mean()
-    # Exact but for one pair without weights; with them the paths of the widest kernel are taken.
+    # Without weights, exact up to the most similar pair; with weights, approximate: sigma is chosen for the
+    # paths of an infinitely wide kernel.
     assert mean == pytest.approx(0.9, abs=0.02 if robust else 1e-5)
     sigmas, means = S.sigma_curve
     assert (np.diff(means) > 0).all()
@@ -123,13 +128,13 @@ def test_automatic_sigma_makes_an_average_pair_nearly_as_similar_as_the_best(rob
 def test_steps_to_neighbours_choose_nearly_the_same_sigma(name, monkeypatch):
     X = POINTS[name]
     by_all = path_similarity(X, n_neighbors=5)
-    monkeypatch.setattr(paths, "MANY", 1)
+    monkeypatch.setattr(paths, "ALL_STEPS_MAX_POINTS", 1)
     by_neighbors = path_similarity(X, n_neighbors=5)
-    # Best paths over fewer steps are never better, so a pair is never more similar.
+    # Fewer steps cannot make a best path better, so a pair is never more similar.
     assert 1 - 1e-12 <= by_neighbors.sigma / by_all.sigma < 1.1
 
 
-def test_ties_do_not_decide_the_automatic_sigma():
+def test_duplicates_do_not_determine_the_automatic_sigma():
     X = np.concatenate([np.zeros(500), [1.0, 2.0, 4.0]])[:, None]
     few = path_similarity(X[499:], robust=False)
     many = path_similarity(X, robust=False)
@@ -137,7 +142,7 @@ def test_ties_do_not_decide_the_automatic_sigma():
     assert many.sigma_curve.mean_similarity[-1] > 0.99
 
 
-def test_paths_are_the_best_there_are():
+def test_the_worst_step_of_a_path_has_the_similarity_of_its_ends():
     X = clustered(5)
     S = path_similarity(X, 0.7)
     w = step_weights(distances_of(X), 0.7, True)
@@ -159,7 +164,7 @@ def test_only_edges_of_a_graph_are_steps():
     assert S.pairs(0, 3) == 0.0
     assert S.pairs(0, 3, log=True) == -np.inf
     assert S.pairs(3, 4) == 1.0
-    with pytest.raises(ValueError, match="no path leads from 0 to 5"):
+    with pytest.raises(ValueError, match="there is no path from 0 to 5"):
         S.path(0, 5)
     np.testing.assert_array_equal(S.path(2, 0), [2, 0] if w[0, 2] > 0.303 else [2, 1, 0])
     np.testing.assert_array_equal(S.clusters(1e-9), [0, 0, 0, 1, 1, 2])
@@ -198,25 +203,25 @@ def test_clusters_and_linkage_agree_with_scipy():
         theirs = fcluster(linkage, count, "maxclust")
         labels = S.clusters(n_clusters=count)
         np.testing.assert_array_equal(labels[:, None] == labels, theirs[:, None] == theirs)
-    # Literal, as fcluster joins two of so many clusters before scipy 1.15.
+    # Literal, because before scipy 1.15 fcluster merges two of this many clusters.
     np.testing.assert_array_equal(S.clusters(n_clusters=60), np.arange(60))
 
 
 def test_dissimilarity_is_a_squared_distance():
     S = path_similarity(clustered(8), 0.5)
     A = S.toarray()
-    own = np.diag(A)
-    np.testing.assert_allclose(S.dissimilarity(), own[:, None] - 2 * A + own, atol=1e-14)
+    diagonal = np.diag(A)
+    np.testing.assert_allclose(S.dissimilarity(), diagonal[:, None] - 2 * A + diagonal, atol=1e-14)
 
 
-def test_a_tiny_sigma_is_kept_in_logarithms_and_never_silent():
+def test_a_tiny_sigma_warns_and_keeps_finite_logarithms():
     X = clustered(9)
-    with pytest.warns(UserWarning, match="so small that all similarities are 0"):
+    with pytest.warns(UserWarning, match="so small that all similarities underflow to 0"):
         S = path_similarity(X, 1e-4)
     logs = S.pairs(np.zeros(59, int), np.arange(1, 60), log=True)
     assert np.isfinite(logs).all()
     assert (logs < -745).all()
-    # The best paths are those of the largest steps, scaled.
+    # Formula (3) is then dominated by the nearest neighbour.
     D = distances_of(X)
     near = np.sort(D, axis=1)[:, 1:11] ** 2
     wide = best_paths(-(D**2 + near[:, :1] + near[:, 0]) + near[:, 0].min() * 2)
@@ -225,7 +230,7 @@ def test_a_tiny_sigma_is_kept_in_logarithms_and_never_silent():
         path_similarity(X, 1e-300)
 
 
-def test_one_point_and_equal_points_are_alike():
+def test_one_point_and_equal_points_have_similarity_one():
     one = path_similarity([[3.0, 4.0]])
     np.testing.assert_array_equal(one.toarray(), [[1.0]])
     np.testing.assert_array_equal(one @ [2.0], [2.0])
@@ -237,7 +242,7 @@ def test_one_point_and_equal_points_are_alike():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_huge_and_tiny_units_work(scale):
+def test_extreme_units_do_not_change_similarities(scale):
     X = clustered(10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -257,12 +262,12 @@ def test_huge_and_tiny_units_work(scale):
         ({"metric": "cosine"}, "metric='cosine'"),
     ],
 )
-def test_bad_parameters_are_named(arguments, words):
+def test_invalid_parameters_are_named_in_the_error(arguments, words):
     with pytest.raises((ValueError, TypeError), match=words):
         path_similarity(np.eye(4), **arguments)
 
 
-def test_bad_input_is_named():
+def test_invalid_input_is_named_in_the_error():
     with pytest.raises(ValueError, match="NaN"):
         path_similarity([[0.0], [np.nan]])
     with pytest.raises(TypeError, match=r"Graph\.from_scipy"):
@@ -272,13 +277,49 @@ def test_bad_input_is_named():
     S = path_similarity(np.eye(4))
     with pytest.raises(ValueError, match="node 4"):
         S.pairs(0, 4)
-    with pytest.raises(TypeError, match="numbers of points"):
+    with pytest.raises(TypeError, match="integer row numbers"):
         S.rows([0.5])
-    with pytest.raises(TypeError, match="either"):
+    with pytest.raises(TypeError, match="exactly one is needed"):
         S.clusters()
 
 
-def test_a_matrix_too_large_for_memory_is_refused(monkeypatch):
+def test_a_sigma_too_large_for_the_data_is_named_in_the_error():
+    with pytest.raises(ValueError, match="sigma is so large, relative to the distances in X"):
+        path_similarity(clustered(11) * 1e-300, 1e100)
+
+
+@pytest.mark.parametrize("n", [300, 5500])
+def test_the_kd_tree_is_built_once(monkeypatch, n):
+    build, n_built = kdtree.build_kdtree, 0
+
+    def counted(X, *args, **options):
+        nonlocal n_built
+        n_built += 1
+        return build(X, *args, **options)
+
+    monkeypatch.setattr(kdtree, "build_kdtree", counted)
+    # Two distant groups: neighbours alone do not connect the points.
+    X = np.random.default_rng(0).normal(size=(n, 2)) + 100.0 * (np.arange(n) % 2)[:, None]
+    path_similarity(X)
+    assert n_built == 1
+
+
+@pytest.mark.parametrize("robust", [True, False])
+def test_a_spanning_tree_is_computed_and_measured_once(monkeypatch, robust):
+    calls = []
+    trees = steps_module.tree_edges
+
+    def recorded(*args, **options):
+        calls.append(args)
+        return trees(*args, **options)
+
+    monkeypatch.setattr(steps_module, "tree_edges", recorded)
+    path_similarity(clustered(12), robust=robust)
+    # With weights, one tree for the choice of sigma and one at the chosen sigma.
+    assert len(calls) == (2 if robust else 1)
+
+
+def test_a_matrix_too_large_for_memory_raises(monkeypatch):
     S = path_similarity(np.arange(1000.0)[:, None])
     monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1e6)
     for form in (S.toarray, S.dissimilarity):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,6 +17,7 @@ from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.ultrametric import (
     Ultrametric,
@@ -26,6 +27,9 @@ from vicinal.operators.ultrametric import (
 from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
 from vicinal.similarity.paths.matrix import PathSimilarity
 from vicinal.similarity.paths.similarity import METRICS, path_similarity
+
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs, RandomStateLike
 
 METHODS, DISSIMILARITIES = ("laplacian", "mds"), ("squared", "plain")
 # Eigenvalues below this fraction of the largest are rounding errors.
@@ -53,45 +57,45 @@ class ClusterPreservingEmbedding(
         "laplacian" (CPE-Lap) takes the slowest directions of the random walk among the similarities,
         formula (9) of the reference. "mds" (CPE-MDS) takes the coordinates of classical scaling,
         whose distances are as near as possible to the dissimilarities of formula (5).
-    sigma : float > 0 or "auto", default="auto"
-        Width of the kernel, which both methods depend on strongly. "auto" follows the data and their
-        units; see `vicinal.similarity.paths._auto_sigma` for the rule.
+    sigma : float or "auto", default="auto"
+        Kernel width, > 0; both methods depend strongly on it. "auto" chooses it from the data, see
+        `path_similarity`.
     robust : bool, default=True
-        Weigh points by the nearness of their neighbours, so that outliers are poor stepping stones.
+        Whether to weight points by the density around them, so that paths through outliers are poor.
     n_neighbors : int, default=10
-        Number of neighbours that weigh a point.
+        Number of nearest neighbours that determine the weight of a point.
     dissimilarity : {"squared", "plain"}, default="squared"
-        Whether "mds" takes formula (5) for squared distances, which they are in the space of the
-        kernel, or for distances. The reference does not say.
+        Whether "mds" interprets formula (5) as squared distances, which they are in the feature space of
+        the kernel, or as distances. The reference does not say.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        "precomputed" if X is a matrix of distances.
-    random_state : int, RandomState or None
-        Seed of start vectors; it matters only where eigenvalues are equal.
+        "precomputed" if X is a distance matrix.
+    random_state : int, RandomState or None, default=None
+        Seed of the start vectors; it matters only where eigenvalues are equal.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar for long computations if greater than 0.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
-    embedding_ : ndarray (n, n_components)
+    embedding_ : ndarray of shape (n, n_components)
         "laplacian": solutions of S y = value D y after the constant one, with y' D y = 1. "mds":
-        centred coordinates along principal axes. In both S is relative to its largest entry.
-        Directions that the similarities do not extend into are all zeros, and a warning says so.
-    eigenvalues_ : ndarray (n_components,)
-        "laplacian": the values above, descending; 1 - value solves formula (9). "mds": of the centred
-        similarities.
+        centred coordinates along principal axes. In both cases S is relative to its largest entry. If the
+        similarities have fewer dimensions, the remaining columns are zeros and a warning is issued.
+    eigenvalues_ : ndarray of shape (n_components,)
+        "laplacian": the values above, descending; 1 - value solves formula (9). "mds": eigenvalues of
+        the centred similarities.
     similarity_ : PathSimilarity
         Similarities of the points.
     sigma_ : float
-        Width of the kernel.
+        Kernel width.
     sigma_curve_ : SigmaCurve or None
-        With ``sigma="auto"`` widths, and the mean similarity of a pair at each.
+        With ``sigma="auto"``, the mean similarity of a pair at several widths.
 
     Notes
     -----
-    Components of a graph have similarity 0; "laplacian" separates them first, with eigenvalue 1, the
-    largest components before the others.
+    Different components of a graph have similarity 0; "laplacian" separates them first, with eigenvalue 1,
+    largest components first.
 
     References
     ----------
@@ -116,14 +120,14 @@ class ClusterPreservingEmbedding(
         self,
         n_components: int = 2,
         *,
-        method: str = "laplacian",
-        sigma: float | str = "auto",
+        method: Literal["laplacian", "mds"] = "laplacian",
+        sigma: float | Literal["auto"] = "auto",
         robust: bool = True,
         n_neighbors: int = 10,
-        dissimilarity: str = "squared",
-        metric: str = "euclidean",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        dissimilarity: Literal["squared", "plain"] = "squared",
+        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -139,14 +143,16 @@ class ClusterPreservingEmbedding(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = as_metric(self.metric).is_precomputed
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> ClusterPreservingEmbedding:
-        """Embed points, given as such or by their distances, or the nodes of a `Graph`.
+    def fit(
+        self, X: ArrayLike | Graph | PathSimilarity, y: object = None
+    ) -> ClusterPreservingEmbedding:
+        """Embed points, given by coordinates or distances, or the nodes of a `Graph`.
 
-        In a graph, paths follow its edges. A `PathSimilarity` is used as it is, whatever the parameters
-        of the kernel, so several embeddings can share one.
+        In a graph, paths follow its edges. A `PathSimilarity` is used as it is, and the parameters of the
+        kernel are ignored, so several embeddings can share one.
 
         Parameters
         ----------
@@ -160,11 +166,11 @@ class ClusterPreservingEmbedding(
         self
             The fitted estimator.
         """
-        given = X
         check_choice(self.method, "method", METHODS)
         check_choice(self.dissimilarity, "dissimilarity", DISSIMILARITIES)
         check_choice(self.metric, "metric", METRICS)
         check_count(self.n_components, "n_components")
+        data = X
         if isinstance(X, PathSimilarity):
             reset_feature_attributes(self)
             n = len(X)
@@ -172,15 +178,15 @@ class ClusterPreservingEmbedding(
             reset_feature_attributes(self)
             n = X.n_nodes
         else:
-            X = validate_input(self, X, dtype=np.float64)
-            n = len(X)
+            data = validate_input(self, X, dtype=np.float64)
+            n = len(data)
         check_count(
             self.n_components,
             "n_components",
             high=n - 1,
             remedy=f"X has n_samples={n}, and one direction is constant.",
         )
-        self.similarity_ = X if isinstance(X, PathSimilarity) else self._similarity_of(X)
+        self.similarity_ = data if isinstance(data, PathSimilarity) else self._similarity(data)
         self.sigma_, self.sigma_curve_ = self.similarity_.sigma, self.similarity_.sigma_curve
         self._operator = self._kernel()
         seed = seed_from(self.random_state)
@@ -188,11 +194,11 @@ class ClusterPreservingEmbedding(
             self._fit_laplacian(seed)
         else:
             self._fit_scaling(seed)
-        self.embedding_ = like_input(self.embedding_, given)
+        self.embedding_ = like_input(self.embedding_, X)
         self._n_features_out = self.n_components
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: ArrayLike | Graph | PathSimilarity, y: object = None) -> np.ndarray:
         """Fit the model and return the embedding of the points.
 
         Parameters
@@ -209,7 +215,7 @@ class ClusterPreservingEmbedding(
         """
         return self.fit(X).embedding_
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: ArrayLike) -> np.ndarray:
         """Embed new points, each attached to the tree by its best step (Nystrom extension).
 
         Parameters
@@ -225,7 +231,7 @@ class ClusterPreservingEmbedding(
         check_is_fitted(self)
         return like_input(self._extended(X), X)
 
-    def _extended(self, X: Any) -> np.ndarray:
+    def _extended(self, X: ArrayLike) -> np.ndarray:
         if hasattr(self, "n_features_in_"):
             X = validate_input(self, X, reset=False, dtype=np.float64)
         if self.method == "laplacian":
@@ -241,7 +247,7 @@ class ClusterPreservingEmbedding(
         )
         return np.where((links.same >= 0)[:, None], self.embedding_[links.same], extended)
 
-    def _similarity_of(self, X: Any) -> PathSimilarity:
+    def _similarity(self, X: ArrayLike | Graph) -> PathSimilarity:
         return path_similarity(
             X,
             self.sigma,
@@ -260,7 +266,7 @@ class ClusterPreservingEmbedding(
         return self.similarity_.relative
 
     def _transformed(self, heights: np.ndarray) -> np.ndarray:
-        """Heights in the tree that is embedded, from those of the similarity."""
+        """Heights in the embedded tree, from heights in the tree of the similarity."""
         if self.method == "laplacian" or self.dissimilarity == "squared":
             return heights
         above = np.maximum(heights + self.similarity_.log_largest, 0.0)

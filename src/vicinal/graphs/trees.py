@@ -19,7 +19,9 @@ from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 from vicinal.graphs._build.spanning_trees import disjoint_trees, offset_tree, spanning_tree
+from vicinal.graphs._build.tree_duplicates import Edges
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import Metric, as_metric
 
 # Neighbours a point knows before it has to search; more settle more, but cost more than they save.
@@ -79,16 +81,33 @@ def mst(
     points = _check_input(X, measure)
     n_threads(n_jobs)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
-    n, k = len(points), _list_length(points, LIST_LENGTH)
+    n = len(points)
+    weights = None if offsets is None else _check_offsets(offsets, measure, n)
+    edges, lengths = tree_edges(points, measure, weights, scale, n_jobs=n_jobs, verbose=verbose)
+    return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
+
+
+def tree_edges(
+    points: np.ndarray,
+    metric: Metric,
+    offsets: np.ndarray | None,
+    scale: float = 1.0,
+    *,
+    n_jobs: int | None = -1,
+    verbose: int = 0,
+    prepared: Points | None = None,
+) -> Edges:
+    """Edges of the `mst` of checked points and their lengths.
+
+    ``prepared`` holds the same points; with offsets, its k-d tree is used instead of building another.
+    """
+    k = _list_length(points, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
     if offsets is None:
-        edges, lengths = spanning_tree(points, measure, k, n_jobs, title)
-    else:
-        weights = _check_offsets(offsets, measure, n)
-        k = k if n > FEW else 0
-        edges = offset_tree(points, measure, scale, weights, k, n_jobs, title)
-        lengths = measure.pair_distances(points, edges)
-    return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
+        return spanning_tree(points, metric, k, n_jobs, title)
+    k = k if len(points) > FEW else 0
+    edges = offset_tree(points, metric, scale, offsets, k, n_jobs, title, prepared)
+    return edges, metric.pair_distances(points, edges)
 
 
 @checked

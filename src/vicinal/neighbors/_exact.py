@@ -20,6 +20,7 @@ from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs
+    from vicinal.neighbors.search import NeighborSearch
 
 # A tree is faster for any data up to this dimension and number of neighbours; above, a sample decides.
 TREE_MAX_FEATURES, TREE_MAX_NEIGHBORS, N_SAMPLES = 3, 200, 64
@@ -188,6 +189,12 @@ class Points:
         kind = kdtree.kernel_kind(self.tree, self.p)
         reach = np.minimum(reach, 1e150) ** self.p
         return float(points_to_visit(self.tree, kind, sample, reach) / len(rows))
+
+
+def prepared_points(search: NeighborSearch) -> Points | None:
+    """The points of a search with their k-d tree, to be shared; None if it has another backend."""
+    backend = search._backend
+    return backend if isinstance(backend, Points) else None
 
 
 def _unit_vectors(X: np.ndarray, name: str) -> np.ndarray:

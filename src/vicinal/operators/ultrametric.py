@@ -66,7 +66,7 @@ class Ultrametric(LinearOperator):
     def _matmat(self, X: np.ndarray) -> np.ndarray:
         leaves = self.tree.leaves
         X = np.ascontiguousarray(X, dtype=np.float64).reshape(len(leaves), -1)
-        return self.in_leaf_order(X[leaves])[self.tree.places]
+        return self.in_leaf_order(X[leaves])[self.tree.positions]
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
         return self._matmat(x).reshape(x.shape)
@@ -102,7 +102,7 @@ class Ultrametric(LinearOperator):
         nodes = tree.highest_below(points, heights + self.lowest)
         node_parents, leaf_parents = tree.parents
         is_leaf = nodes < 0
-        parents = np.where(is_leaf, leaf_parents[tree.places[points]], node_parents[nodes])
+        parents = np.where(is_leaf, leaf_parents[tree.positions[points]], node_parents[nodes])
         below = np.where(is_leaf[:, None], X[points], sums[nodes])
         above = np.where((parents < 0)[:, None], 0.0, added[parents])
         similar_above = np.where(parents < 0, 0.0, _exp(self.lowest - self.heights[parents]))
@@ -132,7 +132,7 @@ def normalized_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int 
     Vectors of pieces come first, each with eigenvalue 1: the constant one, then one piece after the
     other against all smaller ones, the largest first.
     """
-    places = operator.tree.places
+    positions = operator.tree.positions
     sums = (operator @ np.ones(operator.shape[0]))[operator.tree.leaves]
     known = _piece_vectors(operator.pieces()[operator.tree.leaves], sums, n_pairs)
     n_known, roots = known.shape[1], np.sqrt(sums)
@@ -142,8 +142,8 @@ def normalized_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int 
         found, others = pencil.leading(n_pairs - n_known, seed)
         values = np.concatenate([values, found])
         vectors = np.hstack([vectors, others * roots[:, None]])
-    vectors = signed(vectors[places])
-    scale = roots[places, None]
+    vectors = signed(vectors[positions])
+    scale = roots[positions, None]
     residuals = (operator @ (vectors / scale)) / scale - vectors * values
     return Eigenpairs(values, vectors, np.linalg.norm(residuals, axis=0))
 
@@ -154,7 +154,7 @@ def centred_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int = 0
     largest = float((operator @ np.ones(n)).max())
     pencil = _Pencil(operator, np.ones(n), np.full((n, 1), n**-0.5), largest, centred=True)
     values, vectors = pencil.leading(n_pairs, seed)
-    vectors = signed(vectors[operator.tree.places])
+    vectors = signed(vectors[operator.tree.positions])
     residuals = operator @ vectors
     residuals -= residuals.mean(axis=0) + vectors * values
     return Eigenpairs(values, vectors, np.linalg.norm(residuals, axis=0))

@@ -1,10 +1,8 @@
-"""Similarity: how strongly connected nodes belong together.
+"""Similarities of points, computed or improved along the neighbourhood structure of the data.
 
-- `affinity`: strength times a kernel of the length, for each edge of a graph
-- `edge_scale`: the scale at which lengths are compared
-- `smoothing_kernel`: similarities from distances, at the width of each point's neighbourhood
-- `path_similarity`: how good the best path between two points is, for all pairs at once
-- `self_smooth`, `SelfSmoothing`: similarities improved by a diffusion along themselves
+- `smoothing_kernel`: similarities from distances, with a kernel width that adapts to each neighbourhood
+- `path_similarity`: quality of the best path between two points, for all pairs at once
+- `self_smooth`, `SelfSmoothing`: similarities improved by diffusion along themselves
 """
 
 from vicinal._core.lazy import attach

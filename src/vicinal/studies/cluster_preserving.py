@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,7 +26,7 @@ from vicinal.studies.experiments import Rows
 from vicinal.studies.images import Images, handwritten
 
 PIXELS, PCA, EIGENMAPS = "k-means on pixels", "PCA", "Laplacian eigenmaps"
-METHODS = {"CPE-Lap": "laplacian", "CPE-MDS": "mds"}
+METHODS: dict[str, Literal["laplacian", "mds"]] = {"CPE-Lap": "laplacian", "CPE-MDS": "mds"}
 SHOWN = (1, 3)
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.graphs._build.spanning_trees import spanning_links
+from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
 
@@ -23,6 +24,7 @@ def shortest_bridges(
     components: np.ndarray,
     n_links: int = 1,
     n_jobs: int | None = -1,
+    prepared: Points | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges that connect all components: a minimum spanning tree of the components.
 
@@ -39,6 +41,8 @@ def shortest_bridges(
         Number of edges, the shortest ones, between two components that the tree connects.
     n_jobs : int, optional
         Number of threads.
+    prepared : Points, optional
+        The same points, with a k-d tree that can be shared.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def shortest_bridges(
     if sparse.issparse(points):
         links, lengths = _sparse_links(points, metric, components, n_jobs)
     else:
-        links, lengths = spanning_links(points, metric, components, n_jobs)
+        links, lengths = spanning_links(points, metric, components, n_jobs, prepared)
     if n_links == 1:
         return links, lengths
     parts = [

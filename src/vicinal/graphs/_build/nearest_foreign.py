@@ -185,15 +185,17 @@ def foreign_neighbor_search(
     progress: str | None = None,
     *,
     many_trees: bool = False,
+    prepared: Points | None = None,
 ) -> SearchWithLengths:
     """Fastest exact search for checked points or distances.
 
     It builds lists of k neighbours where they save time, which is more often with ``many_trees``.
+    ``prepared`` holds the same points, whose k-d tree is then shared.
     """
     if metric.is_precomputed:
         return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)
     if metric.is_compiled:
-        compiled = Points(X, metric, n_jobs)
+        compiled = prepared or Points(X, metric, n_jobs)
         if compiled.tree_pays(k=max(k, 1)):
             tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
             return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
@@ -230,6 +232,7 @@ def offset_search(
     offsets: np.ndarray,
     k: int,
     n_jobs: int | None = -1,
+    prepared: Points | None = None,
 ) -> ForeignNeighborTree | ForeignNeighborRows:
     """`foreign_neighbor_search` for costs ``scale * d^2 + b_i + b_j``, with d in a safe unit."""
     if metric.is_precomputed:
@@ -239,7 +242,7 @@ def offset_search(
             return scale * (X[rows] * factor) ** 2 + (offsets[rows, None] + offsets)
 
         return ForeignNeighborRows(costs, len(X), k, n_jobs)
-    points = Points(X, metric, n_jobs)
+    points = prepared or Points(X, metric, n_jobs)
     if points.tree_pays(k=max(k, 1)):
         in_tree = tree_offsets(points.tree, scale, offsets)
         return ForeignNeighborTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)

@@ -39,28 +39,36 @@ def offset_tree(
     k: int,
     n_jobs: int | None = -1,
     progress: str | None = None,
+    prepared: Points | None = None,
 ) -> np.ndarray:
-    """Edges of the spanning tree with the smallest sum of ``scale * d^2 + b_i + b_j``."""
+    """Edges of the spanning tree with the smallest sum of ``scale * d^2 + b_i + b_j``.
+
+    ``prepared`` holds the same points, whose k-d tree is then shared.
+    """
     scale, offsets = in_common_unit(X, scale, offsets)
     rows = _duplicates(X, metric, offsets)
     if rows is not None:
-        X, offsets, k = (
-            X[rows.representative],
-            offsets[rows.representative],
-            min(k, len(rows.representative) - 1),
-        )
-    search = offset_search(X, metric, scale, offsets, k, n_jobs)
+        first, prepared = rows.representative, None
+        X, offsets, k = X[first], offsets[first], min(k, len(first) - 1)
+    search = offset_search(X, metric, scale, offsets, k, n_jobs, prepared)
     edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
     return edges if rows is None else join_duplicates(edges, costs, rows, 2 * offsets)[0]
 
 
 def spanning_links(
-    X: np.ndarray, metric: Metric, components: np.ndarray, n_jobs: int | None = -1
+    X: np.ndarray,
+    metric: Metric,
+    components: np.ndarray,
+    n_jobs: int | None = -1,
+    prepared: Points | None = None,
 ) -> Edges:
-    """Shortest edges that connect all components, and their lengths."""
+    """Shortest edges that connect all components, and their lengths.
+
+    ``prepared`` holds the same points, whose k-d tree is then shared.
+    """
     rows = _duplicates(X, metric)
     if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
-        search, to_lengths = foreign_neighbor_search(X, metric, 0, n_jobs)
+        search, to_lengths = foreign_neighbor_search(X, metric, 0, n_jobs, prepared=prepared)
         edges, costs = spanning_edges(search, labels=components, n_jobs=n_jobs)
         return edges, to_lengths(costs)
     zero_edges, components = join_components(rows, components)

@@ -1,1 +1,1 @@
-"""Path-based similarity: two points are as similar as the worst step of the best path."""
+"""Path-based similarity: the similarity of two points is that of the worst step of their best path."""

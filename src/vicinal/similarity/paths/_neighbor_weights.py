@@ -1,4 +1,4 @@
-"""Weights of points by the distances to their neighbours."""
+"""Weights of points, from the distances to their neighbours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def log_neighbor_weights(squares: np.ndarray, sigma: float) -> np.ndarray:
-    """log of formula (3), the sum of exp(-d^2 / (2 sigma^2)) over neighbours, without underflow."""
+    """Logarithm of formula (3), the sum of exp(-d^2 / (2 sigma^2)) over neighbours, without underflow."""
     nearest = squares.min(axis=1, keepdims=True)
     with np.errstate(over="ignore", under="ignore"):
         sums = np.exp(-(squares - nearest) / sigma / sigma / 2).sum(axis=1)

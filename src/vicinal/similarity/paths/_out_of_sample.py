@@ -1,8 +1,8 @@
-"""New points in a path-based similarity: each is tied to the tree by its best step."""
+"""New points in a path-based similarity: the best step attaches each one to the tree."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,16 +10,17 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 
 if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
     from vicinal.similarity.paths.matrix import PathSimilarity
 
-# Height of a similarity that is just not 0.
-BARELY = 700.0
+# Height -log s whose similarity s is still representable.
+MAX_HEIGHT = 700.0
 
 
 class Links(NamedTuple):
-    """Best steps of new points: to which point, and at which height (-log s); and who they coincide with.
+    """Best step of each new point: the point it leads to and its height -log s.
 
-    ``same`` is the first point at the same place, or -1.
+    ``same`` is the first point at the same position, or -1.
     """
 
     points: np.ndarray
@@ -27,66 +28,78 @@ class Links(NamedTuple):
     same: np.ndarray
 
 
-def best_links(similarity: PathSimilarity, X: Any, n_jobs: int | None = -1) -> Links:
-    """The step from each new point that costs least, over all points of the similarity.
+def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> Links:
+    """Cheapest step from each new point to a point of the similarity.
 
-    No weight exceeds 1, so a point at distance d costs at least d^2 / (2 sigma^2): neighbours are asked
-    for until the nearest one left out could not be better.
+    No weight exceeds 1, so a step of length d costs at least d^2 / (2 sigma^2): the search stops when the
+    next neighbour cannot be better.
 
     Parameters
     ----------
     similarity : PathSimilarity
+        Similarity of the known points.
     X : array (m, n_features)
-        New points; if distances were given, those to the points of the similarity (m, n).
+        New points; their distances (m, n) if the similarity was computed from distances.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     """
     robust, n_neighbors = similarity.origin.robust, similarity.origin.n_neighbors
     if similarity.origin.points is None:
         raise InvalidValueError(
-            "the similarity was made of a graph that does not know its points, so new points have no "
-            "steps to them; start from points, or give the Graph its points."
+            "the similarity was computed from a graph without points, so it cannot be extended to new "
+            "points; compute it from points, or set the points of the Graph."
         )
     search = similarity.search(n_jobs)
     n, sigma = similarity.shape[0], similarity.sigma
-    X = np.asarray(X)
+    points = np.asarray(X)
     k = min(n, max(n_neighbors, 2))
-    indices, distances = search.nearest(k, queries=X)
+    indices, distances = search.nearest(k, queries=points)
     same = np.where(distances[:, 0] == 0, indices[:, 0], -1)
-    own = np.zeros(len(X))
+    new_log_weights = np.zeros(len(points))
     if robust:
         near = np.square(distances[:, :n_neighbors] / sigma)
-        own = np.minimum(log_neighbor_weights(near, 1.0) - similarity.log_unit, 0.0)
-    ends, heights, rows = np.empty(len(X), np.int64), np.empty(len(X)), np.arange(len(X))
+        new_log_weights = np.minimum(log_neighbor_weights(near, 1.0) - similarity.log_unit, 0.0)
+    ends, heights, rows = (
+        np.empty(len(points), np.int64),
+        np.empty(len(points)),
+        np.arange(len(points)),
+    )
     while True:
         with np.errstate(over="ignore"):
-            least_costs = np.square(distances / sigma) / 2
-        costs = least_costs - similarity.log_weights[indices]
+            lower_bounds = np.square(distances / sigma) / 2
+        costs = lower_bounds - similarity.log_weights[indices]
         best = np.argmin(costs, axis=1)[:, None]
         ends[rows] = np.take_along_axis(indices, best, axis=1)[:, 0]
-        found = np.take_along_axis(costs, best, axis=1)[:, 0]
-        heights[rows] = found - own[rows]
-        rows = rows[least_costs[:, -1] < found]
+        best_costs = np.take_along_axis(costs, best, axis=1)[:, 0]
+        heights[rows] = best_costs - new_log_weights[rows]
+        rows = rows[lower_bounds[:, -1] < best_costs]
         if k == n or not len(rows):
             return Links(ends, heights, same)
         k = min(n, 2 * k)
-        indices, distances = search.nearest(k, queries=X[rows])
+        indices, distances = search.nearest(k, queries=points[rows])
 
 
 def extend_walk_vectors(
-    similarity: PathSimilarity, X: Any, vectors: np.ndarray, values: np.ndarray, n_jobs: int | None
+    similarity: PathSimilarity,
+    X: ArrayLike,
+    vectors: np.ndarray,
+    eigenvalues: np.ndarray,
+    n_jobs: NJobs,
 ) -> np.ndarray:
-    """Eigenvectors of the random walk at new points: a step of the walk over the eigenvalue (Nystrom).
+    """Extend eigenvectors of the random walk to new points: one step over the eigenvalue (Nystrom).
 
     Parameters
     ----------
     similarity : PathSimilarity
+        Similarity of the known points.
     X : array (m, n_features)
-        New points; those of the similarity keep their entries.
+        New points; known points keep their entries.
     vectors : ndarray (n, q)
-        Solutions of S y = value D y.
-    values : ndarray (q,)
-        Where a value is 0 the result is, too.
+        Solutions of S y = eigenvalue D y.
+    eigenvalues : ndarray (q,)
+        Where an eigenvalue is 0, so is the result.
+    n_jobs : int or None
+        Number of threads; -1 uses all cores.
     """
     links = best_links(similarity, X, n_jobs)
     kernel = similarity.relative
@@ -94,10 +107,10 @@ def extend_walk_vectors(
     heights = np.maximum(links.heights - kernel.lowest, 0.0)
     columns = np.column_stack([vectors, np.ones(len(vectors))])
     rows = kernel.attached(columns, links.points, heights)
-    # A point so far that nothing is similar to it is far from all points alike.
+    # If all similarities of a point vanish, it is equally far from all points.
     far = rows[:, -1] == 0
     if far.any():
-        rows[far] = kernel.attached(columns, links.points[far], np.full(far.sum(), BARELY))
+        rows[far] = kernel.attached(columns, links.points[far], np.full(far.sum(), MAX_HEIGHT))
     steps = rows[:, :-1] / rows[:, -1:]
-    extended = np.divide(steps, values, out=np.zeros_like(steps), where=values > 0)
+    extended = np.divide(steps, eigenvalues, out=np.zeros_like(steps), where=eigenvalues > 0)
     return np.where((links.same >= 0)[:, None], vectors[links.same], extended)

@@ -1,10 +1,10 @@
-"""`PathSimilarity`: a matrix of similarities along best paths that is never formed."""
+"""`PathSimilarity`: the matrix of path-based similarities, which is never formed."""
 
 from __future__ import annotations
 
 import warnings
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,12 +22,15 @@ from vicinal.similarity.paths._auto_sigma import SigmaCurve
 from vicinal.similarity.paths._merge_tree import MergeTree
 from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
 
-# Below this exponential functions are 0.
-VANISHED = -745.0
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
+# The exponential function is 0 below.
+MIN_LOG = -745.0
 
 
 class Origin(NamedTuple):
-    """What a similarity was made of; points are None for a graph that does not know them."""
+    """Input of a similarity; ``points`` is None for a graph without points."""
 
     points: Any
     metric: str
@@ -36,29 +39,30 @@ class Origin(NamedTuple):
 
 
 class PathSimilarity:
-    """Similarities s_ij along best paths, held as a tree of merges; made by `path_similarity`.
+    """Path-based similarities s_ij, stored as a merge tree; created by `path_similarity`.
 
-    Pairs cost O(log n) at most, products with ``@`` O(n) a column. The diagonal is the largest
-    similarity of two points (as formula (5) needs), which makes the matrix positive semi-definite; s_ij
-    is at least the smaller of s_ik and s_kj for every k.
+    A pair costs at most O(log n), a product with ``@`` O(n) per column. The diagonal is the largest
+    similarity of two points (as formula (5) needs), which makes the matrix positive semi-definite. For
+    every k, s_ij is at least the smaller of s_ik and s_kj.
 
     Attributes
     ----------
     shape : tuple
+        (n, n).
     sigma : float
-        Width of the kernel.
+        Kernel width.
     sigma_curve : SigmaCurve or None
-        With ``sigma="auto"``: widths, and the mean similarity of a pair at each.
+        With ``sigma="auto"``, the mean similarity of a pair at several widths.
     weights : ndarray (n,)
-        Weights of the points, the largest is 1.
+        Weights of the points; the largest is 1.
     log_weights : ndarray (n,)
-        Their logarithms, which do not vanish.
+        Their logarithms, which do not underflow.
     log_largest : float
         Logarithm of the largest similarity of two points.
     tree : MergeTree
         Merges at heights -log s.
     has_eigengap : bool
-        False: the kernel is so wide that the spectrum does not show the number of clusters.
+        Always False: the kernel is so wide that the spectrum does not show the number of clusters.
     """
 
     has_eigengap = False
@@ -81,10 +85,10 @@ class PathSimilarity:
         self._edges = edges[tree.used]
         self.relative = Ultrametric(tree)
         self.log_largest = -self.relative.lowest
-        if self.log_largest < VANISHED:
+        if self.log_largest < MIN_LOG:
             warnings.warn(
-                f"sigma={sigma:g} is so small that all similarities are 0 as floating point numbers "
-                f"(the largest is exp({self.log_largest:.0f})); take a larger sigma, or ask for "
+                f"sigma={sigma:g} is so small that all similarities underflow to 0 "
+                f"(the largest is exp({self.log_largest:.0f})); use a larger sigma, or work with "
                 "logarithms: pairs(i, j, log=True).",
                 category=VicinalWarning,
                 stacklevel=3,
@@ -101,86 +105,116 @@ class PathSimilarity:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def pairs(self, i: Any, j: Any, *, log: bool = False) -> Any:
+    def pairs(self, i: ArrayLike, j: ArrayLike, *, log: bool = False) -> float | np.ndarray:
         """Similarities of pairs of points.
 
         Parameters
         ----------
-        i, j : int or arrays of int
-            Points; arrays are broadcast against each other.
+        i : int or array of int
+            First point of each pair.
+        j : int or array of int
+            Second point of each pair; the two arrays are broadcast against each other.
         log : bool, default=False
-            Give the logarithms, which do not vanish where sigma is small; -inf where there is no path.
+            Whether to return logarithms, which do not underflow if sigma is small; -inf without a path.
 
         Returns
         -------
         float or ndarray
+            A float if i and j are integers.
         """
-        i, j = np.broadcast_arrays(self._items(i, "i"), self._items(j, "j"))
-        logs = -self.tree.between(i.ravel(), j.ravel())
-        # The height of a point with itself is -inf; its similarity is the largest there is.
-        logs = np.minimum(logs, self.log_largest).reshape(i.shape)
+        first, second = np.broadcast_arrays(self._items(i, "i"), self._items(j, "j"))
+        logs = -self.tree.between(first.ravel(), second.ravel())
+        # A point meets itself at height -inf; its similarity to itself is the largest similarity.
+        logs = np.minimum(logs, self.log_largest).reshape(first.shape)
         values = logs if log else _exp(logs)
-        return values if i.ndim else float(values)
+        return values if first.ndim else float(values)
 
-    def rows(self, items: Any, *, log: bool = False) -> np.ndarray:
-        """Rows of the matrix, (len(items), n), or of its logarithm."""
-        items = np.atleast_1d(self._items(items, "items"))
+    def rows(self, items: ArrayLike, *, log: bool = False) -> np.ndarray:
+        """Rows of the matrix.
+
+        Parameters
+        ----------
+        items : int or array of int
+            Points.
+        log : bool, default=False
+            Whether to return logarithms.
+
+        Returns
+        -------
+        ndarray of shape (len(items), n)
+            Similarities of each item to all points.
+        """
+        points = np.atleast_1d(self._items(items, "items"))
         n = self.shape[0]
         require_memory(
-            16.0 * len(items) * n, f"{len(items):,} rows of {n:,}", "Ask for fewer rows."
+            16.0 * len(points) * n, f"{len(points):,} rows of {n:,}", "Request fewer rows."
         )
-        logs = -self.tree.rows(items, -self.log_largest)
+        logs = -self.tree.rows(points, -self.log_largest)
         return logs if log else _exp(logs)
 
     def toarray(self) -> np.ndarray:
-        """The whole matrix, where it fits into memory."""
+        """The full matrix, if it fits into memory.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            All similarities.
+        """
         self._require_square()
         return self.rows(np.arange(self.shape[0]))
 
     def dissimilarity(self) -> np.ndarray:
-        """The matrix s_ii - 2 s_ij + s_jj (formula (5)): squared distances in the space of the kernel."""
+        """The matrix s_ii - 2 s_ij + s_jj, formula (5): squared distances in the feature space of the kernel.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Squared distances.
+        """
         self._require_square()
         logs = self.rows(np.arange(self.shape[0]), log=True)
         logs -= self.log_largest
         return (-2.0 * float(_exp(self.log_largest))) * np.expm1(logs, out=logs)
 
-    def __matmul__(self, other: Any) -> np.ndarray:
-        """Product with a vector (n,) or a matrix (n, q), in O(n) a column."""
-        other = np.asarray(real_array(other, "other"), dtype=np.float64)
-        return float(_exp(self.log_largest)) * (self.relative @ other)
+    def __matmul__(self, other: ArrayLike) -> np.ndarray:
+        """Product with a vector (n,) or a matrix (n, q), in O(n) per column."""
+        columns = np.asarray(real_array(other, "other"), dtype=np.float64)
+        return float(_exp(self.log_largest)) * (self.relative @ columns)
 
     def clusters(
         self, threshold: float | None = None, *, n_clusters: int | None = None
     ) -> np.ndarray:
-        """Clusters of points that are at least as similar as a threshold, or so many clusters.
+        """Cut the merge tree at a similarity, or into a number of clusters.
 
         Parameters
         ----------
-        threshold : float
-            Similarity, in (0, 1].
-        n_clusters : int
-            Instead of a threshold: cut the tree at the highest merges. Merges of the same height are
-            cut together, so there may be more.
+        threshold : float, optional
+            Similarity in (0, 1]. Points connected by a path of at least this similarity share a cluster.
+        n_clusters : int, optional
+            Number of clusters, instead of a threshold: the tree is cut at its highest merges. Merges of
+            equal height are cut together, so there may be more clusters.
 
         Returns
         -------
-        ndarray of int (n,)
-            Labels, numbered by the clusters' first points.
+        ndarray of int of shape (n,)
+            Cluster of each point, numbered by first occurrence.
         """
         if (threshold is None) == (n_clusters is None):
-            raise InvalidTypeError("give either a threshold or n_clusters.")
+            raise InvalidTypeError(
+                f"threshold={threshold!r} and n_clusters={n_clusters!r}, but exactly one is needed."
+            )
         if threshold is not None:
             threshold = check_real(threshold, "threshold", low=0.0, high=1.0, open_low=True)
             return self.tree.clusters(-np.log(threshold))
         n = self.shape[0]
-        wanted = check_count(n_clusters, "n_clusters", high=n, remedy=f"There are {n} points.")
-        if wanted == 1:
+        count = check_count(n_clusters, "n_clusters", high=n, remedy=f"There are {n} points.")
+        if count == 1:
             return np.zeros(n, np.int64)
-        lowest_cut = np.partition(self.tree.heights, n - wanted)[n - wanted]
+        lowest_cut = np.partition(self.tree.heights, n - count)[n - count]
         return self.tree.clusters(np.nextafter(lowest_cut, -np.inf))
 
     def components(self) -> np.ndarray:
-        """Components: groups of points without any noticeable similarity between them.
+        """Components: groups of points with negligible similarity between them.
 
         Returns
         -------
@@ -195,6 +229,7 @@ class PathSimilarity:
         Returns
         -------
         ndarray of shape (n,)
+            Degree of each point.
         """
         return self.relative @ np.ones(self.shape[0])
 
@@ -227,7 +262,7 @@ class PathSimilarity:
         return normalized_ultrametric_pairs(self.relative, n_pairs, random_state)
 
     def extend(
-        self, X: Any, vectors: np.ndarray, eigenvalues: np.ndarray, n_jobs: int | None = -1
+        self, X: ArrayLike, vectors: np.ndarray, eigenvalues: np.ndarray, n_jobs: NJobs = -1
     ) -> np.ndarray:
         """Extend eigenvectors of the random walk D^-1 S to new points (Nystrom).
 
@@ -249,8 +284,8 @@ class PathSimilarity:
         """
         return extend_walk_vectors(self, X, vectors, eigenvalues, n_jobs)
 
-    def extend_labels(self, X: Any, labels: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
-        """Label new points as the point to which their best step leads.
+    def extend_labels(self, X: ArrayLike, labels: np.ndarray, n_jobs: NJobs = -1) -> np.ndarray:
+        """Give each new point the label of the point that its best step leads to.
 
         Parameters
         ----------
@@ -264,6 +299,7 @@ class PathSimilarity:
         Returns
         -------
         ndarray of shape (m,)
+            Labels of the new points.
         """
         return labels[best_links(self, X, n_jobs).points]
 
@@ -291,47 +327,66 @@ class PathSimilarity:
         return self.clusters(n_clusters=n_clusters)
 
     def to_linkage(self) -> np.ndarray:
-        """Single linkage of -log s, (n - 1, 4), for `scipy.cluster.hierarchy`; inf where no path leads."""
+        """Single-linkage matrix of -log s, for `scipy.cluster.hierarchy`.
+
+        Returns
+        -------
+        ndarray of shape (n - 1, 4)
+            Merged clusters, height and size of each merge; the height is infinite without a path.
+        """
         return self.tree.to_linkage()
 
     def path(self, i: int, j: int) -> np.ndarray:
-        """The best path from i to j: points, both ends included.
+        """The best path between two points: its worst step has similarity s_ij.
 
-        Its worst step is s_ij, and each part of it is a best path too.
+        Each part of the path is a best path, too.
+
+        Parameters
+        ----------
+        i : int
+            First point.
+        j : int
+            Last point.
+
+        Returns
+        -------
+        ndarray of int
+            Points of the path, including i and j.
         """
         i, j = int(self._items(i, "i")), int(self._items(j, "j"))
         parents, depths = self._rooted
-        ways = [i], [j]
+        ends = [i], [j]
         while i != j:
             side = int(depths[i] < depths[j])
             node = int(parents[j if side else i])
             if node < 0:
                 raise InvalidValueError(
-                    f"no path leads from {ways[0][0]} to {ways[1][0]}: they are in different components."
+                    f"there is no path from {ends[0][0]} to {ends[1][0]}: they are in different "
+                    "components."
                 )
-            ways[side].append(node)
+            ends[side].append(node)
             i, j = (i, node) if side else (node, j)
-        return np.array(ways[0][:-1] + ways[1][::-1])
+        return np.array(ends[0][:-1] + ends[1][::-1])
 
     @cached_property
     def _rooted(self) -> tuple[np.ndarray, np.ndarray]:
-        """The spanning tree of best paths as parents (-1 at roots), and the depth of each point."""
+        """Parent in the spanning tree of best paths (-1 for roots) and depth of each point."""
         n = self.shape[0]
         adjacency = sparse.csr_array((np.ones(len(self._edges)), self._edges.T), shape=self.shape)
         parents, depths = np.full(n, -1), np.zeros(n, np.int64)
         labels = self.tree.clusters(np.finfo(np.float64).max)
         for root in np.unique(labels, return_index=True)[1]:
-            order, before = breadth_first_order(adjacency, root, directed=False)
-            parents[order[1:]] = before[order[1:]]
+            order, predecessors = breadth_first_order(adjacency, root, directed=False)
+            parents[order[1:]] = predecessors[order[1:]]
             for node in order[1:]:
                 depths[node] = depths[parents[node]] + 1
         return parents, depths
 
-    def _items(self, items: Any, name: str) -> np.ndarray:
+    def _items(self, items: ArrayLike, name: str) -> np.ndarray:
         array = np.asarray(items)
         if array.dtype.kind not in "iu":
             raise InvalidTypeError(
-                f"{name} has dtype {array.dtype}, but numbers of points are needed."
+                f"{name} has dtype {array.dtype}, but integer row numbers are needed."
             )
         check_range(array, self.shape[0], name)
         return array
@@ -341,7 +396,7 @@ class PathSimilarity:
         require_memory(
             16.0 * n * n,
             f"A matrix of {n:,} by {n:,} similarities",
-            "Ask for pairs(i, j) or rows(items), or multiply by @.",
+            "Use pairs(i, j), rows(items) or products with @.",
         )
 
 
