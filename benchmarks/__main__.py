@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import clusters, noise, outliers, shapes, start, steps
+from benchmarks import clusters, noise, outliers, shapes, start, steps, trees
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
@@ -17,6 +17,7 @@ TABLES = {
     "shapes": shapes.run,
     "start": start.run,
     "steps": steps.run,
+    "trees": trees.run,
 }
 
 

@@ -81,20 +81,43 @@ def test_jittered_cosines_do_not_depend_on_the_scale(scale):
     np.testing.assert_allclose(scaled.lengths, plain.lengths, rtol=1e-9)
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_noise_is_uniform_in_a_ball_with_the_stated_deviation(d):
+@pytest.mark.parametrize("d", [1, 2, 5, 40])
+def test_noise_is_uniform_in_a_ball_and_as_long_as_in_the_plane_in_any_dimension(d):
     from vicinal.graphs._build.jitter import jittered_copies
 
     X = np.arange(20_000.0)[:, None] * np.ones(d)
     spacing = np.sqrt(d) * 1.5  # mean distance to 2 neighbours on either side, in the middle
     copies = jittered_copies(X, "euclidean", 1, 0.5, 4, 0)
     steps = (copies.make(0) - X)[2:-2] / (0.5 * spacing)
-    np.testing.assert_allclose(steps.std(axis=0), 1.0, rtol=0.03)
+    deviation = min(1.0, np.sqrt(2.0 / d))
+    np.testing.assert_allclose(steps.std(axis=0), deviation, rtol=0.03)
     np.testing.assert_allclose(steps.mean(axis=0), 0.0, atol=0.03)
-    radius = np.linalg.norm(steps, axis=1)
-    assert radius.max() <= np.sqrt(d + 2) * (1 + 1e-9)
+    lengths = np.linalg.norm(steps, axis=1)
+    assert np.sqrt(np.mean(lengths**2)) == pytest.approx(np.sqrt(min(d, 2)), rel=0.02)
+    radius = np.sqrt(d + 2) * deviation
+    assert lengths.max() <= radius * (1 + 1e-9)
     # Uniform density: the share within half the radius is 2^-D.
-    assert np.mean(radius < np.sqrt(d + 2) / 2) == pytest.approx(2.0**-d, abs=0.02)
+    assert np.mean(lengths < radius / 2) == pytest.approx(2.0**-d, abs=0.02)
+
+
+def test_manhattan_displacements_do_not_grow_with_the_number_of_columns():
+    from vicinal.graphs._build.jitter import jittered_copies
+
+    def mean_length(d):
+        X = np.arange(5_000.0)[:, None] * np.ones(d)
+        copies = jittered_copies(X, "manhattan", 1, 0.5, 4, 0)
+        return np.abs(copies.make(0) - X)[2:-2].sum(axis=1).mean() / (0.5 * 1.5 * d)
+
+    assert mean_length(60) == pytest.approx(mean_length(2), rel=0.1)
+
+
+def test_perturbed_trees_of_many_columns_keep_to_the_neighbours_of_a_point():
+    # In 200 columns, noise of r d_i along each axis replaced nearly all edges by chance.
+    X = np.random.default_rng(0).normal(size=(300, 200))
+    X[:100] += 1.5
+    graph = perturbed_mst(X, random_state=0)
+    between = (graph.edges() < 100).sum(axis=1) == 1
+    assert between.mean() < 0.02
 
 
 def test_seeds_decide_the_noise():

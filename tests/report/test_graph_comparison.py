@@ -6,7 +6,7 @@ import pytest
 from vicinal import graphs
 from vicinal.report._shared_inputs import SharedInputs, disjoint_trees
 from vicinal.report._steps.clusters import contingency_table, match_labels, top_features
-from vicinal.report._steps.graph_comparison import compare_graphs, edge_stability, noise_per_axis
+from vicinal.report._steps.graph_comparison import compare_graphs, edge_stability
 
 
 def edges_of(graph):
@@ -41,12 +41,6 @@ def test_two_far_clusters_show_in_the_table():
     # The one edge between them is the worst shortcut of the tree.
     worst = next(row for row in compared.shortcuts if row["graph"] == "spanning tree (MST)")
     assert {worst["source"] < 40, worst["target"] < 40} == {True, False}
-
-
-def test_the_noise_displaces_rows_equally_far_in_any_dimension():
-    for d in (1, 2, 50):
-        per_axis = noise_per_axis(0.2, np.zeros((3, d)))
-        assert per_axis * np.sqrt(max(d, 2)) == pytest.approx(0.2 * np.sqrt(2))
 
 
 def test_rows_that_leave_no_second_tree_still_have_one():

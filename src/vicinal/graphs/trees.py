@@ -194,9 +194,15 @@ def perturbed_mst(
 ) -> Graph:
     """Perturbed minimum spanning trees (PMST): how often an edge is in the tree of jittered points.
 
-    Each copy of the data moves every point by uniform, zero-mean, isotropic noise (from a ball) whose
-    standard deviation along each axis is ``noise`` times the point's mean distance to its k nearest
-    neighbours.
+    Each copy of the data moves every point i by uniform, zero-mean, isotropic noise (from a ball). With d_i
+    the point's mean distance to its k nearest neighbours, r the ``noise`` and D columns, its standard
+    deviation along each axis is
+
+        s_i = r d_i min(1, sqrt(2 / D)),
+
+    which in the plane is r d_i, as in the paper. In more columns s_i = r d_i would lengthen displacements
+    as sqrt(D), and a point would leave its neighbours: here the root mean square displacement is
+    sqrt(2) r d_i for every D >= 2. With "manhattan" 2 / D takes the place of sqrt(2 / D).
 
     Parameters
     ----------

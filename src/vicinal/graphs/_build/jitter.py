@@ -34,10 +34,11 @@ def jittered_copies(
     random_state: Any,
     n_jobs: int | None = -1,
 ) -> Copies:
-    """Copies under uniform zero-mean noise of standard deviation ``noise * d_i``.
+    """Copies under uniform zero-mean noise that moves point i by about ``noise * d_i``.
 
-    d_i is the mean distance of point i to its k nearest neighbours. Each copy has a generator of its
-    own, so that the copies are the same whoever makes them and in whatever order.
+    d_i is the mean distance of point i to its k nearest neighbours; see `axis_fraction` for the size.
+    Each copy has a generator of its own, so that the copies are the same whoever makes them and in
+    whatever order.
     """
     moved: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _moved_points
     metric = as_metric(metric)
@@ -51,8 +52,20 @@ def jittered_copies(
         moved, metric = _moved_distances, PRECOMPUTED
     _, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
+    if metric.is_minkowski:
+        spread *= axis_fraction(X.shape[1], metric.power)
     seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_copies)
     return Copies(lambda i: moved(X, spread, np.random.default_rng(seeds[i])), X, metric)
+
+
+def axis_fraction(n_features: int, power: int) -> float:
+    """Standard deviation along each axis, in units of ``noise * d_i``: min(1, (2 / D)^(1/p)).
+
+    With the same noise along each of D axes, a displacement is D^(1/p) times as long as along one of them
+    in the metric of power p, and soon exceeds the distance to the neighbours. So it is kept as long as it
+    is in the plane: sqrt(2) noise d_i, root mean square, for Euclidean distances.
+    """
+    return float(min(1.0, (2.0 / n_features) ** (1.0 / power)))
 
 
 def _entropy(random_state: Any) -> int:

@@ -14,7 +14,7 @@ from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs, disjoint_trees
 
 N_REPLICATES = 3
-# Noise in units of the mean distance to five neighbours, r in [3]; see `noise_per_axis`.
+# Noise in units of the mean distance to five neighbours, r in [3].
 NOISE, N_LOCAL_NEIGHBORS = 0.2, 5
 N_PERTURBED_TREES, TREE_NOISE = 10, 0.4
 # An edge longer than this many times the local scale at both ends looks like a shortcut.
@@ -55,7 +55,7 @@ def builders(seed: int, n_jobs: int | None) -> dict[str, Callable[[np.ndarray], 
         "perturbed trees (PMST)": lambda X: graphs.perturbed_mst(
             X,
             N_PERTURBED_TREES,
-            noise=noise_per_axis(TREE_NOISE, X),
+            noise=TREE_NOISE,
             n_neighbors=min(N_LOCAL_NEIGHBORS, len(X) - 1),
             random_state=seed,
             n_jobs=n_jobs,
@@ -113,21 +113,12 @@ def jittered(
         X,
         "euclidean",
         n_replicates,
-        noise_per_axis(noise, X),
+        noise,
         min(N_LOCAL_NEIGHBORS, len(X) - 1),
         inputs.seed,
         inputs.n_jobs,
     )
     return [replicates.make(i) for i in range(n_replicates)]
-
-
-def noise_per_axis(noise: float, X: np.ndarray) -> float:
-    """Noise per axis that displaces points as far as in the plane, for any number of columns.
-
-    With the same noise along each of D axes, displacements grow as sqrt(D) and soon exceed the distance
-    to the neighbours.
-    """
-    return noise * float(np.sqrt(2.0 / max(X.shape[1], 2)))
 
 
 def edge_stability(graph: Graph, others: list[Graph]) -> float:

@@ -1,0 +1,65 @@
+"""Spectral clustering on perturbed and on disjoint trees of real sets, the number of clusters given."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.labeled_sets import real
+from benchmarks.report import RESULTS
+
+GRAPHS = ("disjoint_mst", "perturbed_mst")
+# Perturbed trees are judged by the mean over this many seeds.
+SEEDS = 3
+# Rows of larger sets are sampled.
+MAX_ROWS = 5000
+
+
+def run(only: str | None, quick: bool) -> None:
+    """Measure, print, and write Markdown and JSON; with ``quick`` one seed and at most 1000 rows."""
+    warnings.simplefilter("ignore")
+    records: dict[str, dict[str, float]] = {}
+    for item in real():
+        if only and only not in item.name:
+            continue
+        n, n_rows = len(item.points), 1000 if quick else MAX_ROWS
+        rows = np.random.default_rng(0).permutation(n)[:n_rows] if n > n_rows else np.arange(n)
+        X, truth = item.points[rows], item.truths[0][rows]
+        records[item.name] = {
+            graph: float(np.mean([_score(X, truth, graph, seed) for seed in range(seeds)]))
+            for graph, seeds in zip(GRAPHS, (1, 1 if quick else SEEDS), strict=True)
+        }
+        print(item.name, records[item.name], flush=True)
+    page = markdown(records)
+    print(page)
+    if not quick and not only:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "trees.json").write_text(json.dumps(records, indent=1) + "\n")
+        (RESULTS / "trees.md").write_text(page)
+
+
+def _score(X: np.ndarray, truth: np.ndarray, graph: str, seed: int) -> float:
+    from vicinal import SpectralClustering
+
+    model = SpectralClustering(len(np.unique(truth)), graph=graph, random_state=seed)
+    return float(adjusted_rand_score(truth, model.fit_predict(X)))
+
+
+def markdown(records: dict[str, dict[str, float]]) -> str:
+    """Sets as rows, with the mean."""
+    lines = [
+        "# Benchmark: trees",
+        "",
+        "Made by `python -m benchmarks trees`: adjusted Rand index of `SpectralClustering` with the true "
+        f"number of clusters; perturbed trees as the mean of {SEEDS} seeds.",
+        "",
+        f"| set | {' | '.join(GRAPHS)} |",
+        "| --- | ---: | ---: |",
+    ]
+    means = {graph: float(np.mean([r[graph] for r in records.values()])) for graph in GRAPHS}
+    for name, record in [*records.items(), ("mean", means)]:
+        lines.append(f"| {name} | {' | '.join(f'{record[graph]:.3f}' for graph in GRAPHS)} |")
+    return "\n".join([*lines, ""])
