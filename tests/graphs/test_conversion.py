@@ -293,7 +293,7 @@ def test_anndata_errors_name_the_key_and_the_size(anndata):
     adata = anndata.AnnData(np.zeros((3, 1)))
     with pytest.raises(KeyError, match=r"key='vicinal'.*neighbors"):
         Graph.from_anndata(adata)
-    with pytest.raises(ValueError, match="3 observations for 4 nodes"):
+    with pytest.raises(ValueError, match="3 observations, but the graph has 4 nodes"):
         zero_length_graph().to_anndata(adata)
 
 

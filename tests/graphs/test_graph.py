@@ -124,9 +124,9 @@ BAD = {
     "infinite length": (lambda: Graph.from_edges(2, [[0, 1]], [np.inf]), r"lengths\[0\] = inf"),
     "large strength": (lambda: Graph.from_edges(2, [[0, 1]], [1], [1.5]), r"strengths\[0\] = 1.5"),
     "NaN strength": (lambda: Graph.from_edges(2, [[0, 1]], [1], [np.nan]), "strengths"),
-    "node out of range": (lambda: Graph.from_edges(2, [[0, 2]], [1.0]), "edges names node 2"),
-    "negative node": (lambda: Graph.from_edges(2, [[0, -1]], [1.0]), "edges names node -1"),
-    "column out of range": (lambda: Graph([0, 1, 2], [1, 5], [1, 1]), "indices names node 5"),
+    "node out of range": (lambda: Graph.from_edges(2, [[0, 2]], [1.0]), "edges contains node 2"),
+    "negative node": (lambda: Graph.from_edges(2, [[0, -1]], [1.0]), "edges contains node -1"),
+    "column out of range": (lambda: Graph([0, 1, 2], [1, 5], [1, 1]), "indices contains node 5"),
     "too few lengths": (lambda: Graph.from_edges(3, [[0, 1], [1, 2]], [1.0]), r"lengths.*\(1,\)"),
     "triples": (lambda: Graph.from_edges(3, [[0, 1, 2]], [1.0]), r"edges has shape \(1, 3\)"),
     "pointers that fall": (lambda: Graph([0, 2, 1, 2], [1, 2], [1, 1]), "indptr"),
@@ -136,7 +136,10 @@ BAD = {
     "negative n_nodes": (lambda: Graph.from_edges(-1, [], []), "n_nodes=-1"),
 }
 BAD_TYPES = {
-    "points that are none": (lambda: path(points=3), "points=3, but the table"),
+    "points that are not an array": (
+        lambda: path(points=3),
+        "points=3, but an array of the points",
+    ),
     "float edges": (lambda: Graph.from_edges(2, [[0.0, 1.0]], [1.0]), "edges has dtype float64"),
     "text lengths": (lambda: Graph.from_edges(2, [[0, 1]], ["far"]), "lengths has dtype"),
     "boolean indices": (lambda: Graph([0, 1], [True], [1.0]), "indices has dtype bool"),
@@ -145,14 +148,14 @@ BAD_TYPES = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_values_are_refused_by_name(case):
+def test_errors_name_the_invalid_value(case):
     build, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         build()
 
 
 @pytest.mark.parametrize("case", BAD_TYPES)
-def test_bad_types_are_refused_by_name(case):
+def test_errors_name_the_invalid_type(case):
     build, message = BAD_TYPES[case]
     with pytest.raises(TypeError, match=message):
         build()

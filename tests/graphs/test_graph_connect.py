@@ -71,7 +71,7 @@ def test_connect_returns_a_connected_graph_as_it_is():
         ({"X": np.zeros((5, 2)), "n_links": 0}, "n_links=0"),
     ],
 )
-def test_connect_refuses_what_it_cannot_measure_with(arguments, message):
+def test_connect_rejects_invalid_points_and_options(arguments, message):
     with pytest.raises(ValueError, match=message):
         Graph.from_edges(5, [[0, 1]], [1.0]).connect(**arguments)
 

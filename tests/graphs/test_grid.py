@@ -116,13 +116,13 @@ def test_read_only_strided_boolean_and_nested_images_are_welcome():
         ({"shape": (3, 3, 3), "connectivity": 8}, "connectivity=8.*6 or 26"),
         ({"shape": (3, 3), "connectivity": "all"}, "connectivity='all'"),
         ({"shape": (3, 3), "image": np.zeros((3, 4))}, r"\(3, 4\).*\(3, 3\)"),
-        ({"shape": (3, 3), "image": np.zeros((3, 3, 3, 3))}, "does not fit"),
+        ({"shape": (3, 3), "image": np.zeros((3, 3, 3, 3))}, "does not match"),
         ({"image": np.zeros(5)}, r"image has shape \(5,\)"),
         ({"image": np.array([[0, np.nan]])}, "image.*NaN"),
         ({"image": np.zeros((0, 3))}, "image"),
     ],
 )
-def test_bad_grids_are_refused_by_name(arguments, message):
+def test_errors_name_the_invalid_argument(arguments, message):
     with pytest.raises(ValueError, match=message):
         grid(**arguments)
 

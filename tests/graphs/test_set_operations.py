@@ -105,7 +105,7 @@ def test_a_subgraph_keeps_the_edges_between_its_nodes(graph, data):
     }
 
 
-def test_a_subgraph_takes_a_mask_and_its_share_of_points_and_distances():
+def test_subgraph_accepts_a_mask_and_selects_its_points_and_distances():
     X = np.arange(8.0).reshape(4, 2)
     part = path(points=X).subgraph(np.array([True, False, True, True]))
     assert part.points.tolist() == X[[0, 2, 3]].tolist()
@@ -122,11 +122,11 @@ def test_a_subgraph_takes_a_mask_and_its_share_of_points_and_distances():
         ([0, 0], ValueError, "twice"),
         ([0, 4], ValueError, "from 0 to 4"),
         ([-1], ValueError, "from -1"),
-        ([True, False], ValueError, "mask of 2 values for 4"),
+        ([True, False], ValueError, "mask of 2 values, but the graph has 4"),
         ([0.5], TypeError, "float64"),
         ([[0, 1]], TypeError, "shape"),
     ],
 )
-def test_a_subgraph_of_bad_nodes_is_refused(nodes, error, message):
+def test_subgraph_rejects_invalid_nodes(nodes, error, message):
     with pytest.raises(error, match=message):
         path().subgraph(nodes)

@@ -27,7 +27,7 @@ from vicinal.graphs._build.distance_rows import (
     neighbors_from_rows,
     neighbors_within,
 )
-from vicinal.graphs.affinities import FAR_OUT, affinity_and_scale, check_scale
+from vicinal.graphs.affinities import MAX_SCALE_RATIO, affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
@@ -224,7 +224,7 @@ class GraphEstimator(NestedGraphParams):
         if isinstance(self.scale_, float):
             # As in `Graph.affinity`: points far out are compared at a scale of their own.
             known = np.isfinite(distances)
-            far_out = distances.mean(axis=1, keepdims=True, where=known) / FAR_OUT
+            far_out = distances.mean(axis=1, keepdims=True, where=known) / MAX_SCALE_RATIO
             return np.maximum(far_out, self.scale_) if self.scale == "auto" else self.scale_
         # The local scale of a new point is that of its nearest training point.
         scales = np.sqrt(self.scale_)

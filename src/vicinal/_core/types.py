@@ -26,6 +26,16 @@ ScaleLike: TypeAlias = float | Literal["auto", "local"]
 KernelName: TypeAlias = Literal["gaussian", "binary", "inverse"]
 # What a Delaunay triangulation does with coplanar points.
 Coplanar: TypeAlias = Literal["raise", "joggle"]
+# Every row is a point, or equal rows are one point.
+DuplicateMode: TypeAlias = Literal["keep", "merge"]
+# Which values of a graph a matrix holds.
+EdgeValues: TypeAlias = Literal["lengths", "strengths"]
+# How the structure of a context is described: a name, or a function of its points.
+DescriptorLike: TypeAlias = (
+    Literal["coding_length", "centroid", "trivial"] | Callable[[np.ndarray], ArrayLike]
+)
+# What the data of a contextual distance are: points, distances or inner products.
+ContextMetric: TypeAlias = Literal["euclidean", "precomputed", "gram"]
 
 # Indices (n, k) and distances (n, k) of neighbours.
 NeighborArrays: TypeAlias = tuple[np.ndarray, np.ndarray]

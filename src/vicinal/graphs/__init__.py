@@ -6,8 +6,8 @@ Every function takes points (or, with ``metric="precomputed"``, distances) and r
 - spanning trees and their ensembles: `mst`, `disjoint_mst`, `perturbed_mst`
 - empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
 - images: `grid`
-- how neighbours matter to each other, with direction: `contextual`
-- which few others represent a point, with direction: `l1`, `structure_aware_l1`
+- contextual distances to neighbours, directed: `contextual`
+- sparse representations of each point by others, directed: `l1`, `structure_aware_l1`
 """
 
 from vicinal._core.lazy import attach

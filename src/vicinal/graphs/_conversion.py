@@ -1,14 +1,14 @@
 """Graphs to and from other libraries: each function is a method of `Graph`.
 
 Node i is row i of a matrix, the i-th node of a networkx graph or the i-th observation of an AnnData
-object. Diagonal entries (self-loops) are dropped on the way in, so scikit-learn's graphs with
-``include_self=True`` are welcome.
+object. Diagonal entries (self-loops) are dropped on input, so scikit-learn's graphs with
+``include_self=True`` are accepted.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -21,22 +21,25 @@ from vicinal.graphs._checks import check_symmetric, check_values
 from vicinal.graphs._entries import Entries, first_asymmetric, keep_entries, merge, rows_of
 
 if TYPE_CHECKING:
+    from vicinal._core.types import EdgeValues, SparseMatrix
     from vicinal.graphs.graph import Graph
 
+EdgeWeight = Literal["strength", "length"]
 
-def to_scipy(graph: Graph, what: str = "lengths") -> sparse.csr_array:
-    """Sparse matrix of the lengths or the strengths.
+
+def to_scipy(graph: Graph, what: EdgeValues = "lengths") -> sparse.csr_array:
+    """Convert to a sparse matrix of the lengths or the strengths.
 
     Parameters
     ----------
     what : {"lengths", "strengths"}, default="lengths"
-        Which values the entries have. Lengths of 0 stay as explicit zeros; scipy's csgraph takes
-        them for missing edges.
+        Values of the entries. Lengths of 0 stay as explicit zeros; scipy's csgraph interprets them as
+        missing edges.
 
     Returns
     -------
     csr_array of shape (n_nodes, n_nodes)
-        With arrays of its own, so that it can be changed.
+        A copy, so that it can be modified.
     """
     check_choice(what, "what", ("lengths", "strengths"))
     arrays = (getattr(graph, what), graph.indices, graph.indptr)
@@ -44,20 +47,28 @@ def to_scipy(graph: Graph, what: str = "lengths") -> sparse.csr_array:
 
 
 def from_scipy(
-    cls: type[Graph], matrix: Any, what: str = "lengths", directed: bool | None = None
+    cls: type[Graph],
+    matrix: SparseMatrix,
+    what: EdgeValues = "lengths",
+    directed: bool | None = None,
 ) -> Graph:
-    """Graph of a sparse matrix, such as scikit-learn's ``kneighbors_graph`` returns.
+    """Build a graph from a sparse matrix, such as the result of scikit-learn's ``kneighbors_graph``.
 
     Parameters
     ----------
     matrix : sparse array or matrix of shape (n, n)
-        Stored entries are edges, zeros among them too. Entries that are stored twice are summed, as
-        scipy does; the diagonal is dropped. The matrix is not changed.
+        Stored entries are edges, including explicit zeros. Repeated entries are summed, as in scipy;
+        the diagonal is dropped. The matrix is not modified.
     what : {"lengths", "strengths"}, default="lengths"
-        What the entries say. With "lengths" every strength is 1, with "strengths" every length
-        is 1; ``affinity(kernel="binary")`` then gives the strengths back.
+        Meaning of the entries. With "lengths" every strength is 1; with "strengths" every length
+        is 1, and ``affinity(kernel="binary")`` returns the strengths.
     directed : bool, optional
         By default the graph is undirected if the matrix is symmetric, and directed otherwise.
+
+    Returns
+    -------
+    Graph
+        One node per row.
 
     Examples
     --------
@@ -74,22 +85,27 @@ def from_scipy(
         lengths, strengths = check_values(values, None, len(values))
     else:
         lengths, strengths = check_values(np.ones(len(values)), values, len(values))
-    return _graph_of(cls, Entries(indptr, indices, lengths, strengths), directed)
+    return _graph_from_entries(cls, Entries(indptr, indices, lengths, strengths), directed)
 
 
-def to_networkx(graph: Graph, weight: str | None = "strength") -> Any:
-    """`networkx.Graph` or `networkx.DiGraph` with "length", "strength" and "weight" on each edge.
+def to_networkx(graph: Graph, weight: EdgeWeight | None = "strength") -> Any:
+    """Convert to a networkx graph with "length", "strength" and "weight" on each edge.
 
     Parameters
     ----------
     weight : {"strength", "length"} or None, default="strength"
-        What "weight" holds, the attribute that functions of networkx read by default. Strength is
-        what communities, PageRank and Laplacians need, length what shortest paths and spanning trees
-        need. None leaves it out.
+        Content of "weight", the attribute that networkx functions read by default. Communities,
+        PageRank and Laplacians need strengths; shortest paths and spanning trees need lengths. None
+        omits it.
+
+    Returns
+    -------
+    networkx.Graph or networkx.DiGraph
+        Directed if this graph is.
     """
     if weight is not None:
         check_choice(weight, "weight", ("strength", "length"))
-    nx = _imported("networkx", "to_networkx", "pip install networkx")
+    nx = _import_optional("networkx", "to_networkx", "pip install networkx")
     other = nx.DiGraph() if graph.directed else nx.Graph()
     other.add_nodes_from(range(graph.n_nodes))
     pairs, lengths, strengths = _edge_list(graph)
@@ -106,22 +122,29 @@ def from_networkx(
     other: Any,
     length: str = "length",
     strength: str = "strength",
-    weight: str | None = "strength",
+    weight: EdgeWeight | None = "strength",
 ) -> Graph:
-    """Graph of a networkx graph.
+    """Build a graph from a networkx graph.
 
     Parameters
     ----------
     other : networkx graph
         Nodes are numbered in the order of ``other.nodes``. Parallel edges of a multigraph become
         one, with the shortest length and the largest strength; self-loops are dropped.
-    length, strength : str
-        Names of the edge attributes. An edge without one has length 1 or strength 1.
+    length : str, default="length"
+        Edge attribute that holds the length; 1 for edges without it.
+    strength : str, default="strength"
+        Edge attribute that holds the strength; 1 for edges without it.
     weight : {"strength", "length"} or None, default="strength"
-        What the attribute "weight" of networkx means on an edge that does not have the one named
-        above. Weights are strengths in communities, PageRank and Laplacians of networkx, and lengths
-        in its shortest paths. Strengths end at 1, so weights are divided by the largest one if that
-        is above 1. None ignores them.
+        Meaning of the networkx attribute "weight" on edges without the attribute named above.
+        Weights are strengths in networkx communities, PageRank and Laplacians, and lengths in its
+        shortest paths. Strengths are at most 1, so weights are divided by the largest one if it
+        exceeds 1. None ignores weights.
+
+    Returns
+    -------
+    Graph
+        Directed if the networkx graph is.
 
     Examples
     --------
@@ -135,8 +158,8 @@ def from_networkx(
     """
     if not all(hasattr(other, name) for name in ("nodes", "edges", "is_directed")):
         raise InvalidTypeError(
-            f"other is a {type(other).__name__}, but a networkx graph is needed; Graph.from_scipy takes "
-            "a sparse matrix, Graph.from_edges pairs of nodes."
+            f"other is a {type(other).__name__}, but a networkx graph is needed; Graph.from_scipy "
+            "accepts a sparse matrix, Graph.from_edges pairs of nodes."
         )
     if weight is not None:
         check_choice(weight, "weight", ("strength", "length"))
@@ -152,20 +175,26 @@ def from_networkx(
 def _edge_values(
     attributes: list[dict[str, Any]], name: str, weighted: bool, high: float
 ) -> np.ndarray:
-    """One value per edge: the attribute with that name, or else its weight, or else 1."""
+    """One value per edge: the named attribute, otherwise its weight, otherwise 1."""
     values = real_array([data.get(name, 1.0) for data in attributes], f"{name!r} of the edges")
-    use = [at for at, data in enumerate(attributes) if name not in data and "weight" in data]
-    if weighted and use:
-        weights = real_array([attributes[at]["weight"] for at in use], "'weight' of the edges")
+    fallback = [e for e, data in enumerate(attributes) if name not in data and "weight" in data]
+    if weighted and fallback:
+        weights = real_array([attributes[e]["weight"] for e in fallback], "'weight' of the edges")
         values = values.astype(np.float64)
         largest = weights.max()
-        values[use] = weights / largest if largest > high else weights
+        values[fallback] = weights / largest if largest > high else weights
     return values
 
 
 def to_igraph(graph: Graph) -> Any:
-    """`igraph.Graph` with edge attributes "length" and "strength"."""
-    igraph = _imported("igraph", "to_igraph", "pip install igraph (its licence is the GPL)")
+    """Convert to an igraph graph with edge attributes "length" and "strength".
+
+    Returns
+    -------
+    igraph.Graph
+        Directed if this graph is.
+    """
+    igraph = _import_optional("igraph", "to_igraph", "pip install igraph (its licence is the GPL)")
     pairs, lengths, strengths = _edge_list(graph)
     return igraph.Graph(
         n=graph.n_nodes,
@@ -176,23 +205,25 @@ def to_igraph(graph: Graph) -> Any:
 
 
 def to_anndata(graph: Graph, adata: Any, key: str = "vicinal") -> None:
-    """Write the graph into an AnnData object, laid out as scanpy lays out its neighbours.
+    """Write the graph into an AnnData object, in the layout of scanpy's neighbours.
 
     ``adata.obsp[f"{key}_distances"]`` gets the lengths, ``adata.obsp[f"{key}_connectivities"]`` the
-    strengths and ``adata.uns[key]`` the names of both, so that scanpy's tools find the graph by
-    ``neighbors_key=key``. Put `affinity` in place of the strengths to weigh edges by length.
+    strengths and ``adata.uns[key]`` the names of both, so that scanpy's tools find the graph with
+    ``neighbors_key=key``. Replace the strengths by `affinity` to weight edges by length.
 
     Parameters
     ----------
     adata : anndata.AnnData
-        Object with one observation a node; this is what is changed.
+        Object with one observation per node; it is modified in place.
     key : str, default="vicinal"
-        Name to write under.
+        Key in ``adata.uns``.
     """
     if adata.n_obs != graph.n_nodes:
-        raise InvalidValueError(f"adata has {adata.n_obs} observations for {graph.n_nodes} nodes.")
+        raise InvalidValueError(
+            f"adata has {adata.n_obs} observations, but the graph has {graph.n_nodes} nodes."
+        )
     names = {"distances_key": f"{key}_distances", "connectivities_key": f"{key}_connectivities"}
-    # scanpy and older versions of anndata do not know sparse arrays.
+    # scanpy and older versions of anndata do not support sparse arrays.
     adata.obsp[names["distances_key"]] = sparse.csr_matrix(to_scipy(graph, "lengths"))
     adata.obsp[names["connectivities_key"]] = sparse.csr_matrix(to_scipy(graph, "strengths"))
     params = {"method": "vicinal", "metric": str(graph.metric), "directed": graph.directed}
@@ -200,55 +231,60 @@ def to_anndata(graph: Graph, adata: Any, key: str = "vicinal") -> None:
 
 
 def from_anndata(cls: type[Graph], adata: Any, key: str = "vicinal") -> Graph:
-    """Graph that `to_anndata` or scanpy wrote into an AnnData object.
+    """Read a graph that `to_anndata` or scanpy wrote into an AnnData object.
 
     Parameters
     ----------
     adata : anndata.AnnData
         Object to read.
     key : str, default="vicinal"
-        Name in ``adata.uns``; "neighbors" is where ``scanpy.pp.neighbors`` writes. scanpy measures
-        an edge in one direction, weighs it in both and may leave zeros out. So, where weights are
-        symmetric, the shorter of two lengths holds for both directions; a weight without a length
-        has length 0 (duplicates), and a length without a weight has strength 0.
+        Key in ``adata.uns``; ``scanpy.pp.neighbors`` uses "neighbors". scanpy stores the distance of
+        an edge in one direction, its weight in both, and may omit zeros. So if weights are
+        symmetric, the shorter of two lengths is used for both directions; a weight without a length
+        gets length 0 (duplicates), and a length without a weight gets strength 0.
+
+    Returns
+    -------
+    Graph
+        One node per observation.
     """
     if key not in adata.uns:
         raise KeyError(
-            f"key={key!r} is not in adata.uns, which has {sorted(adata.uns)}; write a graph by "
-            "to_anndata, or pass key='neighbors' for scanpy's."
+            f"key={key!r} is not in adata.uns, which has {sorted(adata.uns)}; write a graph with "
+            "to_anndata, or pass key='neighbors' for a graph from scanpy."
         )
     layout = adata.uns[key]
     distances = adata.obsp[layout.get("distances_key", f"{key}_distances")]
     connectivities = adata.obsp[layout.get("connectivities_key", f"{key}_connectivities")]
-    measured = from_scipy(cls, distances, "lengths", directed=True)
-    weighed = from_scipy(cls, connectivities, "strengths", directed=True)
+    by_length = from_scipy(cls, distances, "lengths", directed=True)
+    by_strength = from_scipy(cls, connectivities, "strengths", directed=True)
     directed = layout.get("params", {}).get("directed")
     if directed is None:
-        directed = first_asymmetric(weighed._csr) is not None
+        directed = first_asymmetric(by_strength._csr) is not None
     if not directed:
-        measured, weighed = measured.symmetrize("union"), weighed.symmetrize("union")
-    rows = rows_of(measured.indptr, np.int64), rows_of(weighed.indptr, np.int64)
-    # Infinity and 0 give way to any known length and strength.
+        by_length, by_strength = by_length.symmetrize("union"), by_strength.symmetrize("union")
+    rows = rows_of(by_length.indptr, np.int64), rows_of(by_strength.indptr, np.int64)
+    # Any known length replaces infinity, any known strength replaces 0.
     entries, _ = merge(
         np.concatenate(rows),
-        np.concatenate([measured.indices, weighed.indices]),
-        np.concatenate([measured.lengths, np.full(len(weighed.lengths), np.inf)]),
-        np.concatenate([np.zeros(len(measured.lengths)), weighed.strengths]),
-        measured.n_nodes,
+        np.concatenate([by_length.indices, by_strength.indices]),
+        np.concatenate([by_length.lengths, np.full(len(by_strength.lengths), np.inf)]),
+        np.concatenate([np.zeros(len(by_length.lengths)), by_strength.strengths]),
+        by_length.n_nodes,
     )
     entries.lengths[np.isinf(entries.lengths)] = 0.0
     return cls._trusted(entries, bool(directed))
 
 
-def _off_diagonal(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _off_diagonal(matrix: SparseMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """CSR arrays of a square sparse matrix, sorted, summed and without its diagonal."""
     if not sparse.issparse(matrix):
         raise InvalidTypeError(
-            f"matrix is a {type(matrix).__name__}, but a sparse matrix is needed; for a table of "
-            "all distances use graphs.complete(X, metric='precomputed')."
+            f"matrix is a {type(matrix).__name__}, but a sparse matrix is needed; for a dense "
+            "distance matrix use graphs.complete(X, metric='precomputed')."
         )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InvalidValueError(f"matrix has shape {matrix.shape}, but a square one is needed.")
+        raise InvalidValueError(f"matrix has shape {matrix.shape}, but a square matrix is needed.")
     if matrix.dtype.kind not in "buif":
         raise InvalidTypeError(f"matrix has dtype {matrix.dtype}, but real numbers are needed.")
     csr = checked_csr(matrix, "matrix")
@@ -260,7 +296,7 @@ def _off_diagonal(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return keep_entries(entries, keep)[:3]
 
 
-def _graph_of(cls: type[Graph], entries: Entries, directed: bool | None) -> Graph:
+def _graph_from_entries(cls: type[Graph], entries: Entries, directed: bool | None) -> Graph:
     if directed is None:
         directed = first_asymmetric(entries) is not None
     elif not directed:
@@ -275,7 +311,7 @@ def _edge_list(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return graph.edges(), graph.lengths[keep], graph.strengths[keep]
 
 
-def _imported(module: str, method: str, remedy: str) -> Any:
+def _import_optional(module: str, method: str, remedy: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How a `Graph` shows itself: one line of text, and a small table in a notebook."""
+"""Representations of a `Graph`: one line of text, and a small table in a notebook."""
 
 from __future__ import annotations
 

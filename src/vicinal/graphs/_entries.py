@@ -1,6 +1,6 @@
-"""Entries of a sparse structure: sorting, merging and transposing them without numba.
+"""Entries of a sparse structure: sort, merge and transpose them without numba.
 
-An entry is a (row, column) pair with a length and a strength. Everything here returns fresh arrays.
+An entry is a (row, column) pair with a length and a strength. All functions return new arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Entries(NamedTuple):
 
 
 def index_dtype(n_nodes: int, n_entries: int) -> type[np.signedinteger]:
-    """int32 as long as every node and every position fits, else int64."""
+    """int32 if every node and every position fits, otherwise int64."""
     return np.int32 if max(n_nodes, n_entries) <= np.iinfo(np.int32).max else np.int64
 
 
@@ -31,13 +31,13 @@ def rows_of(indptr: np.ndarray, dtype: type[np.signedinteger]) -> np.ndarray:
 
 
 def stable_order(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """Stable order of integers in ``range(n_keys)`` and where each key's run begins.
+    """Stable order of integers in ``range(n_keys)``, and the start of each key's run.
 
-    A matrix with one entry a row is transposed: scipy does that by a counting sort, in linear time.
+    Transposes a matrix with one entry per row, which scipy does by a counting sort in linear time.
     """
     m = len(keys)
     dtype = index_dtype(n_keys, m)
-    tall = sparse.csr_array(
+    matrix = sparse.csr_array(
         (
             np.empty(m, dtype=np.bool_),
             keys.astype(dtype, copy=False),
@@ -45,17 +45,17 @@ def stable_order(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]
         ),
         shape=(m, n_keys),
     )
-    turned = tall.tocsc()
-    return turned.indices, turned.indptr
+    transposed = matrix.tocsc()
+    return transposed.indices, transposed.indptr
 
 
 def first_asymmetric(entries: Entries) -> tuple[int, int] | None:
-    """A pair (i, j) whose entry is missing or different as (j, i); None when there is none."""
+    """A pair (i, j) whose entry (j, i) is missing or different; None if the structure is symmetric."""
     n, m = len(entries.indptr) - 1, len(entries.indices)
     rows = rows_of(entries.indptr, index_dtype(n, m))
     order, _ = stable_order(entries.indices, n)
-    turned_rows, turned_columns = entries.indices[order], rows[order]
-    same = (turned_rows == rows) & (turned_columns == entries.indices)
+    transposed_rows, transposed_columns = entries.indices[order], rows[order]
+    same = (transposed_rows == rows) & (transposed_columns == entries.indices)
     if same.all():
         same = entries.lengths[order] == entries.lengths
         same &= entries.strengths[order] == entries.strengths
@@ -63,9 +63,9 @@ def first_asymmetric(entries: Entries) -> tuple[int, int] | None:
         return None
     # Both lists are sorted, so the smaller pair at the first difference is in only one of them.
     p = int(np.argmin(same))
-    here = int(rows[p]), int(entries.indices[p])
-    there = int(turned_rows[p]), int(turned_columns[p])
-    return here if here <= there else there[::-1]
+    pair = int(rows[p]), int(entries.indices[p])
+    transposed_pair = int(transposed_rows[p]), int(transposed_columns[p])
+    return pair if pair <= transposed_pair else transposed_pair[::-1]
 
 
 def merge(
@@ -79,7 +79,7 @@ def merge(
 ) -> tuple[Entries, np.ndarray]:
     """Canonical structure of entries in any order, and how many were merged into each.
 
-    Entries of one pair become one: the shortest length, and ``combine`` of the strengths.
+    Entries of the same pair become one, with the shortest length and ``combine`` of the strengths.
     """
     by_row, indptr = stable_order(rows, n_nodes)
     sorter = sparse.csr_array((by_row, columns[by_row], indptr), shape=(n_nodes, n_nodes))
@@ -87,13 +87,13 @@ def merge(
     order, columns = sorter.data, sorter.indices
     lengths, strengths = lengths[order], strengths[order]
 
-    repeats = np.zeros(len(columns), dtype=bool)
-    np.equal(columns[1:], columns[:-1], out=repeats[1:])
-    repeats[indptr[:-1][np.diff(indptr) > 0]] = False
-    if not repeats.any():
+    is_repeat = np.zeros(len(columns), dtype=bool)
+    np.equal(columns[1:], columns[:-1], out=is_repeat[1:])
+    is_repeat[indptr[:-1][np.diff(indptr) > 0]] = False
+    if not is_repeat.any():
         return Entries(indptr, columns, lengths, strengths), np.ones(len(columns), dtype=np.intp)
 
-    first = np.flatnonzero(~repeats)
+    first = np.flatnonzero(~is_repeat)
     entries = Entries(
         np.searchsorted(first, indptr).astype(indptr.dtype),
         columns[first],
@@ -105,10 +105,10 @@ def merge(
 
 def keep_entries(entries: Entries, keep: np.ndarray) -> Entries:
     """The entries under a boolean mask."""
-    before = np.zeros(len(keep) + 1, dtype=entries.indptr.dtype)
-    np.cumsum(keep, out=before[1:])
+    positions = np.zeros(len(keep) + 1, dtype=entries.indptr.dtype)
+    np.cumsum(keep, out=positions[1:])
     return Entries(
-        before[entries.indptr],
+        positions[entries.indptr],
         entries.indices[keep],
         entries.lengths[keep],
         entries.strengths[keep],

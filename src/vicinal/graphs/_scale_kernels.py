@@ -1,4 +1,4 @@
-"""Kernel of the nodes' scales."""
+"""Kernel of the node scales."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from vicinal._core.jit import jit
 
 @jit
 def mean_shortest(indptr, lengths, limit, start, stop, means):
-    """Mean of at most ``limit`` shortest positive lengths of each row, 0 for a row without any."""
+    """Mean of at most ``limit`` shortest positive lengths of each row, 0 if there are none."""
     shortest = np.empty(limit)
     for i in range(start, stop):
-        filled = 0
+        n_filled = 0
         for e in range(indptr[i], indptr[i + 1]):
             length = lengths[e]
-            if length == 0 or (filled == limit and length >= shortest[limit - 1]):
+            if length == 0 or (n_filled == limit and length >= shortest[limit - 1]):
                 continue
-            if filled < limit:
-                filled += 1
-            p = filled - 1
+            if n_filled < limit:
+                n_filled += 1
+            p = n_filled - 1
             while p > 0 and shortest[p - 1] > length:
                 shortest[p] = shortest[p - 1]
                 p -= 1
             shortest[p] = length
         means[i] = 0.0
-        if filled > 0:
-            # Relative to the longest, so that the sum of huge lengths does not overflow.
-            longest = shortest[filled - 1]
+        if n_filled > 0:
+            # Relative to the longest, so that the sum cannot overflow.
+            longest = shortest[n_filled - 1]
             total = 0.0
-            for p in range(filled):
+            for p in range(n_filled):
                 total += shortest[p] / longest
-            means[i] = longest * (total / filled)
+            means[i] = longest * (total / n_filled)

@@ -1,13 +1,12 @@
 """Set algebra of graphs: each function is a method or an operator of `Graph`.
 
-Two graphs can be combined when they have the same nodes and are both directed or both undirected.
-Where both have an edge but measured it differently (an approximate search, say), the shorter
-length is kept.
+Two graphs can be combined if they have the same nodes and are both directed or both undirected.
+If they give an edge different lengths (after an approximate search, for example), the shorter one is kept.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +19,7 @@ from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
 
 if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs
     from vicinal.graphs.graph import Graph
 
 
@@ -44,21 +44,21 @@ def is_strictly_within(graph: Graph, other: Graph) -> bool:
     return is_within(graph, other) and graph.n_edges < other.n_edges
 
 
-def symmetrize(graph: Graph, how: str = "union") -> Graph:
-    """Undirected graph of a directed one.
+def symmetrize(graph: Graph, how: Literal["union", "intersection", "mean"] = "union") -> Graph:
+    """Make a directed graph undirected.
 
     Parameters
     ----------
     how : {"union", "intersection", "mean"}, default="union"
-        "union" keeps a pair that has an edge in some direction, with the larger strength;
-        "intersection" keeps a pair that has both, with the smaller strength; "mean" keeps what
-        the union keeps, with the mean of both strengths, where a missing edge counts as 0. The
-        length is the shorter one.
+        "union" keeps a pair with an edge in either direction, with the larger strength;
+        "intersection" keeps a pair with edges in both directions, with the smaller strength; "mean"
+        keeps the same pairs as "union", with the mean of both strengths, where a missing edge counts
+        as 0. The length is always the shorter one.
 
     Returns
     -------
     Graph
-        An undirected graph is returned as it is.
+        Undirected; the same graph if it already is.
 
     Examples
     --------
@@ -94,13 +94,18 @@ def symmetrize(graph: Graph, how: str = "union") -> Graph:
     )
 
 
-def subgraph(graph: Graph, nodes: Any) -> Graph:
-    """Graph of some of the nodes and the edges between them.
+def subgraph(graph: Graph, nodes: ArrayLike) -> Graph:
+    """Restrict the graph to some nodes and the edges between them.
 
     Parameters
     ----------
     nodes : array of int or of bool
-        Numbers of the nodes, in the order they shall have, or a mask over all nodes.
+        Node numbers, in the order of the new graph, or a mask over all nodes.
+
+    Returns
+    -------
+    Graph
+        Nodes are renumbered from 0.
 
     Examples
     --------
@@ -110,9 +115,9 @@ def subgraph(graph: Graph, nodes: Any) -> Graph:
     array([3., 3.])
     """
     chosen = _check_nodes(nodes, graph.n_nodes)
-    renumbered = np.full(graph.n_nodes, -1, dtype=graph.indices.dtype)
-    renumbered[chosen] = np.arange(len(chosen))
-    rows, columns = renumbered[_rows(graph)], renumbered[graph.indices]
+    new_number = np.full(graph.n_nodes, -1, dtype=graph.indices.dtype)
+    new_number[chosen] = np.arange(len(chosen))
+    rows, columns = new_number[_rows(graph)], new_number[graph.indices]
     keep = (rows >= 0) & (columns >= 0)
     entries, _ = merge(
         rows[keep], columns[keep], graph.lengths[keep], graph.strengths[keep], len(chosen)
@@ -126,23 +131,25 @@ def subgraph(graph: Graph, nodes: Any) -> Graph:
 
 
 @checked
-def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None = -1) -> Graph:
-    """Graph in one piece: the shortest links that join the components are added, at strength 1.
+def connect(
+    graph: Graph, X: MatrixLike | None = None, n_links: int = 1, *, n_jobs: NJobs = -1
+) -> Graph:
+    """Add the shortest edges that connect all components, with strength 1.
 
     Parameters
     ----------
     X : array of shape (n_nodes, n_features), optional
-        Points (or distances, if the graph's metric is "precomputed") to measure links with; by
-        default those the graph was built on.
+        Points (or distances, if the graph's metric is "precomputed") that give the lengths of the new
+        edges; by default those the graph was built on.
     n_links : int, default=1
-        Number of links, the shortest ones, between two components that are joined.
+        Number of edges, the shortest ones, between each two components that are connected directly.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
 
     Returns
     -------
     Graph
-        The same graph if it is in one piece already. A directed one gets links both ways.
+        The same graph if it is already connected. A directed graph gets edges in both directions.
 
     Examples
     --------
@@ -155,13 +162,13 @@ def connect(graph: Graph, X: Any = None, n_links: int = 1, *, n_jobs: int | None
     """
     n_links = check_count(n_links, "n_links")
     X = graph.points if X is None else X
-    points = None if X is None else _check_origin(graph, X)
+    points = None if X is None else _check_points(graph, X)
     if graph.n_components <= 1:
         return graph
     if points is None:
         raise InvalidValueError(
-            "X=None, but this graph does not know the points it was built on; "
-            "pass them, as graph.connect(X)."
+            "X=None, but this graph does not store the points it was built on; "
+            "pass them: graph.connect(X)."
         )
     from vicinal.graphs._build.connect import shortest_bridges
 
@@ -202,15 +209,15 @@ def _like(graph: Graph, entries: Entries, directed: bool) -> Graph:
     return type(graph)._trusted(entries, directed, graph.points, graph.metric)
 
 
-def _check_comparable(graph: Graph, other: Any) -> None:
+def _check_comparable(graph: Graph, other: object) -> None:
     if not isinstance(other, type(graph)):
         raise InvalidTypeError(
-            f"a Graph can be combined with a Graph, not with {type(other).__name__}."
+            f"a Graph can only be combined with another Graph, not with {type(other).__name__}."
         )
     if graph.n_nodes != other.n_nodes:
         raise InvalidValueError(
-            f"one graph has {graph.n_nodes} nodes and the other {other.n_nodes}, but graphs are "
-            "combined over the same nodes; take a subgraph of the larger one."
+            f"one graph has {graph.n_nodes} nodes and the other {other.n_nodes}, but combined "
+            "graphs need the same nodes; take a subgraph of the larger one."
         )
     if graph.directed != other.directed:
         raise InvalidValueError(
@@ -218,29 +225,33 @@ def _check_comparable(graph: Graph, other: Any) -> None:
         )
 
 
-def _check_nodes(nodes: Any, n_nodes: int) -> np.ndarray:
+def _check_nodes(nodes: ArrayLike, n_nodes: int) -> np.ndarray:
     chosen = np.asarray(nodes)
     if chosen.size == 0 and chosen.dtype.kind != "b":
         return np.empty(0, dtype=np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
         raise InvalidTypeError(
-            f"nodes has shape {chosen.shape} and dtype {chosen.dtype}, but node numbers or a mask "
-            "are needed."
+            f"nodes has shape {chosen.shape} and dtype {chosen.dtype}, but integer node numbers "
+            "or a boolean mask are needed."
         )
     if chosen.dtype.kind == "b":
         if len(chosen) != n_nodes:
-            raise InvalidValueError(f"nodes is a mask of {len(chosen)} values for {n_nodes} nodes.")
+            raise InvalidValueError(
+                f"nodes is a mask of {len(chosen)} values, but the graph has {n_nodes} nodes."
+            )
         return np.flatnonzero(chosen)
     if chosen.min() < 0 or chosen.max() >= n_nodes:
         raise InvalidValueError(
-            f"nodes runs from {chosen.min()} to {chosen.max()}, but there are 0 to {n_nodes - 1}."
+            f"nodes runs from {chosen.min()} to {chosen.max()}, but nodes are 0 to {n_nodes - 1}."
         )
     if len(np.unique(chosen)) < len(chosen):
-        raise InvalidValueError("nodes names a node twice; numpy.unique(nodes) names each once.")
+        raise InvalidValueError(
+            "nodes contains a node twice; numpy.unique(nodes) removes repetitions."
+        )
     return chosen
 
 
-def _check_origin(graph: Graph, X: Any) -> np.ndarray | sparse.csr_array:
+def _check_points(graph: Graph, X: MatrixLike) -> np.ndarray | sparse.csr_array:
     metric = as_metric(graph.metric)
     if sparse.issparse(X) and not metric.is_precomputed:
         points = check_sparse_points(X)

@@ -1,9 +1,9 @@
-"""Affinities of a graph: strength times a kernel of the length, at a scale that fits the data."""
+"""Affinities of a graph: strength times a kernel of the length, at a scale chosen from the data."""
 
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -14,20 +14,23 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._checks import check_graph
 
 if TYPE_CHECKING:
+    from vicinal._core.types import KernelName, ScaleLike
     from vicinal.graphs.graph import Graph
 
 ROWS_PER_TASK = 1 << 15
-# As many as `knn` connects by default, so that a dense graph of the same points scales alike.
+# The default of `knn`, so that a denser graph of the same points gets about the same scale.
 EDGES_PER_NODE = 10
-# Around a node whose own scale is so many times larger than the typical one, lengths are compared with its
-# scale over this: its nearest edges weigh exp(-4.5), so that points far out stay tied to the others
-# instead of being clusters of their own.
-FAR_OUT = 3.0
-# Twice as much is still a number.
-LARGE = 1e300
+# If the scale of a node exceeds the typical one by more than this factor, its lengths are compared with its
+# own scale divided by the factor: its nearest edges weigh exp(-4.5), so that outliers stay connected to the
+# rest instead of forming clusters of their own.
+MAX_SCALE_RATIO = 3.0
+# Twice this is still finite.
+MAX_SUMMABLE = 1e300
 
 
-def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> sparse.csr_array:
+def affinity(
+    graph: Graph, scale: ScaleLike = "auto", kernel: KernelName = "gaussian"
+) -> sparse.csr_array:
     """Affinity w_ij = strength * kernel(length) of each edge.
 
     Parameters
@@ -35,15 +38,15 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
     graph : Graph
         Edges with lengths and strengths.
     scale : float, "auto" or "local", default="auto"
-        Length at which affinity has clearly dropped, see `edge_scale`. Infinity makes a kernel 1.
+        Length at which the affinity drops, see `edge_scale`. With infinity every kernel is 1.
     kernel : {"gaussian", "binary", "inverse"}, default="gaussian"
         "gaussian" is exp(-(d / s)^2 / 2), "inverse" is 1 / (1 + d / s), "binary" is 1.
 
     Returns
     -------
     csr_array of shape (n_nodes, n_nodes)
-        An entry for each edge, also where the value is as small as 0. Symmetric if the graph is
-        undirected; the diagonal is empty.
+        One entry per edge, even if it underflows to 0. Symmetric if the graph is undirected; the
+        diagonal is empty.
 
     Examples
     --------
@@ -63,12 +66,12 @@ def affinity(graph: Graph, scale: Any = "auto", kernel: str = "gaussian") -> spa
 
 
 def affinity_and_scale(
-    graph: Graph, scale: Any, kernel: str = "gaussian"
+    graph: Graph, scale: ScaleLike, kernel: KernelName = "gaussian"
 ) -> tuple[sparse.csr_array, float | np.ndarray]:
     """`affinity` and the `edge_scale` that it uses; node scales are computed once for both."""
     base, node_scales = _resolve_scale(graph, check_scale(scale))
     scales = _scales_of_edges(graph, base, node_scales if scale == "auto" else None)
-    # A length far above its scale may overflow to infinity, where every kernel is 0.
+    # A length far above its scale may overflow to infinity, where all kernels are 0.
     with np.errstate(over="ignore", under="ignore"):
         out = scales if isinstance(scales, np.ndarray) else None
         values = _kernel(np.divide(graph.lengths, scales, out=out), kernel)
@@ -82,31 +85,32 @@ def _with_values(graph: Graph, values: np.ndarray) -> sparse.csr_array:
     )
 
 
-def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
-    """Scale, or scales, at which the lengths of a graph's edges are compared.
+def edge_scale(graph: Graph, scale: ScaleLike = "auto") -> float | np.ndarray:
+    """Length scale of a graph's edges, for the whole graph or per node.
 
-    A node's scale is the mean of its shortest edges, ten at most. Edges between duplicates
-    (length 0) are left out, as they say nothing about how far apart points are.
+    The scale of a node is the mean length of its shortest edges, at most ten. Edges between
+    duplicates (length 0) are ignored.
 
     Parameters
     ----------
     graph : Graph
         Edges with lengths.
     scale : float, "auto" or "local", default="auto"
-        "auto" is the median of the nodes' scales: it follows the units of the data, a minority of
-        outliers does not move it, and neither long edges nor the density of the graph matter much.
-        Affinities take a third of a node's own scale for its edges where that is larger: in Gaussian
-        tails, or for an outlier, all lengths are far above the typical one, and a few points
-        that are near each other out there would else look like a cluster.
-        It is 1 if no edge has a length above 0, and infinite if strengths are the coefficients of
-        sparse codes (`vicinal.graphs.l1`), which are affinities as they are.
-        "local" compares the edge (i, j) with the geometric mean of its two nodes' scales, so that
-        clusters of different density look alike; a node without a scale takes that of "auto".
-        A number > 0, or infinity, is taken as it is.
+        "auto" is the median of the node scales: it follows the units of the data and is robust to a
+        minority of outliers, to long edges and to the density of the graph.
+        Affinities use a third of a node's own scale for its edges where that is larger: in Gaussian
+        tails, or at an outlier, all lengths are far above the typical one, and a few points close to
+        each other there would otherwise look like a cluster.
+        It is 1 if no edge has a length above 0, and infinite if the strengths are coefficients of
+        sparse codes (`vicinal.graphs.l1`), which already are affinities.
+        "local" compares the edge (i, j) with the geometric mean of the scales of its two nodes, so
+        that clusters of different density look alike; a node without a scale uses that of "auto".
+        A number > 0, or infinity, is used as it is.
 
     Returns
     -------
-    float, or array of shape (n_nodes,) for "local"
+    float or ndarray of shape (n_nodes,)
+        One scale, or with "local" one per node.
 
     References
     ----------
@@ -129,7 +133,7 @@ def edge_scale(graph: Graph, scale: Any = "auto") -> float | np.ndarray:
 def _resolve_scale(
     graph: Graph, scale: float | str
 ) -> tuple[float | np.ndarray, np.ndarray | None]:
-    """The edge scale, and the node scales it was derived from; None if it needs none."""
+    """The edge scale, and the node scales it was derived from, if any."""
     if isinstance(scale, float):
         return scale, None
     if scale == "auto" and graph.strengths_are_affinities:
@@ -141,18 +145,18 @@ def _resolve_scale(
 
 
 def _median(values: np.ndarray) -> float:
-    """The median, also where the sum of the middle two would overflow."""
-    factor = 0.5 if values.max() > LARGE else 1.0
+    """Median, even if the sum of the middle two overflows."""
+    factor = 0.5 if values.max() > MAX_SUMMABLE else 1.0
     return float(np.median(values * factor)) / factor
 
 
-def check_scale(scale: Any) -> float | str:
+def check_scale(scale: object) -> float | str:
     """`scale` as a float > 0, or "auto", or "local"."""
     if isinstance(scale, numbers.Real) and not isinstance(scale, bool):
         if as_float(scale) > 0:
             return as_float(scale)
         raise InvalidValueError(
-            f"scale={scale!r}, but a number > 0 is needed; 'auto' reads one off the data."
+            f"scale={scale!r}, but a number > 0 is needed; 'auto' chooses one from the data."
         )
     if isinstance(scale, str) and scale in ("auto", "local"):
         return scale
@@ -161,7 +165,7 @@ def check_scale(scale: Any) -> float | str:
 
 
 def _kernel(values: np.ndarray, kernel: str) -> np.ndarray:
-    """Kernel of lengths over their scales, which are overwritten."""
+    """Kernel of lengths divided by their scales; overwrites its input."""
     if kernel == "inverse":
         values += 1.0
         return np.reciprocal(values, out=values)
@@ -173,30 +177,30 @@ def _kernel(values: np.ndarray, kernel: str) -> np.ndarray:
 def _scales_of_edges(
     graph: Graph, base: float | np.ndarray, node_scales: np.ndarray | None
 ) -> float | np.ndarray:
-    """What the length of each edge is divided by; an array is fresh and may be overwritten.
+    """Divisor of the length of each edge; an array is a new one and may be overwritten.
 
-    With ``node_scales``, nodes far above the scale ``base`` are compared at a scale of their own.
+    With ``node_scales``, nodes far above the scale ``base`` use a larger scale of their own.
     """
     if isinstance(base, np.ndarray):
-        # Roots first: the product of two scales may overflow or vanish.
+        # Roots first: the product of two scales may overflow or underflow.
         roots = np.sqrt(base)
-        return _combined(np.multiply, roots, graph)
+        return _combine_ends(np.multiply, roots, graph)
     if node_scales is None:
         return base
-    wide = np.maximum(node_scales / FAR_OUT, base)
-    if wide.max(initial=base) == base:
+    scales = np.maximum(node_scales / MAX_SCALE_RATIO, base)
+    if scales.max(initial=base) == base:
         return base
-    return _combined(np.maximum, wide, graph)
+    return _combine_ends(np.maximum, scales, graph)
 
 
-def _combined(combine: np.ufunc, values: np.ndarray, graph: Graph) -> np.ndarray:
-    """Values of the two ends of each edge, combined."""
+def _combine_ends(combine: np.ufunc, values: np.ndarray, graph: Graph) -> np.ndarray:
+    """Combined value of the two ends of each edge."""
     result = np.repeat(values, graph.degrees)
     return combine(result, values[graph.indices], out=result)
 
 
 def _node_scales(graph: Graph) -> np.ndarray:
-    """Mean of the shortest positive lengths at each node, 0 where there is none."""
+    """Mean of the shortest positive lengths at each node, 0 if there is none."""
     from vicinal.graphs._scale_kernels import mean_shortest
 
     scales = np.empty(graph.n_nodes)

@@ -31,13 +31,13 @@ from vicinal.graphs import _display, affinities
 from vicinal.graphs import _set_operations as algebra
 from vicinal.graphs._build import neighbor_lists
 from vicinal.graphs._checks import (
-    check_origin,
+    check_graph_points,
+    check_no_self_loops,
     check_pairs,
     check_structure,
     check_symmetric,
     check_values,
     read_only,
-    refuse_loops,
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
 from vicinal.neighbors._kept_search import KeptSearch
@@ -145,7 +145,7 @@ class Graph:
         indptr, indices = check_structure(indptr, indices)
         entries = Entries(indptr, indices, *check_values(lengths, strengths, len(indices)))
         rows = rows_of(indptr, indices.dtype.type)
-        refuse_loops(rows, indices)
+        check_no_self_loops(rows, indices)
         if np.any((indices[1:] <= indices[:-1]) & (rows[1:] == rows[:-1])):
             entries, _ = merge(rows, *entries[1:], len(indptr) - 1)
         if not directed:
@@ -189,7 +189,7 @@ class Graph:
         lengths, strengths = check_values(lengths, strengths, len(pairs))
         dtype = index_dtype(n, 2 * len(pairs))
         source, target = pairs[:, 0].astype(dtype), pairs[:, 1].astype(dtype)
-        refuse_loops(source, target)
+        check_no_self_loops(source, target)
         if not directed:
             source, target = np.concatenate([source, target]), np.concatenate([target, source])
             lengths, strengths = np.tile(lengths, 2), np.tile(strengths, 2)
@@ -228,7 +228,7 @@ class Graph:
             "lengths": read_only(entries.lengths),
             "strengths": read_only(entries.strengths),
             "directed": bool(directed),
-            "points": check_origin(points, n),
+            "points": check_graph_points(points, n),
             "metric": metric,
             "metadata": MappingProxyType(dict(metadata or {})),
             "strengths_are_affinities": strengths_are_affinities,

@@ -38,6 +38,11 @@ class Metric:
         return self._is_one_of("precomputed")
 
     @property
+    def is_gram(self) -> bool:
+        """Whether X holds inner products instead of points; only contextual distances accept them."""
+        return self._is_one_of("gram")
+
+    @property
     def is_euclidean(self) -> bool:
         return self._is_one_of("euclidean")
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator
-from vicinal.graphs.affinities import EDGES_PER_NODE, FAR_OUT, edge_scale
+from vicinal.graphs.affinities import EDGES_PER_NODE, MAX_SCALE_RATIO, edge_scale
 from vicinal.semi_supervised._locality import keep_local
 
 if TYPE_CHECKING:
@@ -64,5 +64,5 @@ class TransductiveEstimator(GraphEstimator):
             nearest_distances = distances[:, nearest]
             # Missing neighbours are at infinite distance.
             length = nearest_distances.mean(axis=1, where=np.isfinite(nearest_distances))
-            ratio = np.maximum(length / usual / FAR_OUT, 1.0)
+            ratio = np.maximum(length / usual / MAX_SCALE_RATIO, 1.0)
             return np.exp(0.5 * (1.0 - np.square(ratio)))
