@@ -9,6 +9,7 @@ from vicinal.cluster.perceptual import NOISE_DIRECTIONS, TOLERANCE, PerceptualCl
 from vicinal.exceptions import VicinalWarning
 
 if TYPE_CHECKING:
+    from vicinal.cluster._evidence import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 
@@ -35,12 +36,15 @@ class PerceptualSpectrum:
         n_pairs = min(max(max_clusters, NOISE_DIRECTIONS), digraph.n_nodes - 1)
         self.pairs = self._model._eigenpairs(self._walk, n_pairs, TOLERANCE)
 
-    def cluster(self, n_clusters: int) -> PerceptualClustering:
+    def cluster(
+        self, n_clusters: int, evidence: ClusterEvidence | None = None
+    ) -> PerceptualClustering:
         """Cluster the nodes; the model returned is the same object every time, refitted.
 
-        A doubt about noise is in ``noise_doubt_``, not in a warning.
+        Noise needs the densities' consent if their evidence is given. A doubt about noise is in
+        ``noise_doubt_``, not in a warning.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VicinalWarning)
             model = self._model.set_params(n_clusters=n_clusters)
-            return model._cluster(self._walk, self.pairs, None)
+            return model._cluster(self._walk, self.pairs, evidence)

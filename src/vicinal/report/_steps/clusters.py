@@ -58,7 +58,7 @@ class Clusters(NamedTuple):
 def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Clusters:
     """Cluster all rows with both methods and compare."""
     n_requested = min(n_clusters, len(inputs.distinct))
-    model = inputs.spectrum.cluster(n_requested)
+    model = inputs.spectrum.cluster(n_requested, inputs.evidence)
     group = inputs.duplicates.group
     labels, score = model.labels_[group], model.noise_score_[group]
     spectral = SpectralClustering(n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs)
