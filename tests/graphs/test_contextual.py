@@ -127,6 +127,6 @@ def test_a_descriptor_of_the_user_makes_a_graph(points):
         ({"epsilon": 0}, "epsilon=0"),
     ],
 )
-def test_bad_arguments_are_named(points, arguments, message):
+def test_errors_name_the_invalid_argument(points, arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
         contextual(points, **arguments)

@@ -356,7 +356,7 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
         ({"epsilon": np.nan}, "epsilon=nan"),
         ({"epsilon": "1"}, "epsilon='1'"),
         ({"metric": "cosine"}, "metric='cosine'"),
-        ({"X": LENGTHS, "metric": "precomputed"}, "n_features=None.*give n_features"),
+        ({"X": LENGTHS, "metric": "precomputed"}, "n_features=None.*pass n_features"),
         ({"X": LENGTHS, "metric": "precomputed", "n_features": 0}, "n_features=0"),
         ({"X": POINTS, "metric": "precomputed"}, "X has shape .* square"),
         ({"X": LENGTHS - 1, "metric": "precomputed"}, "negative"),
@@ -365,10 +365,10 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
         ({"neighbors": LISTS[:-1]}, "neighbors has shape .* 8 points"),
         ({"neighbors": LISTS.astype(float)}, "neighbors .*float64"),
         ({"neighbors": LISTS[:, 0]}, "neighbors has shape"),
-        ({"neighbors": LISTS + 1}, "neighbors holds .* points are 0 to 7"),
-        ({"neighbors": -LISTS}, "neighbors holds"),
-        ({"neighbors": LISTS[:, [0, 1, 1]]}, r"neighbors\[0\] names a point twice"),
-        ({"neighbors": LISTS[:, [1, 2, 0]]}, "itself only in the first place"),
+        ({"neighbors": LISTS + 1}, "neighbors contains .* points are 0 to 7"),
+        ({"neighbors": -LISTS}, "neighbors contains"),
+        ({"neighbors": LISTS[:, [0, 1, 1]]}, r"neighbors\[0\] contains a point twice"),
+        ({"neighbors": LISTS[:, [1, 2, 0]]}, "itself only in the first column"),
         ({"neighbors": LISTS[:, :2]}, "n_neighbors=1"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"descriptor": lambda P: np.nan}, "descriptor returned nan.*finite"),
@@ -377,18 +377,18 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
         ({"descriptor": lambda P: P[0], "metric": "gram"}, "callable descriptor needs points"),
     ],
 )
-def test_bad_arguments_are_named(arguments, message):
+def test_errors_name_the_invalid_argument(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
         contextual_distance(**{"X": POINTS, "n_neighbors": 3, **arguments})
 
 
-def test_a_sparse_distance_matrix_is_refused():
+def test_sparse_distance_matrices_are_rejected():
     from scipy import sparse
 
     with pytest.raises(TypeError, match="X is sparse"):
         contextual_distance(sparse.csr_array(LENGTHS), 3, metric="precomputed", n_features=2)
 
 
-def test_distances_whose_squares_overflow_are_refused():
+def test_overflowing_squares_are_rejected():
     with pytest.raises(ValueError, match="overflow"):
         contextual_distance(1e200 * LENGTHS, 3, descriptor="centroid", metric="precomputed")

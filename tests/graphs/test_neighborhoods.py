@@ -274,7 +274,7 @@ BAD = {
         TypeError,
         "pair",
     ),
-    "three lists": (lambda: knn((X, X, X), 1), ValueError, "tuple of 3"),
+    "three lists": (lambda: knn((X, X, X), 1), ValueError, "tuple of length 3"),
     "short lists": (lambda: knn(NeighborSearch(X).nearest(2), 3), ValueError, "n_neighbors=3"),
     "negative distances": (
         lambda: complete([[0.0, -1.0], [-1.0, 0.0]], metric="precomputed"),

@@ -33,7 +33,7 @@ def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: 
     A point that coincides with a training point is known and goes there only; so does every point to
     its nearest one if contexts hold all training points, and so tell no place.
     """
-    points, n = graph.points, graph.n_nodes
+    points, n = np.asarray(graph.points), graph.n_nodes
     k = max(int(graph.degrees[0]), 1)
     nearest, lengths = graph._search(n_jobs).nearest(k, queries=X)
     known = lengths[:, 0] == 0
@@ -60,7 +60,7 @@ def reverse_context_probabilities(
     A new point enters the context of a training point that it is nearer to than the last member,
     whose place it takes.
     """
-    points, n = graph.points, graph.n_nodes
+    points, n = np.asarray(graph.points), graph.n_nodes
     k = int(graph.degrees[0])
     members = graph.indices.reshape(n, k).astype(np.int64)
     edges = np.column_stack([np.repeat(np.arange(n), k), members.ravel()])

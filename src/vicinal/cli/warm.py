@@ -7,13 +7,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.cluster import METHODS as CLUSTERS
 from vicinal.cli.embed import METHODS as EMBEDDINGS
 from vicinal.cli.kinds import KINDS
 from vicinal.cli.options import new_command
 from vicinal.cli.rank import METHODS as RANKINGS
+
+if TYPE_CHECKING:
+    from vicinal._core.types import DescriptorLike
 
 EXAMPLES = """\
 examples:
@@ -111,7 +114,8 @@ def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
 
     few = points[:N_SMALL]
     distances = np.sqrt(((few[:, None] - few) ** 2).sum(axis=2))
-    for descriptor, k in (("coding_length", 10), ("centroid", 10), ("trivial", 1)):
+    descriptors: dict[DescriptorLike, int] = {"coding_length": 10, "centroid": 10, "trivial": 1}
+    for descriptor, k in descriptors.items():
         context = partial(vicinal.contextual_distance, n_neighbors=k, descriptor=descriptor)
         yield partial(context, few)
         if descriptor != "trivial":

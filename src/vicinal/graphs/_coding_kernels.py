@@ -1,7 +1,7 @@
-"""Kernels of coding lengths: contexts in Helmert coordinates, and factors of I + c times their products.
+"""Kernels of coding lengths: contexts in Helmert coordinates, and Cholesky factors of I + c gram.
 
 The s - 1 Helmert coordinates of s points, (x_0 + ... + x_{r-1} - r x_r) / sqrt(r (r + 1)), are an
-orthonormal change of basis that takes the mean out: they span what the centred points span.
+orthonormal change of basis that removes the mean: they span the same space as the centred points.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from vicinal._core.jit import jit
 def helmert_rows(points, context, left_out, rows, centred, mean):
     """Helmert coordinates of a context, its centred members and its mean.
 
-    Member ``left_out`` does not take part; there is none of the number of members.
+    Member ``left_out`` is skipped; no member is skipped if it equals the number of members.
 
-    All are taken relative to a member of the context: far from the origin digits would be lost, and
-    copies of one point are to have coordinates 0.
+    All values are relative to a member of the context: far from the origin digits would be lost, and
+    duplicates must have coordinates 0.
     """
     dim = points.shape[1]
     base = context[1] if left_out == 0 else context[0]
@@ -45,8 +45,8 @@ def helmert_rows(points, context, left_out, rows, centred, mean):
 
 
 @jit
-def helmert_both(local, half, gram):
-    """Gram matrix in Helmert coordinates, of the inner products of a context."""
+def helmert_gram(local, half, gram):
+    """Gram matrix in Helmert coordinates, from the inner products of a context."""
     s = len(local)
     for v in range(s):
         total = local[0, v]
@@ -62,7 +62,7 @@ def helmert_both(local, half, gram):
 
 @jit
 def helmert_basis(j, row):
-    """Row j of the basis: the coordinates of the j-th point's own axis."""
+    """Row j of the basis: the coordinates of the j-th unit vector."""
     for r in range(1, len(row) + 1):
         root = np.sqrt(r * (r + 1.0))
         if j < r:
@@ -75,7 +75,7 @@ def helmert_basis(j, row):
 
 @jit
 def products_of_rows(rows, gram):
-    """Lower triangle and its mirror image of rows rows'."""
+    """Symmetric product rows rows'."""
     for u in range(len(rows)):
         for v in range(u + 1):
             gram[u, v] = gram[v, u] = dot(rows[u], rows[v])
@@ -83,7 +83,7 @@ def products_of_rows(rows, gram):
 
 @jit
 def products_of_columns(rows, gram):
-    """Lower triangle of rows' rows."""
+    """Lower triangle of the product rows' rows."""
     gram[:] = 0.0
     for r in range(len(rows)):
         for u in range(rows.shape[1]):
@@ -93,9 +93,9 @@ def products_of_columns(rows, gram):
 
 @jit
 def factor(gram, c, lower):
-    """Cholesky factor of I + c gram, in place of ``lower``; returns the log of its determinant.
+    """Cholesky factor of I + c gram, written to ``lower``; returns the log of its determinant.
 
-    Also returns how many times a pivot's rounding error may exceed that of a number of its size.
+    Also returns the largest amplification of the relative rounding error of a pivot.
     """
     logdet, loss = 0.0, 0.0
     for u in range(len(gram)):
@@ -104,7 +104,7 @@ def factor(gram, c, lower):
             for w in range(v):
                 total -= lower[u, w] * lower[v, w]
             if u == v:
-                # Below 0 by rounding only: the matrix is I plus a positive semidefinite one.
+                # Negative only by rounding: the matrix is I plus a positive semidefinite matrix.
                 total = max(total, 0.0)
                 loss = max(loss, c * gram[u, u] / (1.0 + total))
                 lower[u, u] = np.sqrt(1.0 + total)
@@ -116,7 +116,7 @@ def factor(gram, c, lower):
 
 @jit
 def solve(lower, vector, out):
-    """L^-1 v, and the square of its length; ``out`` may be ``vector``."""
+    """L^-1 v written to ``out``, which may be ``vector``; returns its squared length."""
     total = 0.0
     for u in range(len(lower)):
         value = vector[u]
@@ -130,10 +130,10 @@ def solve(lower, vector, out):
 
 @jit
 def literal_lengths(points, context, distortion, rows, centred, mean, parts):
-    """Coding length (13) of a context, and of what is left without each member in ``parts``.
+    """Coding length (13) of a context; ``parts`` gets those of the context without each member.
 
-    Each is counted on its own, and without products, whose rounding would drown the identity where the
-    points spread over many times the distortion.
+    Each is computed separately and without Gram matrices, whose rounding errors would exceed the identity
+    if the points are spread over many times the distortion.
     """
     s, dim = len(context), len(mean)
     whole = 0.0
@@ -142,9 +142,9 @@ def literal_lengths(points, context, distortion, rows, centred, mean, parts):
         count = s - 1 if left_out < s else s
         stretch = np.sqrt(dim / count) / distortion
         logdet = _logdet_of_rows(rows[: count - 1], stretch)
-        far = norm(mean) / distortion
-        # Beyond 1e8 the square swallows the 1, and further on it would overflow.
-        term = np.log1p(far * far) if far < 1e8 else 2.0 * np.log(far)
+        ratio = norm(mean) / distortion
+        # Beyond 1e8, adding 1 to the square has no effect, and larger squares overflow.
+        term = np.log1p(ratio * ratio) if ratio < 1e8 else 2.0 * np.log(ratio)
         length = 0.5 * (count + dim) * logdet + 0.5 * dim * term
         if left_out < s:
             parts[left_out] = length
@@ -155,13 +155,13 @@ def literal_lengths(points, context, distortion, rows, centred, mean, parts):
 
 @jit
 def _logdet_of_rows(rows, stretch):
-    """log det(I + stretch^2 rows rows'), by Householder reflections of the stretched rows over I.
+    """log det(I + stretch^2 rows rows'), by Householder reflections of the stretched rows above I.
 
-    Large rows on top and the longest column first keep the small entries' own digits.
+    Large rows on top and column pivoting preserve the digits of small entries.
     """
     m, dim = rows.shape
     width, height = min(m, dim), max(m, dim)
-    # A row here is a column of the matrix: slices along it lie together.
+    # Stored transposed, so that columns of the matrix are contiguous.
     A = np.zeros((width, height + width))
     for c in range(width):
         for r in range(height):
@@ -169,13 +169,13 @@ def _logdet_of_rows(rows, stretch):
         A[c, height + c] = 1.0
     logdet = 0.0
     for c in range(width):
-        longest, at = -1.0, c
+        longest, pivot = -1.0, c
         for other in range(c, width):
             length = norm(A[other, c:])
             if length > longest:
-                longest, at = length, other
+                longest, pivot = length, other
         for r in range(height + width):
-            A[c, r], A[at, r] = A[at, r], A[c, r]
+            A[c, r], A[pivot, r] = A[pivot, r], A[c, r]
         logdet += 2.0 * np.log(longest)
         for r in range(c, height + width):
             A[c, r] /= longest
@@ -190,14 +190,14 @@ def _logdet_of_rows(rows, stretch):
 
 @jit
 def norm(vector):
-    """Length of a vector, also where squares overflow or vanish."""
+    """Length of a vector, even if squares overflow or underflow."""
     square = dot(vector, vector)
     if 1e-290 < square < np.inf:
         return np.sqrt(square)
     largest = 0.0
     for d in range(len(vector)):
         largest = max(largest, abs(vector[d]))
-    # A power of two changes no digit.
+    # Scaling by a power of two is exact.
     scale = 2.0 ** min(math.frexp(largest)[1], 1023)
     square = 0.0
     for d in range(len(vector)):
@@ -206,7 +206,7 @@ def norm(vector):
 
 
 @jit
-def times(matrix, vector, out):
+def multiply(matrix, vector, out):
     """out = A v."""
     for u in range(len(matrix)):
         out[u] = dot(matrix[u], vector)

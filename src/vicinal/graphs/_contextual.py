@@ -1,9 +1,8 @@
-"""The contextual digraph: each point towards its neighbours, by how alike they matter to its context."""
+"""The contextual digraph: edges from each point to its neighbours, weighted by contextual distances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,45 +12,73 @@ from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.graphs._contextual_distance import contextual_distance
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors.metric import as_metric
+
+if TYPE_CHECKING:
+    from vicinal._core.types import (
+        ArrayLike,
+        ContextMetric,
+        DescriptorLike,
+        MatrixLike,
+        NeighborArrays,
+        NJobs,
+        RandomStateLike,
+    )
 
 
 @checked
 def contextual(
-    X: Any,
+    X: MatrixLike,
     n_neighbors: int = 10,
     *,
-    descriptor: str | Callable[..., Any] = "coding_length",
+    descriptor: DescriptorLike = "coding_length",
     sigma: float | None = None,
     n_contexts: int | None = None,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
     epsilon: float | None = None,
-    neighbors: Any = None,
-    metric: str = "euclidean",
+    neighbors: ArrayLike | NeighborArrays | None = None,
+    metric: ContextMetric = "euclidean",
     n_features: int | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """Digraph of contextual distances: i -> j if j is one of the k nearest neighbours of i.
 
-    Lengths are the contextual distances p(i -> j), strengths the weights exp(-(p / sigma)^2) of
+    Lengths are the contextual distances p(i -> j); strengths are the weights exp(-(p / sigma)^2) of
     formula (3).
 
     Parameters
     ----------
-    X, n_neighbors, descriptor, epsilon, neighbors, metric, n_features, n_jobs, verbose :
-        As for `vicinal.contextual_distance`.
+    X : array of shape (n, n_features) or (n, n)
+        Points, or a matrix of distances or inner products, depending on ``metric``.
+    n_neighbors : int, default=10
+        Number of neighbours k in a context; ignored if ``neighbors`` are given.
+    descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"
+        Description of a context, see `vicinal.contextual_distance`.
     sigma : float, optional
         Scale of the weights; by default the mean plus three standard deviations of the contextual
-        distances, those of points to themselves (0) included.
+        distances, including those of points to themselves (0).
     n_contexts : int, optional
-        Number r of contexts that sigma is read from, drawn at random; all by default.
-    random_state : int, Generator or None
-        Seed of that draw.
+        Number r of randomly sampled contexts that determine sigma; all by default.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of that sample.
+    epsilon : float, optional
+        Allowed distortion of the coding; sqrt(10 n_features / k) by default.
+    neighbors : array of int of shape (n, k) or (n, k + 1), or pair (indices, distances), optional
+        Neighbours to use instead of the nearest ones; the point itself may come first.
+    metric : {"euclidean", "precomputed", "gram"}, default="euclidean"
+        Content of X: points, distances, or inner products.
+    n_features : int, optional
+        Dimension of the space; required for coding lengths from distances or inner products.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
     Graph
-        Directed; ``sigma`` is stored on it.
+        Directed, with sigma in ``metadata["sigma"]``.
 
     References
     ----------
@@ -80,7 +107,7 @@ def contextual(
     )
     n, size = indices.shape
     if sigma is None:
-        sigma = _spread(distances, n_contexts, random_state)
+        sigma = _default_sigma(distances, n_contexts, random_state)
     order = np.argsort(indices[:, 1:], axis=1)
     lengths = np.take_along_axis(distances[:, 1:], order, axis=1).ravel()
     targets = np.take_along_axis(indices[:, 1:], order, axis=1).ravel()
@@ -89,20 +116,22 @@ def contextual(
     dtype = index_dtype(n, len(targets))
     indptr = np.arange(n + 1, dtype=dtype) * (size - 1)
     entries = Entries(indptr, targets.astype(dtype), lengths, strengths)
-    points = None if metric == "gram" else X
+    points = None if as_metric(metric).is_gram else X
     return Graph._trusted(entries, True, points, metric, {"sigma": sigma})
 
 
-def _spread(distances: np.ndarray, n_contexts: int | None, random_state: Any) -> float:
-    """Mean plus three standard deviations of the distances in all, or in some, contexts."""
+def _default_sigma(
+    distances: np.ndarray, n_contexts: int | None, random_state: RandomStateLike
+) -> float:
+    """Mean plus three standard deviations of the distances in all or in sampled contexts."""
     if n_contexts is not None:
         n_contexts = check_count(n_contexts, "n_contexts", high=len(distances))
-        chosen = random_generator(random_state).choice(len(distances), n_contexts, replace=False)
-        distances = distances[chosen]
-    # All distances are 0 where all contexts look alike to each member: then every weight is 1.
+        sample = random_generator(random_state).choice(len(distances), n_contexts, replace=False)
+        distances = distances[sample]
+    # If all distances are 0, every weight is 1.
     if not distances.any():
         return 1.0
-    # In a unit, a power of two, in which squares neither overflow nor vanish.
+    # Scaled by a power of two, so that squares neither overflow nor underflow.
     unit = power_of_two(distances.max())
     distances = distances / unit
     return unit * float(distances.mean() + 3.0 * distances.std())

@@ -1,7 +1,7 @@
 """Kernels of the contextual distance: all leave-one-out descriptors of a context from one factorisation.
 
-A context of s points is first written in Helmert coordinates, see `_coding_kernels`; they take the mean out
-and lose nothing to cancellation.
+A context of s points is first transformed to Helmert coordinates, see `_coding_kernels`; they remove the
+mean without cancellation.
 """
 
 from __future__ import annotations
@@ -13,55 +13,56 @@ from vicinal.graphs._coding_kernels import (
     dot,
     factor,
     helmert_basis,
-    helmert_both,
+    helmert_gram,
     helmert_rows,
     literal_lengths,
+    multiply,
     norm,
     products_of_columns,
     products_of_rows,
     solve,
-    times,
 )
 
-# From this loss of digits on, a context is counted literally; 1e-16 times it is the error let through.
+# Above this amplification of rounding errors, a context is recomputed literally; the accepted relative error
+# is 1e-16 times this.
 MAX_LOSS = 1e4
 
 
 @jit
 def euclidean_rows(points, indices, start, stop, out):
-    """Contextual distances by the trivial descriptor: | gamma - |1 - gamma| | d = d."""
-    gap = np.empty(points.shape[1])
+    """Contextual distances of the trivial descriptor: | gamma - |1 - gamma| | d = d."""
+    difference = np.empty(points.shape[1])
     for i in range(start, stop):
-        for d in range(len(gap)):
-            gap[d] = points[indices[i, 0], d] - points[indices[i, 1], d]
-        out[i, 0], out[i, 1] = 0.0, norm(gap)
+        for d in range(len(difference)):
+            difference[d] = points[indices[i, 0], d] - points[indices[i, 1], d]
+        out[i, 0], out[i, 1] = 0.0, norm(difference)
 
 
 @jit
 def centroid_rows(points, indices, start, stop, out):
-    """Contextual distances by the centroid: | |x_i - m| - |x_j - m| | / K, m the mean of the context."""
+    """Contextual distances of the centroid: | |x_i - m| - |x_j - m| | / K, with m the context mean."""
     s, dim = indices.shape[1], points.shape[1]
-    mean, gap, far = np.empty(dim), np.empty(dim), np.empty(s)
+    mean, difference, from_mean = np.empty(dim), np.empty(dim), np.empty(s)
     for i in range(start, stop):
-        own = indices[i, 0]
+        base = indices[i, 0]
         mean[:] = 0.0
         for j in range(s):
             for d in range(dim):
-                # Relative to the point itself: a context far from the origin keeps its digits.
-                mean[d] += points[indices[i, j], d] - points[own, d]
+                # Relative to the point itself, so that contexts far from the origin keep their digits.
+                mean[d] += points[indices[i, j], d] - points[base, d]
         for j in range(s):
             for d in range(dim):
-                gap[d] = points[indices[i, j], d] - points[own, d] - mean[d] / s
-            far[j] = norm(gap)
+                difference[d] = points[indices[i, j], d] - points[base, d] - mean[d] / s
+            from_mean[j] = norm(difference)
         for j in range(s):
-            out[i, j] = abs(far[0] - far[j]) / (s - 1)
+            out[i, j] = abs(from_mean[0] - from_mean[j]) / (s - 1)
 
 
 @jit
 def centroid_products(products, indices, start, stop, out):
-    """The same from inner products of all pairs instead of points."""
+    """`centroid_rows` from the matrix of inner products instead of points."""
     s = indices.shape[1]
-    sums, far = np.empty(s), np.empty(s)
+    sums, from_mean = np.empty(s), np.empty(s)
     for i in range(start, stop):
         total = 0.0
         for u in range(s):
@@ -70,17 +71,17 @@ def centroid_products(products, indices, start, stop, out):
                 sums[u] += products[indices[i, u], indices[i, v]]
             total += sums[u]
         for j in range(s):
-            own = products[indices[i, j], indices[i, j]]
-            far[j] = np.sqrt(max(own - 2.0 * sums[j] / s + total / s**2, 0.0))
+            square = products[indices[i, j], indices[i, j]]
+            from_mean[j] = np.sqrt(max(square - 2.0 * sums[j] / s + total / s**2, 0.0))
         for j in range(s):
-            out[i, j] = abs(far[0] - far[j]) / (s - 1)
+            out[i, j] = abs(from_mean[0] - from_mean[j]) / (s - 1)
 
 
 @jit
 def coding_length_rows(points, indices, distortion, start, stop, out):
-    """Contextual distances by the coding length (13) of contexts of points.
+    """Contextual distances of the coding length (13).
 
-    Returns whether contexts are left, with NaN at their first members, for `coding_length_literal`.
+    Contexts that need `coding_length_literal` get NaN in the first column; returns whether there are any.
     """
     s, dim = indices.shape[1], points.shape[1]
     squared = distortion * distortion
@@ -89,7 +90,7 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
     by_features = dim < s - 1
     gram = np.empty((dim, dim)) if by_features else np.empty((s - 1, s - 1))
     scratch, vectors = np.empty_like(gram), np.empty((3, len(gram)))
-    any_left = False
+    any_inaccurate = False
     for i in range(start, stop):
         helmert_rows(points, indices[i], s, rows, centred, mean)
         spread = 0.0
@@ -103,22 +104,24 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
                 moved += step * (step - 2.0 * mean[d])
                 without += (mean[d] - step) ** 2
             shifts[j] = _mean_term(square, moved, without, dim, squared)
-        done = squared > 0.0 and spread * dim / squared < np.inf
-        if done and by_features:
+        is_accurate = squared > 0.0 and spread * dim / squared < np.inf
+        if is_accurate and by_features:
             products_of_columns(rows, gram)
-            done = _by_features(gram, rows, centred, shifts, squared, scratch, vectors, out[i])
-        elif done:
+            is_accurate = _by_features(
+                gram, rows, centred, shifts, squared, scratch, vectors, out[i]
+            )
+        elif is_accurate:
             products_of_rows(rows, gram)
-            done = _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
-        if not done:
+            is_accurate = _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
+        if not is_accurate:
             out[i, 0] = np.nan
-            any_left = True
-    return any_left
+            any_inaccurate = True
+    return any_inaccurate
 
 
 @jit
 def coding_length_literal(points, indices, distortion, start, stop, out):
-    """The same for contexts marked with NaN, each coding length counted on its own."""
+    """`coding_length_rows` for contexts marked with NaN; each coding length is computed separately."""
     s, dim = indices.shape[1], points.shape[1]
     centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
     mean, lengths = np.empty(dim), np.empty(s)
@@ -130,7 +133,7 @@ def coding_length_literal(points, indices, distortion, start, stop, out):
 
 @jit
 def coding_length_products(products, indices, dim, distortion, start, stop, out):
-    """The same from inner products of all pairs instead of points."""
+    """`coding_length_rows` from the matrix of inner products instead of points."""
     s = indices.shape[1]
     squared = distortion * distortion
     local, half, shifts = np.empty((s, s)), np.empty((s - 1, s)), np.empty(s)
@@ -145,16 +148,16 @@ def coding_length_products(products, indices, dim, distortion, start, stop, out)
         square = max(square, 0.0) / s**2
         for j in range(s):
             along = local[j].sum() / s - square
-            own = max(local[j, j] - 2.0 * along - square, 0.0)
-            moved = own / (s - 1) ** 2 - 2.0 * along / (s - 1)
+            deviation = max(local[j, j] - 2.0 * along - square, 0.0)
+            moved = deviation / (s - 1) ** 2 - 2.0 * along / (s - 1)
             shifts[j] = _mean_term(square, moved, max(square + moved, 0.0), dim, squared)
-        helmert_both(local, half, gram)
+        helmert_gram(local, half, gram)
         _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
 
 
 @jit
 def _mean_term(square, moved, without, dim, squared):
-    """Change of the last term of (13) where the mean's square changes by ``moved`` to ``without``."""
+    """Change of the last term of (13) if the squared mean changes by ``moved`` to ``without``."""
     ratio = moved / (squared + square)
     if ratio > -0.5:
         return 0.5 * dim * np.log1p(ratio)
@@ -165,24 +168,24 @@ def _mean_term(square, moved, without, dim, squared):
 def _by_members(gram, shifts, dim, squared, lower, vectors, out):
     """Distances of one context from its (s - 1) x (s - 1) Gram matrix in Helmert coordinates.
 
-    Returns whether they have their digits.
+    Returns whether they are accurate.
     """
     s = len(shifts)
-    # By number: unpacked, numba would not know that they lie together, and compile all again.
+    # By index: after unpacking, numba would not know that they are contiguous and compile everything again.
     vector, other, product = vectors[0], vectors[1], vectors[2]
     whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
     c = dim / (squared * (s - 1))
     logdet, loss = factor(gram, c, lower)
     whole -= 0.5 * (s - 1 + dim) * logdet
     for j in range(s):
-        # With h row j of the Helmert basis, det without j over det with it is s/(s-1) |L^-1 h|^2.
+        # With h row j of the Helmert basis, det without j / det with j is s/(s-1) |L^-1 h|^2.
         helmert_basis(j, vector)
         ratio = solve(lower, vector, vector) * s / (s - 1)
         change = np.log(ratio)
         if ratio > 0.99:
-            # Near 1 its logarithm has few digits: |h|^2 - |L^-1 h|^2 = c h' B^-1 gram h has them.
+            # Near 1 the logarithm loses digits; |h|^2 - |L^-1 h|^2 = c h' B^-1 gram h does not.
             helmert_basis(j, other)
-            times(gram, other, product)
+            multiply(gram, other, product)
             solve(lower, product, other)
             change = np.log1p(-c * s / (s - 1) * dot(vector, other))
         shifts[j] += 0.5 * (s - 1 + dim) * change
@@ -192,7 +195,7 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
 
 @jit
 def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
-    """The same from the D x D products of features, where the context has more points than features."""
+    """`_by_members` from the D x D products of features, for contexts with more points than features."""
     s, dim = centred.shape
     whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
     c = dim / (squared * (s - 1))
@@ -200,15 +203,15 @@ def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
     whole -= 0.5 * (s - 1 + dim) * logdet
     vector = vectors[0]
     for j in range(s):
-        # det without j over det with it, for S - s/(s-1) z z' is what is left of S without z.
+        # det without j / det with j, because S without z is S - s/(s-1) z z'.
         lost = c * s / (s - 1) * solve(lower, centred[j], vector)
         if lost < 0.99:
             change = np.log1p(-lost)
         else:
-            # Little is left without this point: count it, a difference would have no digits.
+            # Little is left without this point: recompute, because a difference would have no digits.
             _products_without(centred, j, vector, gram)
-            part, part_loss = factor(gram, c, lower)
-            change, loss = part - logdet, max(loss, part_loss)
+            reduced, reduced_loss = factor(gram, c, lower)
+            change, loss = reduced - logdet, max(loss, reduced_loss)
             products_of_columns(rows, gram)
             factor(gram, c, lower)
         shifts[j] += 0.5 * (s - 1 + dim) * change
@@ -218,7 +221,7 @@ def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
 
 @jit
 def _products_without(centred, left_out, centre, gram):
-    """Products of the features of a context without one of its points, around its own mean."""
+    """Products of the features of a context without one of its points, around the remaining mean."""
     s, dim = centred.shape
     for d in range(dim):
         centre[d] = -centred[left_out, d] / (s - 1)
@@ -233,8 +236,8 @@ def _products_without(centred, left_out, centre, gram):
 
 @jit
 def _distances(whole, parts, out):
-    """| |whole - part_0| - |whole - part_j| |; where both have one sign, ``whole`` drops out."""
-    own = whole - parts[0]
+    """| |whole - part_0| - |whole - part_j| |; if both have the same sign, ``whole`` cancels."""
+    first = whole - parts[0]
     for j in range(len(parts)):
         other = whole - parts[j]
-        out[j] = abs(parts[0] - parts[j]) if (own < 0.0) == (other < 0.0) else abs(own + other)
+        out[j] = abs(parts[0] - parts[j]) if (first < 0.0) == (other < 0.0) else abs(first + other)

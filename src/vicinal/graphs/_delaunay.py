@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,37 +16,41 @@ from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicat
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.graph import Graph
 
-# Below this part of its extent a set of points counts as flat.
-FLAT = 1e-13
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, Coplanar, DuplicateMode
+
+# Points whose relative extent along some direction is smaller count as coplanar.
+COPLANAR_TOLERANCE = 1e-13
 
 
-def delaunay(X: Any, *, coplanar: str = "raise", duplicates: str = "keep") -> Graph:
-    """Delaunay graph: the edges of all simplices whose circumscribed sphere holds no other point.
+def delaunay(
+    X: ArrayLike, *, coplanar: Coplanar = "raise", duplicates: DuplicateMode = "keep"
+) -> Graph:
+    """Delaunay graph: the edges of all simplices whose circumscribed sphere contains no other point.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points. The triangulation is one of Euclidean space: distances alone do not give it. Its size
-        grows explosively with the dimension; above 8 or so use `gabriel`, which is inside it.
+        Points in Euclidean space; distances alone do not determine a triangulation. Its size grows
+        very fast with the dimension; above about 8 use `gabriel`, which is a subgraph.
     coplanar : {"raise", "joggle"}, default="raise"
-        What to do with points that do not fill their space, such as points on a line in the plane,
-        which have no triangulation: explain, or move all points at random by a tiny amount until they
-        have one. Lengths are those of the points as given. Where the triangulation is only ambiguous
-        (more than D + 1 points on an empty sphere), one of the possible ones is returned.
+        Treatment of points that do not span their space, such as points on a line in the plane,
+        which have no triangulation: "raise" an error, or "joggle" all points by a tiny random amount
+        until they have one. Lengths are those of the given points. If the triangulation is only
+        ambiguous (more than D + 1 points on an empty sphere), one of the possible ones is returned.
     duplicates : {"keep", "merge"}, default="keep"
-        As for `gabriel`, which is inside this graph with either: "keep" connects equal rows with each
-        other, at length 0, and with all neighbours of each; "merge" connects them sparsely.
+        "keep" connects equal rows to each other at length 0 and to all their neighbours; "merge"
+        connects them sparsely. See `gabriel`, which is a subgraph in both cases.
 
     Returns
     -------
     Graph
-        Lengths are Euclidean distances. Up to D + 1 points in general position are all connected with
-        each other.
+        Lengths are Euclidean distances. Up to D + 1 points in general position form a complete graph.
 
     Raises
     ------
     ValueError
-        If the points lie in a flat of lower dimension and ``coplanar="raise"``.
+        If the points lie in an affine subspace of lower dimension and ``coplanar="raise"``.
 
     Examples
     --------
@@ -77,8 +81,8 @@ def _edges(points: np.ndarray, joggle: bool) -> np.ndarray:
     if n > d + 1:
         return _simplex_edges(_simplices(points, joggle))
     # At most one simplex: nothing to triangulate, but its corners must span it.
-    if not joggle and np.linalg.matrix_rank(points - points[0], tol=FLAT) < n - 1:
-        raise _flat(points)
+    if not joggle and np.linalg.matrix_rank(points - points[0], tol=COPLANAR_TOLERANCE) < n - 1:
+        raise _coplanar_error(points)
     return np.stack(np.triu_indices(n, 1), axis=1)
 
 
@@ -87,32 +91,33 @@ def _simplices(points: np.ndarray, joggle: bool) -> np.ndarray:
 
     n, d = points.shape
     require_memory(
-        # About d! simplices a point inside the cloud, never more than the upper bound theorem allows.
+        # About d! simplices per inner point, never more than the upper bound theorem allows.
         min(float(n) * math.factorial(min(d, 20)), float(n) ** min((d + 1) // 2, 30))
         * (400 + 20 * d),
         f"The Delaunay triangulation of {n:,} points in {d} dimensions",
-        "Reduce the dimension, or use gabriel(X), which is inside it and needs no simplices.",
+        "Reduce the dimension, or use gabriel(X), a subgraph that needs no simplices.",
     )
     try:
-        found = Delaunay(points, qhull_options="QJ" if joggle else None)
+        triangulation = Delaunay(points, qhull_options="QJ" if joggle else None)
     except QhullError as error:
-        raise _flat(points) from error
-    if len(found.coplanar):
-        i, _, j = found.coplanar[0]
+        raise _coplanar_error(points) from error
+    if len(triangulation.coplanar):
+        i, _, j = triangulation.coplanar[0]
         raise InvalidValueError(
-            f"{len(found.coplanar)} point(s) of X cannot be told from others in a triangulation in "
-            f"double precision (the first at distance {np.linalg.norm(points[i] - points[j]):.1g} of "
-            "the extent of X); pass coplanar='joggle', or merge near-duplicates."
+            f"{len(triangulation.coplanar)} point(s) of X cannot be distinguished from others in a "
+            "triangulation in double precision (the first is at a distance of "
+            f"{np.linalg.norm(points[i] - points[j]):.1g} times the extent of X); pass "
+            "coplanar='joggle', or merge near-duplicates."
         )
-    return found.simplices
+    return triangulation.simplices
 
 
-def _flat(points: np.ndarray) -> ValueError:
+def _coplanar_error(points: np.ndarray) -> ValueError:
     n, d = points.shape
     return InvalidValueError(
-        f"X has no Delaunay triangulation: its {n} distinct points lie in a flat of fewer than "
-        f"{min(d, n - 1)} dimensions, or too near to one. Pass coplanar='joggle' to move them by a "
-        "tiny random amount, drop the dependent columns (sklearn.decomposition.PCA does), or use "
+        f"X has no Delaunay triangulation: its {n} distinct points lie in, or too close to, an affine "
+        f"subspace of fewer than {min(d, n - 1)} dimensions. Pass coplanar='joggle' to move them by a "
+        "tiny random amount, drop the dependent columns (e.g. with sklearn.decomposition.PCA), or use "
         "gabriel(X)."
     )
 
@@ -120,19 +125,19 @@ def _flat(points: np.ndarray) -> ValueError:
 def _simplex_edges(simplices: np.ndarray) -> np.ndarray:
     """Every edge of every simplex, once."""
     n = int(simplices.max()) + 1
-    found = np.empty(0, np.int64)
+    keys = np.empty(0, np.int64)
     for a, b in zip(*np.triu_indices(simplices.shape[1], 1), strict=True):
-        one, two = simplices[:, a].astype(np.int64), simplices[:, b]
-        # Merged pair by pair, so that memory stays near that of the edges themselves.
-        found = np.union1d(found, np.minimum(one, two) * n + np.maximum(one, two))
-    return np.stack(np.divmod(found, n), axis=1)
+        i, j = simplices[:, a].astype(np.int64), simplices[:, b]
+        # Merged corner pair by corner pair, so that memory stays close to that of the edges.
+        keys = np.union1d(keys, np.minimum(i, j) * n + np.maximum(i, j))
+    return np.stack(np.divmod(keys, n), axis=1)
 
 
 def _normalized(points: np.ndarray) -> np.ndarray:
-    """Points around 0 and of size 1: Qhull's tolerances are relative to the largest coordinate."""
-    lowest, highest = points.min(axis=0), points.max(axis=0)
-    moved = points - (lowest / 2 + highest / 2)
-    return normalize_magnitude(moved)[0]
+    """Centred points of unit size: Qhull's tolerances are relative to the largest coordinate."""
+    lower, upper = points.min(axis=0), points.max(axis=0)
+    centred = points - (lower / 2 + upper / 2)
+    return normalize_magnitude(centred)[0]
 
 
 def _lengths(points: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Compiled search for the edges of empty-region graphs in a distance matrix.
 
-The law of cosines gives p.q of `inside` from the three distances. Whole rows of the matrix are
-read in order, so that the compiler can use vector instructions.
+The law of cosines gives p.q of `inside` from the three distances. Rows of the matrix are read
+contiguously, so that the compiler can vectorise the loops.
 """
 
 # Kernels are typed by numba at their first call.
@@ -20,7 +20,7 @@ CHUNK = 512
 def blocks_sides(side_i, side_j, side, beta):
     """Whether the corner opposite the last side of a triangle lies in the region of that side."""
     a, b, d2 = side_i * side_i, side_j * side_j, side * side
-    # In this order nothing farther than d from an end can seem to block by rounding (beta <= 2).
+    # In this order, rounding cannot make a point farther than d from an end block (beta <= 2).
     dot = 0.5 * ((max(a, b) - d2) + min(a, b))
     return inside(a, b, d2, dot, beta)
 
@@ -30,10 +30,10 @@ def row_blocks(row_i, row_j, side, unit, beta):
     """Whether any point, given by its distances to i and j, lies in their region."""
     n = len(row_i)
     for first in range(0, n, CHUNK):
-        part_i, part_j = row_i[first : first + CHUNK], row_j[first : first + CHUNK]
+        chunk_i, chunk_j = row_i[first : first + CHUNK], row_j[first : first + CHUNK]
         n_blockers = 0
-        for w in range(len(part_i)):
-            n_blockers += blocks_sides(part_i[w] * unit, part_j[w] * unit, side, beta)
+        for w in range(len(chunk_i)):
+            n_blockers += blocks_sides(chunk_i[w] * unit, chunk_j[w] * unit, side, beta)
         if n_blockers:
             return True
     return False
@@ -44,21 +44,21 @@ def edges_of_rows(distances, unit, near, start, stop, beta):
     """Edges (i, j), i < j, of rows start ... stop - 1 and their lengths.
 
     ``near`` holds some neighbours of every row, which rule out most pairs; ``unit`` is a factor
-    that makes squares of distances safe.
+    that keeps squared distances in range.
     """
     n = len(distances)
-    kept = np.empty(n, np.int64)
+    is_candidate = np.empty(n, np.int64)
     pairs, lengths, n_edges = np.empty((1024, 2), np.int64), np.empty(1024), 0
     for i in range(start, stop):
         row = distances[i]
-        kept[:] = 1
+        is_candidate[:] = 1
         for c in range(near.shape[1]):
             w = near[i, c]
             side_i, other = row[w] * unit, distances[w]
             for j in range(n):
-                kept[j] &= not blocks_sides(side_i, other[j] * unit, row[j] * unit, beta)
+                is_candidate[j] &= not blocks_sides(side_i, other[j] * unit, row[j] * unit, beta)
         for j in range(i + 1, n):
-            if not kept[j] or row_blocks(row, distances[j], row[j] * unit, unit, beta):
+            if not is_candidate[j] or row_blocks(row, distances[j], row[j] * unit, unit, beta):
                 continue
             if n_edges == len(lengths):
                 pairs = np.concatenate((pairs, np.empty_like(pairs)))

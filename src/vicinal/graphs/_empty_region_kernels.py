@@ -2,12 +2,12 @@
 
 A pair (i, j) is an edge when no third point w lies in its open region. With p = w - i and q = w - j
 every region of the family is a condition on p.q, |p|^2 and |q|^2 (`inside`). The search goes from
-each point i down the k-d tree. A box is left out when one witness w lies in the regions of i and of
-every place in the box; a point that gets through is tried against the neighbours of both ends and
-last against the whole tree. The first two steps only save work: the last one decides.
+each point i down the k-d tree. A box is skipped if one witness w lies in the regions of i and every
+position in the box; the remaining points are tested against the neighbours of both ends and finally
+against the whole tree. The first two steps only save work; the last one decides.
 
-Differences of coordinates are the only numbers used, so rounding is relative to the distances and
-not to the position of the data. Bounds of boxes keep a margin for it.
+Only differences of coordinates are used, so rounding errors are relative to the distances and not to
+the position of the data. Bounds of boxes include a margin for rounding.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-# Witnesses that a point may gather during its search beyond its nearest neighbours.
-GATHERED = 16
-# Witnesses that are tried on all points of a leaf at once.
-HEAD = 12
+# Witnesses that a point may collect during its search, beyond its nearest neighbours.
+MAX_EXTRA_WITNESSES = 16
+# Witnesses that are tested on all points of a leaf at once.
+MAX_LEAF_WITNESSES = 12
 
 
 @jit
@@ -60,7 +60,7 @@ def square_gap(points, dims, i, j):
 
 @jit
 def box_distances(tree, dims, i, node):
-    """Squared distances from point i to the nearest and to the farthest place of a box."""
+    """Squared distances from point i to the nearest and to the farthest position in a box."""
     near = far = 0.0
     for c in range(len(dims) or tree.points.shape[1]):
         x = tree.points[i, c]
@@ -74,37 +74,40 @@ def box_distances(tree, dims, i, node):
 
 @jit
 def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
-    """Whether w lies in the regions of i and of every place in the box (no is always safe).
+    """Whether w lies in the regions of i and every position in the box (False is always safe).
 
-    Let u be a place of the box and m the least w.u, all seen from i. For 1 <= beta <= 2 the two balls
-    of the lune ask for beta m > a and (beta - 1) |u|^2 + (2 - beta) m > a. Regions grow with beta, so
-    2 stands for all larger values. Below 1 the blocked places form a cone behind w.
+    Let u be a position in the box and m the minimum of w.u, all relative to i. For 1 <= beta <= 2 the two
+    balls of the lune require beta m > a and (beta - 1) |u|^2 + (2 - beta) m > a. Regions grow with beta,
+    so 2 covers all larger values. Below 1 the blocked positions form a cone behind w.
     """
     points, lower, upper = tree.points, tree.lower, tree.upper
     slack = rounding * (a + far)
-    least = 0.0
+    min_product = 0.0
     away = 0.0
     for c in range(len(dims) or points.shape[1]):
         x = points[i, c]
         side = points[w, c] - x
         below, above = lower[node, c] - x, upper[node, c] - x
-        least += min(side * below, side * above)
+        min_product += min(side * below, side * above)
         if beta < 1.0:
             reach = max(side - below, above - side)
             away += reach * reach
     if beta < 1.0:
         tilt = np.sqrt((1.0 - beta) * (1.0 + beta))
-        return least - a > tilt * np.sqrt(a) * np.sqrt(away) + slack
+        return min_product - a > tilt * np.sqrt(a) * np.sqrt(away) + slack
     capped = min(beta, 2.0)
-    return capped * least - a > slack and (capped - 1.0) * near + (2.0 - capped) * least - a > slack
+    return (
+        capped * min_product - a > slack
+        and (capped - 1.0) * near + (2.0 - capped) * min_product - a > slack
+    )
 
 
 @jit
 def box_depth(tree, dims, i, j, node, beta):
-    """How deep a box can reach into the region of (i, j): negative where it can hold a blocker.
+    """How deep a box reaches into the region of (i, j): negative if it may contain a blocker.
 
-    The region is where |p|^2 < beta p.v holds from both ends (v leads to the other end). The least
-    of |p|^2 - beta p.v over a box is a sum of one term a coordinate.
+    In the region, |p|^2 < beta p.v holds from both ends (v points to the other end). The minimum of
+    |p|^2 - beta p.v over a box is a sum of one term per coordinate.
     """
     points, lower, upper = tree.points, tree.lower, tree.upper
     stretch = max(beta, 1.0)
@@ -123,7 +126,7 @@ def box_depth(tree, dims, i, j, node, beta):
 
 @jit
 def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
-    """A point in the region of (i, j), or -1; the boxes deepest in the region come first."""
+    """A point in the region of (i, j), or -1; boxes deepest in the region are visited first."""
     n_nodes = len(tree.bounds)
     limit = rounding * d2 * max(beta, 1.0) ** 2
     stack[0], size = 0, 1
@@ -132,13 +135,13 @@ def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
         node = stack[size]
         left = 2 * node + 1
         if left < n_nodes:
-            one = box_depth(tree, dims, i, j, left, beta)
-            two = box_depth(tree, dims, i, j, left + 1, beta)
-            first, second = (left, left + 1) if one <= two else (left + 1, left)
-            if max(one, two) <= limit:
+            left_depth = box_depth(tree, dims, i, j, left, beta)
+            right_depth = box_depth(tree, dims, i, j, left + 1, beta)
+            first, second = (left, left + 1) if left_depth <= right_depth else (left + 1, left)
+            if max(left_depth, right_depth) <= limit:
                 stack[size] = second
                 size += 1
-            if min(one, two) <= limit:
+            if min(left_depth, right_depth) <= limit:
                 stack[size] = first
                 size += 1
         else:
@@ -185,7 +188,7 @@ def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, roun
         if square[c] < closest and box_is_blocked(
             tree, dims, i, node, closest, farthest, witness[c], square[c], beta, rounding
         ):
-            # What one witness blocks lies together: ask the same one first next time.
+            # Points that one witness blocks are close together: test the same one first next time.
             witness[0], witness[c] = witness[c], witness[0]
             square[0], square[c] = square[c], square[0]
             return True
@@ -193,12 +196,12 @@ def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, roun
 
 
 @jit
-def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scratch, kept):
-    """Mark in ``kept`` which of the m points from ``first`` on no witness blocks; whether any is left.
+def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scratch, is_candidate):
+    """Mark in ``is_candidate`` the points first ... first + m - 1 that no witness blocks; whether any remain.
 
-    One witness is tried on all points at once, coordinate by coordinate, which the compiler turns
-    into vector instructions; each point's sums are still taken in the order of the coordinates.
-    Squared distances from i are left in ``scratch[0]``.
+    One witness is tested on all points at once, coordinate by coordinate, which the compiler
+    vectorises; the sums of each point are still in the order of the coordinates.
+    Squared distances from i are stored in ``scratch[0]``.
     """
     d2, away, dot = scratch[0], scratch[1], scratch[2]
     d2[:m] = 0.0
@@ -207,7 +210,7 @@ def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scrat
         for j in range(m):
             gap = x - column[j]
             d2[j] += gap * gap
-    kept[:m] = 1
+    is_candidate[:m] = 1
     for v in range(len(witness)):
         w, a = witness[v], square[v]
         away[:m] = 0.0
@@ -222,11 +225,11 @@ def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scrat
             if beta != 2.0:
                 for j in range(m):
                     dot[j] += p * (x - column[j])
-        n_kept = 0
+        n_candidates = 0
         for j in range(m):
-            kept[j] &= not inside(a, away[j], d2[j], dot[j], beta)
-            n_kept += kept[j]
-        if n_kept == 0:
+            is_candidate[j] &= not inside(a, away[j], d2[j], dot[j], beta)
+            n_candidates += is_candidate[j]
+        if n_candidates == 0:
             return False
     return True
 
@@ -250,14 +253,14 @@ def edges_from(tree, columns, dims, near, start, stop, beta):
     n_nodes, k = len(bounds), near.shape[1]
     rounding = 1e-15 * (points.shape[1] + 16)
     stack, other_stack = np.empty(128, np.int64), np.empty(128, np.int64)
-    witness, square = np.empty(k + GATHERED, np.int64), np.empty(k + GATHERED)
+    witness, square = np.empty(k + MAX_EXTRA_WITNESSES, np.int64), np.empty(k + MAX_EXTRA_WITNESSES)
     width = (
         bounds[0, 1]
         if n_nodes == 1
         else np.max(bounds[n_nodes // 2 :, 1] - bounds[n_nodes // 2 :, 0])
     )
     scratch, other_scratch = np.empty((3, width)), np.empty((3, width))
-    kept = np.empty(width, np.int64)
+    is_candidate = np.empty(width, np.int64)
     pairs, squares, n_edges = np.empty((1024, 2), np.int64), np.empty(1024), 0
     for i in range(start, stop):
         n_witnesses = k
@@ -274,24 +277,36 @@ def edges_from(tree, columns, dims, near, start, stop, beta):
                 continue
             left = 2 * node + 1
             if left < n_nodes:
-                one = box_distances(tree, dims, i, left)[0]
-                two = box_distances(tree, dims, i, left + 1)[0]
-                stack[size], stack[size + 1] = (left + 1, left) if one <= two else (left, left + 1)
+                left_gap = box_distances(tree, dims, i, left)[0]
+                right_gap = box_distances(tree, dims, i, left + 1)[0]
+                stack[size], stack[size + 1] = (
+                    (left + 1, left) if left_gap <= right_gap else (left, left + 1)
+                )
                 size += 2
                 continue
             first = max(bounds[node, 0], i + 1)
             m = bounds[node, 1] - first
-            head = min(n_witnesses, HEAD)
+            n_tested = min(n_witnesses, MAX_LEAF_WITNESSES)
             if not filter_leaf(
-                points, columns, dims, i, first, m, witness[:head], square, beta, scratch, kept
+                points,
+                columns,
+                dims,
+                i,
+                first,
+                m,
+                witness[:n_tested],
+                square,
+                beta,
+                scratch,
+                is_candidate,
             ):
                 continue
             for at in range(m):
-                if not kept[at]:
+                if not is_candidate[at]:
                     continue
                 j, d2 = first + at, scratch[0, at]
                 if any_blocks(
-                    points, dims, i, j, witness[head:n_witnesses], d2, beta
+                    points, dims, i, j, witness[n_tested:n_witnesses], d2, beta
                 ) or any_blocks(points, dims, i, j, near[j], d2, beta):
                     continue
                 w = find_blocker(

@@ -1,19 +1,19 @@
-"""Graphs of empty regions: `gabriel`, `relative_neighborhood` and `beta_skeleton`.
+"""Empty-region graphs: `gabriel`, `relative_neighborhood` and `beta_skeleton`.
 
 Two points are connected if no third point lies in the open region that they span. The regions grow
-with beta, so the edges become fewer: beta = 1 is the Gabriel graph, beta = 2 the relative
-neighbourhood graph. There is no scale to choose, and up to beta = 2 every graph holds a minimum
+with beta, so larger values give fewer edges: beta = 1 is the Gabriel graph, beta = 2 the relative
+neighbourhood graph. There is no scale to choose, and up to beta = 2 every graph contains a minimum
 spanning tree.
 
-Duplicates follow the definition to the letter unless they are to be merged. A duplicate of an end lies on
-the border of the region and never blocks. So duplicates are connected among themselves by edges of length
-0, and whoever is connected to one of them is connected to all.
+Unless they are merged, duplicates follow the definition: a duplicate of an end lies on the boundary of the
+region and never blocks. So duplicates are connected to each other by edges of length 0, and a neighbour of
+one of them is a neighbour of all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -32,26 +32,30 @@ from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import Metric, as_metric
 
-# Above this dimension boxes rule out little; leaves are large, neighbours come by matrix products.
-TREE_DIMENSION = 8
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, DuplicateMode, MetricLike, NJobs
+    from vicinal.neighbors._kdtree_kernels import KDTree
+
+# Above this dimension boxes prune little: leaves are large, and neighbours come from matrix products.
+MAX_TREE_DIMENSION = 8
 N_WITNESSES = 32
-LARGEST_BETA = 1e9
+MAX_BETA = 1e9
 POINTS_PER_TASK, ROWS_PER_TASK = 256, 32
-# Pairs and lengths, in parts and in one piece, or in one piece and as rows of a graph.
+# Pairs and lengths, per block and concatenated, or concatenated and as rows of a graph.
 BYTES_PER_EDGE = 90.0
-# Points whose neighbours are looked for at once.
-QUERIES = 1024
+# Points whose neighbours are searched at once.
+QUERIES_PER_BATCH = 1024
 
 Edges = tuple[np.ndarray, np.ndarray]
 
 
 @checked
 def gabriel(
-    X: Any,
+    X: ArrayLike,
     *,
-    metric: str = "euclidean",
-    duplicates: str = "keep",
-    n_jobs: int | None = -1,
+    metric: MetricLike = "euclidean",
+    duplicates: DuplicateMode = "keep",
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """Gabriel graph: i ~ j if no other point lies inside the ball with the segment i j as diameter.
@@ -61,16 +65,16 @@ def gabriel(
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points, or distances of all pairs with ``metric="precomputed"``.
-    metric : str, default="euclidean"
-        "euclidean", "precomputed", or any metric of scikit-learn. All but "euclidean" work on the
-        matrix of all distances, where "inside the ball" reads d(i, w)^2 + d(j, w)^2 < d(i, j)^2.
+        Points, or a distance matrix with ``metric="precomputed"``.
+    metric : str or callable, default="euclidean"
+        "euclidean", "precomputed", or any metric of scikit-learn. All but "euclidean" use the
+        distance matrix, where "inside the ball" means d(i, w)^2 + d(j, w)^2 < d(i, j)^2.
     duplicates : {"keep", "merge"}, default="keep"
-        "keep" takes every row for a point, as the definition says: duplicates are connected with each
-        other, at length 0, and share their other neighbours. With many duplicates these are very many edges.
-        "merge" takes equal rows for one point and connects each of them with one row of every neighbouring
-        point, and with the next one of its duplicates: a sparse part of the same graph, with the same
-        components and the same shortest paths. Rows of distances are never merged.
+        "keep" treats every row as a point, as in the definition: duplicates are connected to each
+        other at length 0 and have the same other neighbours. Many duplicates give very many edges.
+        "merge" treats equal rows as one point and connects each of them to one row of every
+        neighbouring point and to its next duplicate: a sparse subgraph with the same components and
+        the same shortest paths. Rows of a distance matrix are never merged.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -94,23 +98,33 @@ def gabriel(
 
 @checked
 def relative_neighborhood(
-    X: Any,
+    X: ArrayLike,
     *,
-    metric: str = "euclidean",
-    duplicates: str = "keep",
-    n_jobs: int | None = -1,
+    metric: MetricLike = "euclidean",
+    duplicates: DuplicateMode = "keep",
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
-    """Relative neighbourhood graph: i ~ j if no other point is nearer to both than they are apart.
+    """Relative neighbourhood graph: i ~ j if no other point is closer to both than they are to each other.
 
     Parameters
     ----------
-    X, metric, duplicates, n_jobs, verbose :
-        As for `gabriel`.
+    X : array of shape (n, n_features)
+        Points, or a distance matrix with ``metric="precomputed"``.
+    metric : str or callable, default="euclidean"
+        "euclidean", "precomputed", or any metric of scikit-learn; all but "euclidean" use the
+        distance matrix, see `gabriel`.
+    duplicates : {"keep", "merge"}, default="keep"
+        "keep" treats every row as a point; "merge" connects equal rows sparsely, see `gabriel`.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
     Graph
+        Lengths are the distances.
 
     Examples
     --------
@@ -126,32 +140,40 @@ def relative_neighborhood(
 
 @checked
 def beta_skeleton(
-    X: Any,
+    X: ArrayLike,
     beta: float,
     *,
-    metric: str = "euclidean",
-    duplicates: str = "keep",
-    n_jobs: int | None = -1,
+    metric: MetricLike = "euclidean",
+    duplicates: DuplicateMode = "keep",
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
-    """Beta-skeleton: i ~ j if the region that beta gives them holds no other point.
+    """Beta-skeleton: i ~ j if the region that beta defines contains no other point.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points, or distances of all pairs with ``metric="precomputed"``.
+        Points, or a distance matrix with ``metric="precomputed"``.
     beta : float
-        For beta >= 1 the region is the lune common to two balls of radius beta d / 2, centred on
-        the line through i and j, each of them touching one end. For 0 < beta < 1 it is the part
-        common to all balls of radius d / (2 beta) through both ends: the places that see i and j at
-        an angle above pi - arcsin(beta). The larger beta, the fewer edges; near 0 almost all pairs
-        are edges.
-    metric, duplicates, n_jobs, verbose :
-        As for `gabriel`.
+        For beta >= 1 the region is the lune, the intersection of two balls of radius beta d / 2
+        centred on the line through i and j, each touching one end. For 0 < beta < 1 it is the
+        intersection of all balls of radius d / (2 beta) through both ends: the positions from which i
+        and j appear at an angle above pi - arcsin(beta). Larger beta gives fewer edges; near 0 almost
+        all pairs are edges.
+    metric : str or callable, default="euclidean"
+        "euclidean", "precomputed", or any metric of scikit-learn; all but "euclidean" use the
+        distance matrix, see `gabriel`.
+    duplicates : {"keep", "merge"}, default="keep"
+        "keep" treats every row as a point; "merge" connects equal rows sparsely, see `gabriel`.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
     Graph
+        Lengths are the distances.
 
     Examples
     --------
@@ -164,7 +186,7 @@ def beta_skeleton(
         beta,
         "beta",
         low=0.0,
-        high=LARGEST_BETA,
+        high=MAX_BETA,
         open_low=True,
         remedy="1 is the Gabriel graph, 2 the relative neighbourhood graph.",
     )
@@ -172,14 +194,19 @@ def beta_skeleton(
 
 
 def _graph(
-    X: Any, beta: float, metric: str, duplicates: str, n_jobs: int | None, progress: str | None
+    X: ArrayLike,
+    beta: float,
+    metric: MetricLike,
+    duplicates: DuplicateMode,
+    n_jobs: NJobs,
+    progress: str | None,
 ) -> Graph:
     check_choice(duplicates, "duplicates", DUPLICATE_MODES)
     measure = as_metric(metric)
     if measure.is_precomputed:
         return _graph_of_rows(_check_dense(X), beta, measure, n_jobs, progress)
     points = check_points(X)
-    # Rows whose squared distance would vanish are equal here.
+    # Rows whose squared distance underflows count as equal.
     scaled = Points(points, measure, n_jobs).X if measure.is_euclidean else points
     rows = find_duplicates(scaled)
     distinct = _graph_of_rows(points[rows.representative], beta, measure, n_jobs, progress)
@@ -209,11 +236,11 @@ def point_edges(
 
     prepared = Points(points, "euclidean", n_jobs)
     n, d = points.shape
-    leaf_size = 16 if d <= 4 else 64 if d <= TREE_DIMENSION else 256
+    leaf_size = 16 if d <= 4 else 64 if d <= MAX_TREE_DIMENSION else 256
     tree = build_kdtree(prepared.X, leaf_size, n_jobs)
     near = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1), n_jobs)
     columns = np.ascontiguousarray(tree.points.T)
-    # A kernel of its own is worth compiling in the plane and in space only.
+    # A specialised kernel is worth compiling only in two and three dimensions.
     dims = (0,) * d if d in (2, 3) else ()
     edges, squares = _in_blocks(
         lambda span: edges_from(tree, columns, dims, near, *span, beta),
@@ -237,38 +264,38 @@ def matrix_edges(
 
     def search(span: tuple[int, int]) -> Edges:
         rows = slice(*span)
-        # The row itself is among them; it blocks nothing.
+        # The row itself is among them, but blocks nothing.
         near[rows] = np.argpartition(distances[rows], near.shape[1] - 1)[:, : near.shape[1]]
         return edges_of_rows(distances, factor, near, *span, beta)
 
     return _in_blocks(search, n, ROWS_PER_TASK, n_jobs, progress)
 
 
-def _check_dense(X: Any) -> np.ndarray:
+def _check_dense(X: ArrayLike) -> np.ndarray:
     matrix = check_distances(X)
     if sparse.issparse(matrix):
         raise InvalidTypeError(
-            "X is a sparse matrix, but an empty region can only be told from the distances of all "
-            "pairs; pass a dense matrix, or the points themselves."
+            "X is a sparse matrix, but empty-region graphs need the distances of all pairs; "
+            "pass a dense matrix or the points."
         )
     return matrix
 
 
-def _neighbors(tree: Any, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-    """The k nearest others of every point, as tree positions."""
+def _neighbors(tree: KDTree, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
+    """The k nearest neighbours of every point, as tree positions."""
     from vicinal.neighbors import _brute as brute
     from vicinal.neighbors._kdtree import nearest_in_tree_order
 
     n, d = X.shape
     near = np.empty((n, k), np.int32 if n < 2**31 else np.int64)
-    if k and d <= TREE_DIMENSION:
+    if k and d <= MAX_TREE_DIMENSION:
         nearest_in_tree_order(tree, near, np.empty((n, k)), n_jobs=n_jobs)
     elif k:
         position = np.argsort(tree.order)
-        for a, b in blocks(n, QUERIES):
-            found = brute.nearest_to(X, X[tree.order[a:b]], k + 1, n_jobs=n_jobs)
+        for a, b in blocks(n, QUERIES_PER_BATCH):
+            indices, _ = brute.nearest_to(X, X[tree.order[a:b]], k + 1, n_jobs=n_jobs)
             # The first is the point itself.
-            near[a:b] = position[found[0][:, 1:]]
+            near[a:b] = position[indices[:, 1:]]
     return near
 
 
@@ -279,21 +306,21 @@ def _in_blocks(
     n_jobs: int | None,
     progress: str | None,
 ) -> Edges:
-    """Edges of all rows from a search a block; the block in the middle foretells the memory of all.
+    """Edges of all rows, one search per block; the middle block predicts the memory of all.
 
-    Each row has its edges to later rows, so the first block may have many more than most, the last none.
+    Rows store edges to later rows only, so the first block may have many more than most, the last none.
     """
     spans = blocks(n, size)
     middle = (len(spans) - 1) // 2
     first, last = spans.pop(middle)
-    foretold = search((first, last))
-    n_edges = len(foretold[1]) * n // (last - first)
+    sample = search((first, last))
+    n_edges = len(sample[1]) * n // (last - first)
     require_memory(
         BYTES_PER_EDGE * n_edges,
         f"The graph of {n:,} points with about {n_edges:,} edges",
-        "In high dimension nearly all pairs have an empty region: reduce the dimension first, take "
-        "fewer points or a larger beta, or knn(X).",
+        "In high dimensions nearly all pairs have an empty region: reduce the dimension, or use fewer "
+        "points, a larger beta, or knn(X).",
     )
-    parts = map_threads(search, spans, n_jobs, progress=progress)
-    parts.insert(middle, foretold)
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    results = map_threads(search, spans, n_jobs, progress=progress)
+    results.insert(middle, sample)
+    return np.concatenate([r[0] for r in results]), np.concatenate([r[1] for r in results])

@@ -3,15 +3,15 @@
 The contract
 ------------
 - **Missing entry**: no edge. Nothing else means "no edge".
-- **Explicit zero**: an edge. Length 0 joins duplicates; strength 0 is an edge that carries nothing.
+- **Explicit zero**: an edge. Length 0 connects duplicates; strength 0 is an edge without weight.
 - **Asymmetry**: an undirected graph stores each edge in both directions with the same length and
-  strength, bit for bit. Anything else is refused; pass ``directed=True``, then `Graph.symmetrize`.
-- **Duplicates**: entries of one pair of nodes become one edge, with the shortest length and the
-  largest strength among them.
-- **Self-loops**: refused by the constructors; conversions from other formats drop the diagonal.
+  strength, bit for bit. Anything else raises an error; pass ``directed=True``, then `Graph.symmetrize`.
+- **Duplicates**: repeated entries of a pair of nodes become one edge, with the shortest length and
+  the largest strength.
+- **Self-loops**: rejected by the constructors; conversions from other formats drop the diagonal.
 - **Values**: lengths are finite and >= 0, strengths are in [0, 1]; both are float64.
-- **Indices**: int32 while nodes and entries fit, else int64; sorted within a row.
-- **Change**: none. Every array is read-only, every operation returns a new graph.
+- **Indices**: int32 if nodes and entries fit, otherwise int64; sorted within a row.
+- **Immutability**: every array is read-only, every operation returns a new graph.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
 from vicinal.neighbors._kept_search import KeptSearch
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, MetricLike
+    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike
 
 
 class Graph:
@@ -51,41 +51,55 @@ class Graph:
 
     Parameters
     ----------
-    indptr, indices : array of int
-        Row pointers and neighbours (CSR). An undirected graph has each edge twice.
-    lengths : array of float
+    indptr : array of int of shape (n_nodes + 1,)
+        Row pointers (CSR).
+    indices : array of int of shape (n_entries,)
+        Neighbours (CSR). An undirected graph stores each edge twice.
+    lengths : array of float of shape (n_entries,)
         Length of each entry, finite and >= 0.
-    strengths : array of float, optional
+    strengths : array of float of shape (n_entries,), optional
         Strength of each entry, in [0, 1]; 1 everywhere by default.
     directed : bool, default=False
-        Whether an entry (i, j) says nothing about (j, i).
+        Whether edges have a direction.
     points : array, optional
         The points, or with ``metric="precomputed"`` the distances, that the graph was built on.
-        `connect` measures with them. They are referred to, not copied.
-    metric : str, default="euclidean"
-        How ``points`` are measured.
+        `connect` computes lengths from them. They are referenced, not copied.
+    metric : str or callable, default="euclidean"
+        Metric of ``points``.
 
     Attributes
     ----------
     n_nodes : int
+        Number of nodes.
     n_edges : int
-        Number of edges; an undirected one counts once.
-    indptr, indices, lengths, strengths : ndarray
-        The read-only CSR arrays.
+        Number of edges; an undirected edge counts once.
+    indptr : ndarray of int
+        Row pointers; like all arrays read-only.
+    indices : ndarray of int
+        Neighbours of each node, ascending.
+    lengths : ndarray
+        Length of each entry.
+    strengths : ndarray
+        Strength of each entry.
     directed : bool
-    points, metric :
-        As given.
+        Whether edges have a direction.
+    points : ndarray, csr_array or None
+        The points or distances, as given.
+    metric : str or callable
+        The metric, as given.
     degrees : ndarray of int
         Number of neighbours of each node (successors, in a directed graph).
     components : ndarray of int
-        Component of each node, weakly connected in a directed graph; numbered by their first nodes.
-    n_components, n_isolates : int
-        Number of components, and of nodes without any edge.
+        Component of each node (weakly connected, in a directed graph), numbered by their first nodes.
+    n_components : int
+        Number of components.
+    n_isolates : int
+        Number of nodes without edges.
     strengths_are_affinities : bool
-        Whether the strengths are affinities already, so that lengths do not weaken them further.
+        Whether the strengths already are affinities, so that lengths do not reduce them further.
     metadata : mapping
-        What the builder has to say about this graph, read-only: ``"sigma"`` of `contextual`, ``"codes"``
-        of `l1` and `structure_aware_l1`.
+        Read-only values set by the builder: ``"sigma"`` by `contextual`, ``"codes"`` by `l1` and
+        `structure_aware_l1`.
 
     Examples
     --------
@@ -123,7 +137,7 @@ class Graph:
     lengths: np.ndarray
     strengths: np.ndarray
     directed: bool
-    points: Any
+    points: np.ndarray | sparse.csr_array | None
     metric: MetricLike
     strengths_are_affinities: bool
     metadata: Mapping[str, Any]
@@ -139,7 +153,7 @@ class Graph:
         strengths: ArrayLike | None = None,
         *,
         directed: bool = False,
-        points: Any = None,
+        points: MatrixLike | None = None,
         metric: MetricLike = "euclidean",
     ) -> None:
         indptr, indices = check_structure(indptr, indices)
@@ -162,10 +176,10 @@ class Graph:
         strengths: ArrayLike | None = None,
         *,
         directed: bool = False,
-        points: Any = None,
+        points: MatrixLike | None = None,
         metric: MetricLike = "euclidean",
     ) -> Graph:
-        """Graph of a list of edges.
+        """Build a graph from a list of edges.
 
         Parameters
         ----------
@@ -173,10 +187,21 @@ class Graph:
             Number of nodes.
         edges : array of int of shape (m, 2)
             Pairs of nodes. An undirected edge may be given in either direction, or in both.
-        lengths, strengths : array of float of shape (m,)
-            As for `Graph`, one value a pair.
-        directed, points, metric :
-            As for `Graph`.
+        lengths : array of float of shape (m,)
+            Length of each edge, finite and >= 0.
+        strengths : array of float of shape (m,), optional
+            Strength of each edge, in [0, 1]; 1 everywhere by default.
+        directed : bool, default=False
+            Whether edges have a direction.
+        points : array, optional
+            Points, or distances if ``metric="precomputed"``, that the graph is built on.
+        metric : str or callable, default="euclidean"
+            Metric of ``points``.
+
+        Returns
+        -------
+        Graph
+            Repeated edges are merged.
 
         Examples
         --------
@@ -201,12 +226,12 @@ class Graph:
         cls,
         entries: Entries,
         directed: bool,
-        points: Any = None,
+        points: MatrixLike | None = None,
         metric: MetricLike = "euclidean",
         metadata: Mapping[str, Any] | None = None,
         strengths_are_affinities: bool = False,
     ) -> Graph:
-        """Graph of entries that are known to keep the contract; takes the arrays over."""
+        """Graph of entries that are known to be valid; takes ownership of the arrays."""
         graph = object.__new__(cls)
         graph._fill(entries, directed, points, metric, metadata, strengths_are_affinities)
         return graph
@@ -215,7 +240,7 @@ class Graph:
         self,
         entries: Entries,
         directed: bool,
-        points: Any,
+        points: MatrixLike | None,
         metric: MetricLike,
         metadata: Mapping[str, Any] | None = None,
         strengths_are_affinities: bool = False,
@@ -239,12 +264,10 @@ class Graph:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(
-            f"a Graph cannot be changed, so {name!r} cannot be set; build a new one."
-        )
+        raise AttributeError(f"a Graph is immutable, so {name!r} cannot be set; build a new one.")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Graph cannot be changed, so {name!r} cannot be deleted.")
+        raise AttributeError(f"a Graph is immutable, so {name!r} cannot be deleted.")
 
     def __copy__(self) -> Graph:
         return self
@@ -253,8 +276,8 @@ class Graph:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        origin = self.points, self.metric, dict(self.metadata), self.strengths_are_affinities
-        return Graph._trusted, (self._csr, self.directed, *origin)
+        options = self.points, self.metric, dict(self.metadata), self.strengths_are_affinities
+        return Graph._trusted, (self._csr, self.directed, *options)
 
     @property
     def _csr(self) -> Entries:
@@ -276,7 +299,7 @@ class Graph:
     def components(self) -> np.ndarray:
         labels = self._components
         if labels is None:
-            # csgraph takes a stored zero for a missing edge, so it is not shown the lengths.
+            # csgraph interprets stored zeros as missing edges, so it does not get the lengths.
             ones = np.ones(len(self.indices))
             pattern = sparse.csr_array((ones, self.indices, self.indptr), shape=(self.n_nodes,) * 2)
             labels = read_only(connected_components(pattern, connection="weak")[1])
@@ -289,18 +312,24 @@ class Graph:
 
     @property
     def n_isolates(self) -> int:
-        touched = self.degrees > 0
+        has_edge = self.degrees > 0
         if self.directed:
-            touched[self.indices] = True
-        return self.n_nodes - int(np.count_nonzero(touched))
+            has_edge[self.indices] = True
+        return self.n_nodes - int(np.count_nonzero(has_edge))
 
     def edges(self) -> np.ndarray:
-        """Edges as an (m, 2) array in lexicographic order; of an undirected edge only i < j."""
+        """List the edges in lexicographic order.
+
+        Returns
+        -------
+        ndarray of int of shape (n_edges, 2)
+            Pairs (i, j), with i < j in an undirected graph.
+        """
         rows = rows_of(self.indptr, self.indices.dtype.type)
         pairs = np.column_stack([rows, self.indices]).astype(np.int64, copy=False)
         return pairs if self.directed else pairs[pairs[:, 0] < pairs[:, 1]]
 
-    # One function each; the files are named after what they do.
+    # Defined in modules named after their purpose.
     __or__ = algebra.union
     __and__ = algebra.intersection
     __le__ = algebra.is_within

@@ -1,4 +1,4 @@
-"""Neighbourhood graphs: `knn`, `epsilon_ball`, and the complete graph with or without weights."""
+"""Neighbourhood graphs: `knn`, `epsilon_ball`, and complete graphs with or without weights."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ from vicinal.neighbors.search import check_neighbors
 
 if TYPE_CHECKING:
     from vicinal._core.types import (
+        DuplicateMode,
         MatrixLike,
         MetricLike,
+        NeighborArrays,
         NJobs,
         RandomStateLike,
         ScaleLike,
@@ -36,14 +38,14 @@ if TYPE_CHECKING:
     )
 
 ENTRIES_PER_TASK = 1 << 20
-# Lists as found and as sorted, and up to two entries of the graph.
+# Neighbour lists before and after sorting, and up to two entries of the graph.
 BYTES_PER_NEIGHBOR = 72.0
-REMEDY = "A point has one neighbour less than there are points: ask for fewer, or use complete(X)."
+REMEDY = "A point has at most n - 1 neighbours: use fewer, or complete(X)."
 
 
 @checked
 def knn(
-    X: Any,
+    X: MatrixLike | NeighborArrays | NeighborSearch,
     n_neighbors: int = 10,
     *,
     mutual: bool = False,
@@ -51,40 +53,39 @@ def knn(
     metric: MetricLike = "euclidean",
     method: SearchMethod = "auto",
     recall: float = 0.99,
-    duplicates: str = "merge",
+    duplicates: DuplicateMode = "merge",
     random_state: RandomStateLike = None,
     n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
-    """Graph of the k nearest neighbours: i ~ j if j is one of the k nearest of i, or i of j.
+    """Graph of k nearest neighbours: i ~ j if j is among the k nearest of i, or i among those of j.
 
     Parameters
     ----------
     X : array of shape (n, n_features), pair (indices, distances) or NeighborSearch
-        Points, also sparse ones if the metric is Euclidean or cosine; distances of all pairs with
-        ``metric="precomputed"``; ready neighbour lists, nearest
-        first; or a search, whose own settings then hold. Only a graph of points or of distances
-        can `connect` without being given them.
+        Points (may be sparse if the metric is Euclidean or cosine); a distance matrix with
+        ``metric="precomputed"``; precomputed neighbour lists, nearest first; or a search, whose own
+        settings are used. Graphs of neighbour lists or searches do not store the points, so
+        `Graph.connect` needs them as an argument.
     n_neighbors : int, default=10
-        Number of neighbours, the point itself not counted. Of two at the same distance the one
-        with the smaller number is nearer.
+        Number of neighbours, not counting the point itself. Ties are broken by the smaller index.
     mutual : bool, default=False
-        Connect two points only if each is among the k nearest of the other.
+        Connect two points only if each is among the k nearest neighbours of the other.
     directed : bool, default=False
-        Keep the direction, from each point to its k nearest.
-    metric : str, default="euclidean"
+        Return a directed graph, with edges from each point to its k nearest neighbours.
+    metric : str or callable, default="euclidean"
         "euclidean", "manhattan", "cosine", any metric of scikit-learn, or "precomputed".
     method : {"auto", "exact", "approximate"}, default="auto"
-        How to search, as for `NeighborSearch`.
+        Search method, see `vicinal.neighbors.NeighborSearch`.
     recall : float, default=0.99
-        Share of true neighbours that an approximate search has to find.
+        Fraction of true neighbours that an approximate search has to find.
     duplicates : {"merge", "keep"}, default="merge"
-        What to do where a row has nothing but duplicates among its neighbours, so that it would be cut off
-        from all other points. "merge" then counts distinct points: each row is connected with one row
-        of the k nearest distinct points, equal rows with different ones in turn, and with k of its
-        duplicates. "keep" counts rows, as everywhere else. Directed graphs, ready lists, searches and
-        matrices of distances always count rows.
-    random_state : int, Generator or None
+        Treatment of duplicates if all neighbours of some row are duplicates of it, which would cut it
+        off from all other points. "merge" then counts distinct points: each row is connected to one
+        row of each of the k nearest distinct points, different ones for equal rows, and to k of its
+        duplicates. "keep" counts rows. Directed graphs, neighbour lists, searches and distance
+        matrices always count rows.
+    random_state : int, Generator, RandomState or None, default=None
         Seed of an approximate search.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
@@ -94,6 +95,7 @@ def knn(
     Returns
     -------
     Graph
+        Lengths are the distances.
 
     Examples
     --------
@@ -108,17 +110,20 @@ def knn(
     """
     check_not_mutual_and_directed(mutual, directed)
     check_choice(duplicates, "duplicates", DUPLICATE_MODES)
-    kind: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
     if isinstance(X, tuple):
         if len(X) != 2:
             raise InvalidValueError(
-                f"X is a tuple of {len(X)}, but a pair (indices, distances) is needed."
+                f"X is a tuple of length {len(X)}, but a pair (indices, distances) is needed."
             )
-        return Graph.from_kneighbors(*X, n_neighbors, metric=metric, **kind)
-    points = None
-    if not isinstance(X, NeighborSearch):
+        indices, distances = X
+        return Graph.from_kneighbors(indices, distances, n_neighbors, metric=metric, **options)
+    points: MatrixLike | None = None
+    if isinstance(X, NeighborSearch):
+        search = X
+    else:
         points = X
-        X = NeighborSearch(
+        search = NeighborSearch(
             X,
             metric=metric,
             method=method,
@@ -127,23 +132,26 @@ def knn(
             n_jobs=n_jobs,
             verbose=verbose,
         )
-    n_neighbors = check_neighbors(n_neighbors, X.n_points, REMEDY)
+    n_neighbors = check_neighbors(n_neighbors, search.n_points, REMEDY)
     require_memory(
-        BYTES_PER_NEIGHBOR * X.n_points * n_neighbors,
-        f"The graph of n_neighbors={n_neighbors} neighbours of {X.n_points:,} points",
-        "Ask for fewer neighbours.",
+        BYTES_PER_NEIGHBOR * search.n_points * n_neighbors,
+        f"The graph of n_neighbors={n_neighbors} neighbours of {search.n_points:,} points",
+        "Use fewer neighbours.",
     )
-    graph = Graph.from_kneighbors(*X.nearest(n_neighbors), points=points, metric=X.metric, **kind)
-    mergeable = points is not None and not as_metric(metric).is_precomputed and not directed
-    if duplicates == "keep" or not mergeable or not _has_cut_off_rows(graph):
+    graph = Graph.from_kneighbors(
+        *search.nearest(n_neighbors), points=points, metric=search.metric, **options
+    )
+    if points is None or directed or as_metric(metric).is_precomputed or duplicates == "keep":
         return graph
-    table = _checked_table(points)
-    rows = find_duplicates(table)
+    if not _has_isolated_duplicates(graph):
+        return graph
+    checked_points = _check_dense_or_sparse(points)
+    rows = find_duplicates(checked_points)
     n_distinct = len(rows.representative)
-    if n_distinct in (1, table.shape[0]):
+    if n_distinct in (1, checked_points.shape[0]):
         return graph
-    between = knn(
-        table[rows.representative],
+    distinct = knn(
+        checked_points[rows.representative],
         min(n_neighbors, n_distinct - 1),
         metric=metric,
         method=method,
@@ -151,17 +159,17 @@ def knn(
         duplicates="keep",
         random_state=random_state,
         verbose=verbose,
-        **kind,
+        **options,
     )
-    return merge_duplicates(between, rows, points, max(1, n_neighbors // 2))
+    return merge_duplicates(distinct, rows, points, max(1, n_neighbors // 2))
 
 
-def _checked_table(X: Any) -> Any:
+def _check_dense_or_sparse(X: MatrixLike) -> np.ndarray | sparse.csr_array:
     return check_sparse_points(X) if sparse.issparse(X) else check_points(X, dtype=None)
 
 
-def _has_cut_off_rows(graph: Graph) -> bool:
-    """Whether all neighbours of some row are at the distance 0."""
+def _has_isolated_duplicates(graph: Graph) -> bool:
+    """Whether all neighbours of some row are at distance 0."""
     connected = graph.degrees > 0
     longest = np.maximum.reduceat(graph.lengths, graph.indptr[:-1][connected])
     return bool((longest == 0).any())
@@ -169,31 +177,37 @@ def _has_cut_off_rows(graph: Graph) -> bool:
 
 @checked
 def epsilon_ball(
-    X: Any,
+    X: MatrixLike | NeighborSearch,
     radius: float,
     *,
     metric: MetricLike = "euclidean",
-    duplicates: str = "keep",
+    duplicates: DuplicateMode = "keep",
     n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
-    """Graph of all pairs at a distance of at most ``radius``.
+    """Graph of all pairs within a distance of at most ``radius``.
 
     Parameters
     ----------
     X : array of shape (n, n_features) or NeighborSearch
-        Points; distances of all pairs with ``metric="precomputed"``; or a search, whose own
-        settings then hold.
+        Points; a distance matrix with ``metric="precomputed"``; or a search, whose own settings are
+        used.
     radius : float
-        Largest distance of an edge, > 0. The quantiles of ``knn(X).lengths`` are a guide.
+        Largest length of an edge, > 0. The quantiles of ``knn(X).lengths`` are a guide.
+    metric : str or callable, default="euclidean"
+        "euclidean", "manhattan", "cosine", any metric of scikit-learn, or "precomputed".
     duplicates : {"keep", "merge"}, default="keep"
-        As for `gabriel`. Searches and matrices of distances always keep duplicates.
-    metric, n_jobs, verbose :
-        As for `knn`.
+        "keep" treats every row as a point. "merge" treats equal rows as one point and connects them
+        sparsely, see `gabriel`. Searches and distance matrices always keep duplicates.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
     Graph
+        Lengths are the distances.
 
     Examples
     --------
@@ -203,39 +217,38 @@ def epsilon_ball(
            [1, 2]])
     """
     radius = check_real(
-        radius, "radius", low=0, open_low=True, remedy="Lengths of knn(X) show what is usual."
+        radius, "radius", low=0, open_low=True, remedy="knn(X).lengths shows typical distances."
     )
     if isinstance(X, tuple):
         raise InvalidTypeError(
-            "X is a pair (indices, distances), but lists of a fixed length need not reach as far "
-            "as the radius; pass the points or a NeighborSearch."
+            "X is a pair (indices, distances), but neighbour lists of fixed length may not reach the "
+            "radius; pass the points or a NeighborSearch."
         )
     check_choice(duplicates, "duplicates", DUPLICATE_MODES)
-    points = None
-    if not isinstance(X, NeighborSearch):
-        points = X
-        if not as_metric(metric).is_precomputed:
-            table = _checked_table(X)
-            # Only these metrics give all duplicates bit-identical distances, so that one stands for all.
-            exact = as_metric(metric).is_minkowski
-            rows = find_duplicates(table) if duplicates == "merge" else None
-            if rows is None and exact and not sparse.issparse(table):
-                rows = many_duplicates(table)
-            if rows is not None:
-                search = NeighborSearch(
-                    table[rows.representative], metric=metric, n_jobs=n_jobs, verbose=verbose
-                )
-                return with_duplicates(_ball(search, radius, None), rows, points, duplicates)
-        X = NeighborSearch(X, metric=metric, n_jobs=n_jobs, verbose=verbose)
-    return _ball(X, radius, points)
+    if isinstance(X, NeighborSearch):
+        return _ball(X, radius, None)
+    measure = as_metric(metric)
+    if not measure.is_precomputed:
+        points = _check_dense_or_sparse(X)
+        rows = find_duplicates(points) if duplicates == "merge" else None
+        # Only these metrics give duplicates bit-identical distances, so that one can represent all.
+        if rows is None and measure.is_minkowski and not sparse.issparse(points):
+            rows = many_duplicates(points)
+        if rows is not None:
+            search = NeighborSearch(
+                points[rows.representative], metric=metric, n_jobs=n_jobs, verbose=verbose
+            )
+            return with_duplicates(_ball(search, radius, None), rows, X, duplicates)
+    search = NeighborSearch(X, metric=metric, n_jobs=n_jobs, verbose=verbose)
+    return _ball(search, radius, X)
 
 
-def _ball(search: NeighborSearch, radius: float, points: Any) -> Graph:
-    """All pairs within the radius of a search."""
+def _ball(search: NeighborSearch, radius: float, points: MatrixLike | None) -> Graph:
+    """Graph of all pairs of a search within the radius."""
     indptr, indices, lengths = search.within(radius)
-    # Here and not in the graph, so that the lists are gone before there are strengths.
+    # Converted here so that the wider indices are freed before the strengths are allocated.
     indices = indices.astype(index_dtype(search.n_points, len(indices)), copy=False)
-    # Products of matrices may round d(i, j) and d(j, i) differently, one of them over the radius.
+    # Matrix products may round d(i, j) and d(j, i) differently, one of them beyond the radius.
     asymmetric = not is_symmetric(indptr, indices, lengths)
     entries = Entries(indptr, indices, lengths, np.ones(len(lengths)))
     graph = Graph._trusted(entries, asymmetric, points, search.metric)
@@ -249,13 +262,16 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points, or distances of all pairs with ``metric="precomputed"``.
-    metric, n_jobs :
-        As for `knn`.
+        Points, or a distance matrix with ``metric="precomputed"``.
+    metric : str or callable, default="euclidean"
+        "euclidean", "manhattan", "cosine", any metric of scikit-learn, or "precomputed".
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
     Graph
+        Lengths are the distances, strengths are 1.
 
     Examples
     --------
@@ -270,17 +286,17 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
     points = _check_all_pairs(X, measure, bytes_per_pair=20 if in_blocks else 34)
     n = len(points)
     n_entries = n * (n - 1)
-    rows_at = measure.distance_rows(points, n_jobs)
+    distance_rows = measure.distance_rows(points, n_jobs)
     indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
     lengths = np.empty(n_entries)
 
     def fill(span: tuple[int, int]) -> None:
-        own = np.arange(*span)
-        other = np.ones((len(own), n), dtype=bool)
-        other[np.arange(len(own)), own] = False
+        rows = np.arange(*span)
+        off_diagonal = np.ones((len(rows), n), dtype=bool)
+        off_diagonal[np.arange(len(rows)), rows] = False
         part = slice(span[0] * (n - 1), span[1] * (n - 1))
-        indices[part] = np.nonzero(other)[1]
-        lengths[part] = rows_at(*span)[other]
+        indices[part] = np.nonzero(off_diagonal)[1]
+        lengths[part] = distance_rows(*span)[off_diagonal]
 
     map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)), n_jobs)
     entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, np.ones(n_entries))
@@ -297,20 +313,23 @@ def gaussian(
 ) -> Graph:
     """Complete graph with Gaussian affinities as strengths.
 
-    Its affinity matrix is ``affinity(kernel="binary")``, which leaves the strengths as they are.
+    Its affinity matrix is ``affinity(kernel="binary")``, which returns the strengths.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points, or distances of all pairs with ``metric="precomputed"``.
+        Points, or a distance matrix with ``metric="precomputed"``.
     scale : float, "auto" or "local", default="auto"
-        Scale of the Gaussian, as for `vicinal.similarity.edge_scale`.
-    metric, n_jobs :
-        As for `knn`.
+        Scale of the Gaussian, see `vicinal.graphs.edge_scale`.
+    metric : str or callable, default="euclidean"
+        "euclidean", "manhattan", "cosine", any metric of scikit-learn, or "precomputed".
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
     Graph
+        Lengths are the distances, strengths are the affinities.
 
     Examples
     --------
@@ -327,16 +346,16 @@ def gaussian(
     return Graph._trusted(entries, False, graph.points, graph.metric)
 
 
-def _check_all_pairs(X: Any, metric: Metric, bytes_per_pair: int) -> np.ndarray:
+def _check_all_pairs(X: MatrixLike, metric: Metric, bytes_per_pair: int) -> np.ndarray:
     points = metric.validate(X)
     if sparse.issparse(points):
         raise InvalidTypeError(
             "X is a sparse matrix, but the complete graph needs the distance of every pair; "
-            "Graph.from_scipy(X) takes the stored ones."
+            "Graph.from_scipy(X) uses the stored distances only."
         )
     require_memory(
         float(bytes_per_pair) * len(points) ** 2,
         f"The complete graph of {len(points):,} points",
-        "Use knn(X), which keeps the near pairs only.",
+        "Use knn(X), which keeps only nearest neighbours.",
     )
     return points

@@ -1,13 +1,13 @@
 """Spanning trees and their ensembles (MST, PMST, DMST of [3]).
 
-The minimum spanning tree is a skeleton of the data: connected, and free of shortcuts, because it uses
-short edges only. It is also thin and moves with every disturbance of the points. Ensembles flesh it
-out: trees of jittered copies of the data, or trees that may not share an edge.
+The minimum spanning tree is a skeleton of the data: connected, and free of shortcuts because it uses
+only short edges. It is also thin and sensitive to perturbations of the points. Ensembles add edges:
+trees of perturbed data, or trees that may not share an edge.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,45 +24,49 @@ from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import Metric, as_metric
 
-# Neighbours a point knows before it has to search; more settle more, but cost more than they save.
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MetricLike, NJobs, RandomStateLike
+
+# Neighbours per point that are found before the search starts; more cost more than they save.
 LIST_LENGTH = 6
-# With offsets, lists have kernels of their own, and so few points are found in less time than these compile.
-FEW = 2000
-# What each edge takes: as a pair that later trees may not use, in lists of two neighbours and in the graph;
-# or as a number, sorted with those of all trees, most of which name an edge that other trees have too.
+# Below this size, compiling the offset-aware neighbour kernels costs more than it saves.
+MIN_POINTS_FOR_OFFSET_LISTS = 2000
+# Disjoint: an excluded pair, list entries of two points and the graph. Perturbed: an integer key, sorted
+# together with those of all trees, most of which repeat an edge of another tree.
 BYTES_PER_DISJOINT_EDGE, BYTES_PER_PERTURBED_EDGE = 150.0, 24.0
 
 
 @checked
 def mst(
-    X: Any,
+    X: ArrayLike,
     *,
-    metric: Any = "euclidean",
-    offsets: Any = None,
+    metric: MetricLike = "euclidean",
+    offsets: ArrayLike | None = None,
     offset_scale: float = 1.0,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """Minimum spanning tree: connects all points with the smallest sum of edge lengths.
 
-    Exact in any dimension, without the matrix of distances. Edges of the same length are taken in
-    the order of their row numbers, so the tree is unique; duplicates are joined by edges of length 0.
+    Exact in any dimension, without a distance matrix. Ties are broken by row numbers, so the tree is
+    unique; duplicates are connected by edges of length 0.
 
     Parameters
     ----------
-    X : array (n, D), or distance matrix (n, n)
-        Points, or with ``metric="precomputed"`` a dense matrix of distances.
-    metric : str or callable
+    X : array of shape (n, n_features) or (n, n)
+        Points, or with ``metric="precomputed"`` a dense distance matrix.
+    metric : str or callable, default="euclidean"
         "euclidean", "cosine", "manhattan", "precomputed", or another scikit-learn metric.
-    offsets : array (n,), optional
-        A weight a point: the tree then minimises the sum of ``offset_scale * d^2 + b_i + b_j``,
-        for Euclidean or precomputed distances. Lengths remain the distances d.
-    offset_scale : float
-        Factor of the squared distance when there are offsets, > 0.
+    offsets : array of shape (n,), optional
+        Offset b_i of each point: the tree then minimises the sum of
+        ``offset_scale * d^2 + b_i + b_j``, for Euclidean or precomputed distances d. Edge lengths
+        remain the distances.
+    offset_scale : float, default=1.0
+        Factor of the squared distance if there are offsets, > 0.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The tree does not depend on it.
-    verbose : int
-        Above 0, long work shows a progress bar.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
@@ -105,30 +109,34 @@ def tree_edges(
     title = "spanning tree" if verbose > 0 else None
     if offsets is None:
         return spanning_tree(points, metric, k, n_jobs, title)
-    k = k if len(points) > FEW else 0
+    k = k if len(points) > MIN_POINTS_FOR_OFFSET_LISTS else 0
     edges = offset_tree(points, metric, scale, offsets, k, n_jobs, title, prepared)
     return edges, metric.pair_distances(points, edges)
 
 
 @checked
 def disjoint_mst(
-    X: Any,
+    X: ArrayLike,
     n_trees: int = 4,
     *,
-    metric: Any = "euclidean",
-    n_jobs: int | None = -1,
+    metric: MetricLike = "euclidean",
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
-    """Disjoint minimum spanning trees (DMST): each tree may not use the edges of the earlier ones.
+    """Disjoint minimum spanning trees (DMST): each tree avoids the edges of the earlier ones.
 
     Parameters
     ----------
-    X : array (n, D), or distance matrix (n, n)
-        Points, or with ``metric="precomputed"`` a dense matrix of distances.
-    n_trees : int
+    X : array of shape (n, n_features) or (n, n)
+        Points, or with ``metric="precomputed"`` a dense distance matrix.
+    n_trees : int, default=4
         Number of trees, t in the paper.
-    metric, n_jobs, verbose
-        As for `mst`.
+    metric : str or callable, default="euclidean"
+        "euclidean", "cosine", "manhattan", "precomputed", or another scikit-learn metric.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The graph does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
@@ -138,7 +146,7 @@ def disjoint_mst(
     Raises
     ------
     ValueError
-        When the edges left over do not connect the points; the message says how many trees there are.
+        If the remaining edges do not connect the points; the message gives the possible number of trees.
 
     References
     ----------
@@ -168,13 +176,13 @@ def max_disjoint_mst(
     points: np.ndarray,
     n_trees: int,
     *,
-    metric: Any = "euclidean",
-    n_jobs: int | None = -1,
+    metric: MetricLike = "euclidean",
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """`disjoint_mst` of checked points with as many trees as exist, at most ``n_trees``."""
     n, measure = len(points), as_metric(metric)
-    _require_trees(n, n_trees, BYTES_PER_DISJOINT_EDGE)
+    _require_memory(n, n_trees, BYTES_PER_DISJOINT_EDGE)
     k = _list_length(points, LIST_LENGTH + 2 * n_trees)
     edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
@@ -182,17 +190,17 @@ def max_disjoint_mst(
 
 @checked
 def perturbed_mst(
-    X: Any,
+    X: ArrayLike,
     n_trees: int = 20,
     *,
     noise: float = 0.4,
     n_neighbors: int = 5,
-    metric: Any = "euclidean",
-    random_state: Any = None,
-    n_jobs: int | None = -1,
+    metric: MetricLike = "euclidean",
+    random_state: RandomStateLike = None,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
-    """Perturbed minimum spanning trees (PMST): how often an edge is in the tree of jittered points.
+    """Perturbed minimum spanning trees (PMST): how often an edge is in the tree of perturbed points.
 
     Each copy of the data moves every point i by uniform, zero-mean, isotropic noise (from a ball). With d_i
     the point's mean distance to its k nearest neighbours, r the ``noise`` and D columns, its standard
@@ -206,8 +214,8 @@ def perturbed_mst(
 
     Parameters
     ----------
-    X : array (n, D), or distance matrix (n, n)
-        Points, or with ``metric="precomputed"`` a dense matrix of distances.
+    X : array of shape (n, n_features) or (n, n)
+        Points, or with ``metric="precomputed"`` a dense distance matrix.
     n_trees : int
         Number of jittered copies, T in the paper.
     noise : float
@@ -223,8 +231,8 @@ def perturbed_mst(
         Seed of the noise.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The graph does not depend on it.
-    verbose : int
-        Above 0, long work shows a progress bar.
+    verbose : int, default=0
+        Show a progress bar if above 0.
 
     Returns
     -------
@@ -254,7 +262,7 @@ def perturbed_mst(
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_threads(n_jobs)
-    _require_trees(n, n_trees, BYTES_PER_PERTURBED_EDGE)
+    _require_memory(n, n_trees, BYTES_PER_PERTURBED_EDGE)
     if n == 1:
         return Graph.from_edges(
             1, np.empty((0, 2), np.int64), [], points=points, metric=measure.name
@@ -282,32 +290,34 @@ def perturbed_mst(
     )
 
 
-def _check_input(X: Any, metric: Metric) -> np.ndarray:
+def _check_input(X: ArrayLike, metric: Metric) -> np.ndarray:
     checked_input = metric.validate(X)
     if not isinstance(checked_input, np.ndarray):
         raise InvalidTypeError(
             "X is a sparse matrix, but spanning trees need the distances of all pairs: pass a dense "
-            "matrix, or the points themselves."
+            "matrix or the points."
         )
     return checked_input
 
 
-def _list_length(points: np.ndarray, wanted: int) -> int:
-    return min(wanted, len(points) - 1)
+def _list_length(points: np.ndarray, n_neighbors: int) -> int:
+    return min(n_neighbors, len(points) - 1)
 
 
-def _check_offsets(offsets: Any, metric: Metric, n: int) -> np.ndarray:
+def _check_offsets(offsets: ArrayLike, metric: Metric, n: int) -> np.ndarray:
     if not (metric.is_euclidean or metric.is_precomputed):
         raise InvalidValueError(
             f"offsets are given with metric={metric.name!r}, but they need 'euclidean' or 'precomputed'; "
-            "pass the matrix of distances with metric='precomputed'."
+            "pass the distance matrix with metric='precomputed'."
         )
-    weights = check_points(read_array(offsets, "offsets").reshape(-1, 1), name="offsets")[:, 0]
-    if len(weights) != n:
+    checked_offsets = check_points(read_array(offsets, "offsets").reshape(-1, 1), name="offsets")[
+        :, 0
+    ]
+    if len(checked_offsets) != n:
         raise InvalidValueError(
-            f"offsets has {len(weights)} values, but X has {n} points: give one a point."
+            f"offsets has {len(checked_offsets)} values, but X has {n} points; one per point is needed."
         )
-    return weights
+    return checked_offsets
 
 
 def _check_enough_edges(n: int, n_trees: int) -> None:
@@ -319,24 +329,25 @@ def _check_enough_edges(n: int, n_trees: int) -> None:
         )
 
 
-def _require_trees(n: int, n_trees: int, bytes_an_edge: float) -> None:
+def _require_memory(n: int, n_trees: int, bytes_per_edge: float) -> None:
     require_memory(
-        bytes_an_edge * n * n_trees,
+        bytes_per_edge * n * n_trees,
         f"{n_trees:,} trees of {n:,} points",
-        "Ask for fewer trees.",
+        "Use fewer trees.",
     )
 
 
-def _too_many_trees(n_trees: int, found: Graph) -> ValueError:
-    n, trees = found.n_nodes, found.n_edges // (found.n_nodes - 1)
-    message = f"n_trees={n_trees}, but only {trees} tree(s) were found, one after the other"
-    if trees == 1 and found.degrees.max() == n - 1 and found.lengths.min() == found.lengths.max():
+def _too_many_trees(n_trees: int, graph: Graph) -> ValueError:
+    n, n_found = graph.n_nodes, graph.n_edges // (graph.n_nodes - 1)
+    message = f"n_trees={n_trees}, but only {n_found} tree(s) were found"
+    is_tied = graph.lengths.min() == graph.lengths.max()
+    if n_found == 1 and graph.degrees.max() == n - 1 and is_tied:
         return InvalidValueError(
-            f"{message}: the distances tie, and edges of the same length are taken in the order of "
-            "their row numbers, so the first tree is a star that uses every edge of row "
-            f"{int(found.degrees.argmax())}. Jitter the points, drop duplicates, or use n_trees=1."
+            f"{message}: all distances tie, and ties are broken by row numbers, so the first tree "
+            f"is a star that uses every edge of row {int(graph.degrees.argmax())}. Jitter the "
+            "points, drop duplicates, or use n_trees=1."
         )
     return InvalidValueError(
-        f"{message}: the edges that they leave no longer connect the {n} points. Use "
-        f"n_trees={trees}, or, where many distances tie, jitter the points or drop duplicates."
+        f"{message}: the remaining edges no longer connect the {n} points. Use "
+        f"n_trees={n_found}, or, if many distances tie, jitter the points or drop duplicates."
     )

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +20,18 @@ from vicinal.graphs._build.duplicates import Duplicates
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 
+if TYPE_CHECKING:
+    from vicinal._core.types import DuplicateMode, MatrixLike
+
 DUPLICATE_MODES = ("keep", "merge")
 GROUPS_PER_TASK = 256
 # Index, length and strength of an entry.
 BYTES_PER_ENTRY = 20.0
 
 
-def with_duplicates(distinct: Graph, rows: Duplicates, points: Any, duplicates: str) -> Graph:
+def with_duplicates(
+    distinct: Graph, rows: Duplicates, points: MatrixLike, duplicates: DuplicateMode
+) -> Graph:
     """Graph of all rows, from the graph of the distinct rows."""
     if len(rows.representative) == len(rows.group):
         return Graph._trusted(distinct._csr, False, points, distinct.metric)
@@ -35,7 +40,9 @@ def with_duplicates(distinct: Graph, rows: Duplicates, points: Any, duplicates: 
     return _keep_duplicates(distinct, rows, points)
 
 
-def merge_duplicates(distinct: Graph, rows: Duplicates, points: Any, n_links: int = 1) -> Graph:
+def merge_duplicates(
+    distinct: Graph, rows: Duplicates, points: MatrixLike, n_links: int = 1
+) -> Graph:
     """Connect each row to one row of every neighbouring group and to the next ``n_links`` of its own group.
 
     Equal rows take the rows of another group in turn, so that degrees are balanced.
@@ -60,7 +67,7 @@ def merge_duplicates(distinct: Graph, rows: Duplicates, points: Any, n_links: in
     return Graph.from_edges(n, edges, lengths, points=points, metric=distinct.metric)
 
 
-def _keep_duplicates(distinct: Graph, rows: Duplicates, points: Any) -> Graph:
+def _keep_duplicates(distinct: Graph, rows: Duplicates, points: MatrixLike) -> Graph:
     from vicinal.graphs._build._duplicate_kernels import fill_rows, row_sizes
 
     counts, n = rows.counts, len(rows.group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from vicinal.graphs._checks import check_range
 from vicinal.graphs._entries import Entries, index_dtype
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike
+    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NJobs
     from vicinal.graphs.graph import Graph
 
 ROWS_PER_TASK = 1 << 15
@@ -24,15 +24,15 @@ ROWS_PER_TASK = 1 << 15
 @checked
 def from_kneighbors(
     cls: type[Graph],
-    indices: Any,
-    distances: Any,
+    indices: ArrayLike,
+    distances: ArrayLike,
     n_neighbors: int | None = None,
     *,
     mutual: bool = False,
     directed: bool = False,
-    points: Any = None,
+    points: MatrixLike | None = None,
     metric: MetricLike = "euclidean",
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
 ) -> Graph:
     """Build a graph from precomputed neighbour lists.
 
@@ -85,7 +85,7 @@ def from_kneighbors(
     return cls._trusted(entries, directed, points, metric)
 
 
-def check_lists(indices: Any, distances: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_lists(indices: ArrayLike, distances: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Validated neighbour lists as (n, m) arrays of int64 and float64."""
     indices, distances = read_array(indices, "indices"), read_array(distances, "distances")
     if indices.dtype.kind not in "iu":
