@@ -97,16 +97,16 @@ def test_a_photograph_comes_with_its_maps(tmp_path):
         datasets.load_berkeley_photographs,
     ],
 )
-def test_what_is_missing_is_named_with_where_it_was_looked_for(load, tmp_path, nowhere):
-    with pytest.raises(FileNotFoundError, match=r"is not in .*folder=.*VICINAL_DATA"):
+def test_errors_name_the_missing_file_and_the_folder(load, tmp_path, nowhere):
+    with pytest.raises(FileNotFoundError, match=r"was not found in .*folder=.*VICINAL_DATA"):
         load(tmp_path)
     with pytest.raises(FileNotFoundError, match="no folder was given"):
         load(None)
-    with pytest.raises(FileNotFoundError, match="is no folder"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         load(tmp_path / "none")
 
 
-def test_nothing_is_fetched_unasked(monkeypatch, nowhere):
+def test_nothing_is_downloaded_without_a_request(monkeypatch, nowhere):
     def refuse(*args, **kwargs):
         raise AssertionError("fetched")
 

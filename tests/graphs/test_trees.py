@@ -83,11 +83,12 @@ def test_both_searches_find_the_same_disjoint_trees(d, n_trees):
     )
 
 
-@pytest.mark.parametrize("few", [0, trees_module.FEW])  # with lists of neighbours, and without
+@pytest.mark.parametrize("with_lists", [True, False])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [2, 3, 20])
-def test_offsets_minimise_the_weighted_cost(layout, d, few, monkeypatch):
-    monkeypatch.setattr(trees_module, "FEW", few)
+def test_offsets_minimise_the_weighted_cost(layout, d, with_lists, monkeypatch):
+    if with_lists:
+        monkeypatch.setattr(trees_module, "MIN_POINTS_FOR_OFFSET_LISTS", 0)
     X = make_points(layout, 120, d, 7)
     b = np.random.default_rng(8).normal(scale=3.0, size=120)
     costs = 0.5 * squares_between(X) + (b[:, None] + b)

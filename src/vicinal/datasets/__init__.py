@@ -1,11 +1,11 @@
-"""Points to try things on: small, seeded, with their true structure known; and real data.
+"""Data sets: small generated ones with known structure, and loaders of real data.
 
 - spirals: `make_spirals`, `load_noisy_spiral`
 - spirals in three dimensions: `make_helices`
 - moons: `make_two_moons`
 - a sheet with known geodesic distances: `make_swiss_roll`
-- surfaces in noise, and clusters that distances mix: `make_half_cylinders`, `two_clusters`
-- real data, read from a folder of yours and never fetched unasked: tables `load_uci_table`,
+- surfaces in noise, and clusters that Euclidean distances mix: `make_half_cylinders`, `two_clusters`
+- real data, read from a local folder and downloaded only on request: tables `load_uci_table`,
   `load_plane_shapes`; images `load_mnist`, `load_orl_faces`, `load_berkeley_photographs`; distances of
   shapes `load_mpeg7_distances`
 """

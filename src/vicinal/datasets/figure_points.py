@@ -9,22 +9,22 @@ LINE = [0.0, -0.7, -1.2, -1.5, -1.7, -1.85, -1.95]
 
 
 def two_clusters() -> tuple[np.ndarray, np.ndarray]:
-    """A line of seven points, close to whose end three points lie together.
+    """A line of seven points and a compact cluster of three points near one end of it.
 
-    Seen from that end of the line (point 3), the three are nearer than the last three of the line; by
-    contextual distance they are the farthest of all.
+    From that end of the line (point 3), the three points are closer than the last three of the line; by
+    contextual distance they are the farthest.
 
     Returns
     -------
     X : ndarray of shape (10, 2)
-        The compact cluster, then the line, its end near the compact cluster first.
+        The compact cluster, then the line, starting near the compact cluster.
     labels : ndarray of int of shape (10,)
         0 for the line, 1 for the compact cluster.
 
     References
     ----------
-    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007. Made after the
-    description of its figure 3, which prints no coordinates.
+    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007. Based on the
+    description of figure 3, which gives no coordinates.
 
     Examples
     --------

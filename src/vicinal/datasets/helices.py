@@ -1,13 +1,16 @@
-"""Helices: curves wound around one axis, clusters that no straight cut separates."""
+"""Helices: curves around a common axis, clusters that no plane separates."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vicinal._core.options import checked, random_generator
 from vicinal._core.scalar_checks import check_count, check_real
+
+if TYPE_CHECKING:
+    from vicinal._core.types import RandomStateLike
 
 
 @checked
@@ -18,33 +21,33 @@ def make_helices(
     turns: float = 1.5,
     height: float = 6.0,
     noise: float = 0.02,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Intertwined spirals in three dimensions, with isotropic Gaussian noise.
+    """Intertwined helices, with isotropic Gaussian noise.
 
     Parameters
     ----------
-    n_points : int
-        Number of points in all; curves differ by at most one point.
-    n_curves : int
-        Number of curves, turned evenly against each other around the same axis.
-    turns : float
-        How often a curve goes round.
-    height : float
-        Extent along the axis; the radius is 1. At the same angle neighbouring curves are
+    n_points : int, default=300
+        Total number of points; the sizes of the curves differ by at most one.
+    n_curves : int, default=3
+        Number of curves, rotated evenly around the same axis.
+    turns : float, default=1.5
+        Number of turns of a curve.
+    height : float, default=6.0
+        Extent along the axis; the radius is 1. At the same angle, neighbouring curves are
         ``height / (turns * n_curves)`` apart.
-    noise : float
+    noise : float, default=0.02
         Standard deviation of the noise in each coordinate.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the positions along the curves and of the noise.
 
     Returns
     -------
     X : ndarray of shape (n_points, 3)
-        The points, curve after curve and upwards. Each lies somewhere in its own of equal parts
-        of the curve, so no two are farther apart than two parts.
+        The points, curve by curve and upwards. Each curve is divided into equal segments with one
+        point in each, so the gap between consecutive points is at most two segments.
     y : ndarray of shape (n_points,)
-        The curve of each point.
+        Curve of each point.
 
     Examples
     --------
@@ -62,8 +65,8 @@ def make_helices(
 
     y = np.arange(n_points) * n_curves // n_points
     sizes = np.bincount(y, minlength=n_curves)
-    part = np.arange(n_points) - (np.cumsum(sizes) - sizes)[y]
-    position = (part + rng.random(n_points)) / sizes[y]
+    segment = np.arange(n_points) - (np.cumsum(sizes) - sizes)[y]
+    position = (segment + rng.random(n_points)) / sizes[y]
     angle = 2.0 * np.pi * (turns * position + y / n_curves)
     X = np.column_stack([np.cos(angle), np.sin(angle), height * position])
     return X + noise * rng.standard_normal(X.shape), y

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vicinal._core.options import checked, random_generator
 from vicinal._core.scalar_checks import check_count, check_real
 
+if TYPE_CHECKING:
+    from vicinal._core.types import RandomStateLike
+
 
 @checked
 def make_two_moons(
-    n_points: int = 400, *, noise: float = 0.05, random_state: Any = None
+    n_points: int = 400, *, noise: float = 0.05, random_state: RandomStateLike = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two half circles that reach into each other, with isotropic Gaussian noise.
+    """Two interlocking half circles, with isotropic Gaussian noise.
 
     Parameters
     ----------
-    n_points : int
-        Number of points in all; the first moon has one more when it is odd.
-    noise : float
+    n_points : int, default=400
+        Total number of points; if it is odd, the first moon has one more.
+    noise : float, default=0.05
         Standard deviation of the noise in each coordinate; the moons have radius 1.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the positions along the moons and of the noise.
 
     Returns
     -------
     X : ndarray of shape (n_points, 2)
-        The points, moon after moon.
+        The points, moon by moon.
     y : ndarray of shape (n_points,)
-        The moon of each point, 0 or 1.
+        Moon of each point, 0 or 1.
 
     Examples
     --------

@@ -1,16 +1,19 @@
-"""Spirals: a curve that passes close to itself, where a too long edge is a visible mistake."""
+"""Spirals: curves that pass close to themselves, where edges that are too long are easy to see."""
 
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vicinal._core.options import checked, random_generator
 from vicinal._core.scalar_checks import check_count, check_real
 
-# Arms begin at this fraction of the outer radius: at the centre they would touch.
+if TYPE_CHECKING:
+    from vicinal._core.types import RandomStateLike
+
+# Arms start at this fraction of the outer radius; at the centre they would touch.
 _INNER_RADIUS = 0.15
 
 
@@ -21,29 +24,29 @@ def make_spirals(
     n_arms: int = 2,
     turns: float = 1.5,
     noise: float = 0.02,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interleaved spiral arms around one centre, with isotropic Gaussian noise.
 
     Parameters
     ----------
-    n_points : int
-        Number of points in all; arms differ by at most one point.
-    n_arms : int
-        Number of arms, turned evenly against each other.
-    turns : float
-        How often an arm goes round. Neighbouring windings are ``0.85 / (turns * n_arms)`` apart.
-    noise : float
+    n_points : int, default=400
+        Total number of points; the sizes of the arms differ by at most one.
+    n_arms : int, default=2
+        Number of arms, rotated evenly around the centre.
+    turns : float, default=1.5
+        Number of turns of an arm. Neighbouring turns are ``0.85 / (turns * n_arms)`` apart.
+    noise : float, default=0.02
         Standard deviation of the noise in each coordinate; the outer radius of the spiral is 1.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the positions along the arms and of the noise.
 
     Returns
     -------
     X : ndarray of shape (n_points, 2)
-        The points, arm after arm and from the centre outwards.
+        The points, arm by arm and from the centre outwards.
     y : ndarray of shape (n_points,)
-        The arm of each point.
+        Arm of each point.
 
     Examples
     --------
@@ -63,21 +66,22 @@ def make_spirals(
     position = position[np.lexsort((position, y))]
     angle = _angle_at(position, turns)
     radius = _INNER_RADIUS + (1.0 - _INNER_RADIUS) * angle / (2.0 * np.pi * turns)
-    turned = angle + 2.0 * np.pi * y / n_arms
-    X = radius[:, None] * np.column_stack([np.cos(turned), np.sin(turned)])
+    rotated = angle + 2.0 * np.pi * y / n_arms
+    X = radius[:, None] * np.column_stack([np.cos(rotated), np.sin(rotated)])
     return X + noise * rng.standard_normal(X.shape), y
 
 
 def load_noisy_spiral() -> np.ndarray:
-    """One noisy spiral of 300 points that ships with the package.
+    """Load a noisy spiral of 300 points that ships with the package.
 
     It is the output of ``make_spirals(300, n_arms=1, turns=2, noise=0.05, random_state=2)``,
-    rounded to six decimals and kept in a file, so that a picture made today can be made again
-    with any version of numpy.
+    rounded to six decimals and stored in a file, so that figures can be reproduced with any version
+    of numpy.
 
     Returns
     -------
     ndarray of shape (300, 2)
+        The points.
 
     Examples
     --------
@@ -90,7 +94,7 @@ def load_noisy_spiral() -> np.ndarray:
 
 
 def _angle_at(position: np.ndarray, turns: float) -> np.ndarray:
-    """Angles at given fractions of an arm's length, so that points lie evenly along the curve."""
+    """Angles at given fractions of the length of an arm."""
     angle = np.linspace(0.0, 2.0 * np.pi * turns, 2000)
     growth = (1.0 - _INNER_RADIUS) / angle[-1]
     speed = np.hypot(_INNER_RADIUS + growth * angle, growth)

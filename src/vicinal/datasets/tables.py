@@ -1,4 +1,4 @@
-"""Real tables with classes: small ones of many columns, and plane sets of odd shapes."""
+"""Real tables with classes: small ones with many columns, and planar sets of unusual shapes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice
-from vicinal.datasets.folders import find_file, missing
+from vicinal.datasets.folders import find_file, missing_file_error
 
-# File of each table: a header, features, the class as an integer last; an empty cell is missing.
+# File of each table: a header, features, and the class as an integer in the last column; empty cells are
+# missing values.
 TABLES = {
     "breast_tissue": "breast_tissue.csv",
     "wine": "wine.csv",
@@ -19,8 +20,8 @@ TABLES = {
     "vehicle": "vehicle.csv",
     "image_segmentation": "image_segmentation_2100.csv",
 }
-# Names at OpenML of those that are the same there.
-AT_OPENML = {"breast_tissue": "breast-tissue", "glass": "glass", "vehicle": "vehicle"}
+# OpenML names of the tables that are identical there.
+OPENML_NAMES = {"breast_tissue": "breast-tissue", "glass": "glass", "vehicle": "vehicle"}
 SHAPES = "shapes2d.npz"
 
 
@@ -28,24 +29,24 @@ SHAPES = "shapes2d.npz"
 def load_uci_table(
     name: str, folder: str | Path | None = None, *, download: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One of six small tables on which sparse codes are judged [5].
+    """Load one of six small tables used to evaluate sparse codes [5].
 
     Parameters
     ----------
     name : {"breast_tissue", "wine", "glass", "soybean", "vehicle", "image_segmentation"}
-        Which one.
+        Name of the table.
     folder : path, optional
-        Folder with the table, or with a folder ``uci`` that has it: a header, features, the class as an
-        integer last; by default the one that the environment variable VICINAL_DATA names. Wine is
-        taken from scikit-learn if it is not there.
+        Folder that contains the table, directly or in a subfolder ``uci``: a header, features, and the
+        class as an integer in the last column; by default $VICINAL_DATA. Wine comes from scikit-learn
+        if it is not there.
     download : bool, default=False
-        Fetch the table from OpenML, through scikit-learn, if it is not in the folder. Soybean and image
-        segmentation have other rows there and are not fetched.
+        Download the table from OpenML with scikit-learn if it is not in the folder. Soybean and image
+        segmentation have different rows there and cannot be downloaded.
 
     Returns
     -------
     X : ndarray of shape (n, n_features)
-        Features as they are; a missing value is NaN.
+        Raw features; missing values are NaN.
     y : ndarray of int of shape (n,)
         Class of each row.
 
@@ -65,27 +66,27 @@ def load_uci_table(
         from sklearn.datasets import load_wine
 
         return load_wine(return_X_y=True)
-    if download and name in AT_OPENML:
+    if download and name in OPENML_NAMES:
         from sklearn.datasets import fetch_openml
 
         X, classes = fetch_openml(
-            AT_OPENML[name], version=1, return_X_y=True, as_frame=False, parser="liac-arff"
+            OPENML_NAMES[name], version=1, return_X_y=True, as_frame=False, parser="liac-arff"
         )
         return X.astype(np.float64), np.unique(classes, return_inverse=True)[1]
-    other = " Or fetch it by download=True." if name in AT_OPENML else ""
-    raise missing(TABLES[name], "features, the class last", folder, other)
+    alternative = " Or pass download=True." if name in OPENML_NAMES else ""
+    raise missing_file_error(TABLES[name], "features, the class last", folder, alternative)
 
 
 def load_plane_shapes(name: str, folder: str | Path | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """A set of points in the plane, or in space, whose clusters have odd shapes.
+    """Load points in the plane or in space whose clusters have unusual shapes.
 
     Parameters
     ----------
     name : str
         Name of a set in the file, for instance "spiral", "jain", "flame", "compound" or "chainlink".
     folder : path, optional
-        Folder with ``shapes2d.npz``: points under ``group/name``, classes under ``group/name.labels0``; by
-        default the one that the environment variable VICINAL_DATA names.
+        Folder that contains ``shapes2d.npz``: points under ``group/name``, classes under
+        ``group/name.labels0``; by default $VICINAL_DATA.
 
     Returns
     -------
@@ -93,10 +94,17 @@ def load_plane_shapes(name: str, folder: str | Path | None = None) -> tuple[np.n
         Points.
     y : ndarray of int of shape (n,)
         Class of each point, 0 for noise.
+
+    Examples
+    --------
+    >>> from vicinal.datasets import load_plane_shapes
+    >>> X, y = load_plane_shapes("spiral")  # doctest: +SKIP
     """
     path = find_file(SHAPES, folder)
     if path is None:
-        raise missing(SHAPES, "'group/name' points and 'group/name.labels0' classes", folder)
+        raise missing_file_error(
+            SHAPES, "'group/name' points and 'group/name.labels0' classes", folder
+        )
     with np.load(path) as arrays:
         keys = {key.split("/")[-1]: key for key in arrays.files if not key.endswith(".labels0")}
         check_choice(name, "name", tuple(keys))

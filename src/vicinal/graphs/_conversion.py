@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EdgeWeight = Literal["strength", "length"]
 
 
-def to_scipy(graph: Graph, what: EdgeValues = "lengths") -> sparse.csr_array:
+def to_scipy(self: Graph, what: EdgeValues = "lengths") -> sparse.csr_array:
     """Convert to a sparse matrix of the lengths or the strengths.
 
     Parameters
@@ -42,8 +42,8 @@ def to_scipy(graph: Graph, what: EdgeValues = "lengths") -> sparse.csr_array:
         A copy, so that it can be modified.
     """
     check_choice(what, "what", ("lengths", "strengths"))
-    arrays = (getattr(graph, what), graph.indices, graph.indptr)
-    return sparse.csr_array(arrays, shape=(graph.n_nodes,) * 2, copy=True)
+    arrays = (getattr(self, what), self.indices, self.indptr)
+    return sparse.csr_array(arrays, shape=(self.n_nodes,) * 2, copy=True)
 
 
 def from_scipy(
@@ -88,7 +88,7 @@ def from_scipy(
     return _graph_from_entries(cls, Entries(indptr, indices, lengths, strengths), directed)
 
 
-def to_networkx(graph: Graph, weight: EdgeWeight | None = "strength") -> Any:
+def to_networkx(self: Graph, weight: EdgeWeight | None = "strength") -> Any:
     """Convert to a networkx graph with "length", "strength" and "weight" on each edge.
 
     Parameters
@@ -106,9 +106,9 @@ def to_networkx(graph: Graph, weight: EdgeWeight | None = "strength") -> Any:
     if weight is not None:
         check_choice(weight, "weight", ("strength", "length"))
     nx = _import_optional("networkx", "to_networkx", "pip install networkx")
-    other = nx.DiGraph() if graph.directed else nx.Graph()
-    other.add_nodes_from(range(graph.n_nodes))
-    pairs, lengths, strengths = _edge_list(graph)
+    other = nx.DiGraph() if self.directed else nx.Graph()
+    other.add_nodes_from(range(self.n_nodes))
+    pairs, lengths, strengths = _edge_list(self)
     columns = {"length": lengths.tolist(), "strength": strengths.tolist()}
     if weight is not None:
         columns["weight"] = columns[weight]
@@ -186,7 +186,7 @@ def _edge_values(
     return values
 
 
-def to_igraph(graph: Graph) -> Any:
+def to_igraph(self: Graph) -> Any:
     """Convert to an igraph graph with edge attributes "length" and "strength".
 
     Returns
@@ -195,16 +195,16 @@ def to_igraph(graph: Graph) -> Any:
         Directed if this graph is.
     """
     igraph = _import_optional("igraph", "to_igraph", "pip install igraph (its licence is the GPL)")
-    pairs, lengths, strengths = _edge_list(graph)
+    pairs, lengths, strengths = _edge_list(self)
     return igraph.Graph(
-        n=graph.n_nodes,
+        n=self.n_nodes,
         edges=pairs.tolist(),
-        directed=graph.directed,
+        directed=self.directed,
         edge_attrs={"length": lengths.tolist(), "strength": strengths.tolist()},
     )
 
 
-def to_anndata(graph: Graph, adata: Any, key: str = "vicinal") -> None:
+def to_anndata(self: Graph, adata: Any, key: str = "vicinal") -> None:
     """Write the graph into an AnnData object, in the layout of scanpy's neighbours.
 
     ``adata.obsp[f"{key}_distances"]`` gets the lengths, ``adata.obsp[f"{key}_connectivities"]`` the
@@ -218,15 +218,15 @@ def to_anndata(graph: Graph, adata: Any, key: str = "vicinal") -> None:
     key : str, default="vicinal"
         Key in ``adata.uns``.
     """
-    if adata.n_obs != graph.n_nodes:
+    if adata.n_obs != self.n_nodes:
         raise InvalidValueError(
-            f"adata has {adata.n_obs} observations, but the graph has {graph.n_nodes} nodes."
+            f"adata has {adata.n_obs} observations, but the graph has {self.n_nodes} nodes."
         )
     names = {"distances_key": f"{key}_distances", "connectivities_key": f"{key}_connectivities"}
     # scanpy and older versions of anndata do not support sparse arrays.
-    adata.obsp[names["distances_key"]] = sparse.csr_matrix(to_scipy(graph, "lengths"))
-    adata.obsp[names["connectivities_key"]] = sparse.csr_matrix(to_scipy(graph, "strengths"))
-    params = {"method": "vicinal", "metric": str(graph.metric), "directed": graph.directed}
+    adata.obsp[names["distances_key"]] = sparse.csr_matrix(to_scipy(self, "lengths"))
+    adata.obsp[names["connectivities_key"]] = sparse.csr_matrix(to_scipy(self, "strengths"))
+    params = {"method": "vicinal", "metric": str(self.metric), "directed": self.directed}
     adata.uns[key] = {**names, "params": params}
 
 

@@ -44,7 +44,7 @@ def is_strictly_within(graph: Graph, other: Graph) -> bool:
     return is_within(graph, other) and graph.n_edges < other.n_edges
 
 
-def symmetrize(graph: Graph, how: Literal["union", "intersection", "mean"] = "union") -> Graph:
+def symmetrize(self: Graph, how: Literal["union", "intersection", "mean"] = "union") -> Graph:
     """Make a directed graph undirected.
 
     Parameters
@@ -68,33 +68,33 @@ def symmetrize(graph: Graph, how: Literal["union", "intersection", "mean"] = "un
     array([0.5, 0.5])
     """
     check_choice(how, "how", ("union", "intersection", "mean"))
-    if not graph.directed:
-        return graph
+    if not self.directed:
+        return self
     combine = {"union": np.maximum, "intersection": np.minimum, "mean": np.add}[how]
-    rows = _rows(graph)
+    rows = _rows(self)
     entries, counts = merge(
-        np.concatenate([rows, graph.indices]),
-        np.concatenate([graph.indices, rows]),
-        np.tile(graph.lengths, 2),
-        np.tile(graph.strengths, 2),
-        graph.n_nodes,
+        np.concatenate([rows, self.indices]),
+        np.concatenate([self.indices, rows]),
+        np.tile(self.lengths, 2),
+        np.tile(self.strengths, 2),
+        self.n_nodes,
         combine=combine,
     )
     if how == "intersection":
         entries = keep_entries(entries, counts == 2)
     elif how == "mean":
         entries = entries._replace(strengths=entries.strengths / 2)
-    return type(graph)._trusted(
+    return type(self)._trusted(
         entries,
         False,
-        graph.points,
-        graph.metric,
-        graph.metadata,
-        graph.strengths_are_affinities,
+        self.points,
+        self.metric,
+        self.metadata,
+        self.strengths_are_affinities,
     )
 
 
-def subgraph(graph: Graph, nodes: ArrayLike) -> Graph:
+def subgraph(self: Graph, nodes: ArrayLike) -> Graph:
     """Restrict the graph to some nodes and the edges between them.
 
     Parameters
@@ -114,25 +114,25 @@ def subgraph(graph: Graph, nodes: ArrayLike) -> Graph:
     >>> path.subgraph([3, 2]).lengths
     array([3., 3.])
     """
-    chosen = _check_nodes(nodes, graph.n_nodes)
-    new_number = np.full(graph.n_nodes, -1, dtype=graph.indices.dtype)
+    chosen = _check_nodes(nodes, self.n_nodes)
+    new_number = np.full(self.n_nodes, -1, dtype=self.indices.dtype)
     new_number[chosen] = np.arange(len(chosen))
-    rows, columns = new_number[_rows(graph)], new_number[graph.indices]
+    rows, columns = new_number[_rows(self)], new_number[self.indices]
     keep = (rows >= 0) & (columns >= 0)
     entries, _ = merge(
-        rows[keep], columns[keep], graph.lengths[keep], graph.strengths[keep], len(chosen)
+        rows[keep], columns[keep], self.lengths[keep], self.strengths[keep], len(chosen)
     )
-    points = graph.points
+    points = self.points
     if points is not None:
         points = points[chosen]
-        if as_metric(graph.metric).is_precomputed:
+        if as_metric(self.metric).is_precomputed:
             points = points[:, chosen]
-    return type(graph)._trusted(entries, graph.directed, points, graph.metric)
+    return type(self)._trusted(entries, self.directed, points, self.metric)
 
 
 @checked
 def connect(
-    graph: Graph, X: MatrixLike | None = None, n_links: int = 1, *, n_jobs: NJobs = -1
+    self: Graph, X: MatrixLike | None = None, n_links: int = 1, *, n_jobs: NJobs = -1
 ) -> Graph:
     """Add the shortest edges that connect all components, with strength 1.
 
@@ -161,10 +161,10 @@ def connect(
            [2, 3]])
     """
     n_links = check_count(n_links, "n_links")
-    X = graph.points if X is None else X
-    points = None if X is None else _check_points(graph, X)
-    if graph.n_components <= 1:
-        return graph
+    X = self.points if X is None else X
+    points = None if X is None else _check_points(self, X)
+    if self.n_components <= 1:
+        return self
     if points is None:
         raise InvalidValueError(
             "X=None, but this graph does not store the points it was built on; "
@@ -172,16 +172,16 @@ def connect(
         )
     from vicinal.graphs._build.connect import shortest_bridges
 
-    links, lengths = shortest_bridges(points, graph.metric, graph.components, n_links, n_jobs)
-    source, target = np.concatenate([links, links[:, ::-1]]).astype(graph.indices.dtype).T
+    links, lengths = shortest_bridges(points, self.metric, self.components, n_links, n_jobs)
+    source, target = np.concatenate([links, links[:, ::-1]]).astype(self.indices.dtype).T
     entries, _ = merge(
-        np.concatenate([_rows(graph), source]),
-        np.concatenate([graph.indices, target]),
-        np.concatenate([graph.lengths, lengths, lengths]),
-        np.concatenate([graph.strengths, np.ones(len(source))]),
-        graph.n_nodes,
+        np.concatenate([_rows(self), source]),
+        np.concatenate([self.indices, target]),
+        np.concatenate([self.lengths, lengths, lengths]),
+        np.concatenate([self.strengths, np.ones(len(source))]),
+        self.n_nodes,
     )
-    return type(graph)._trusted(entries, graph.directed, points, graph.metric)
+    return type(self)._trusted(entries, self.directed, points, self.metric)
 
 
 def _combined(graph: Graph, other: Graph, combine: np.ufunc) -> tuple[Entries, np.ndarray]:
