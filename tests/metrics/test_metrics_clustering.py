@@ -63,7 +63,7 @@ def test_names_and_order_do_not_matter(measure):
     assert measure(truth, truth + 3) == 1.0
 
 
-def test_na_of_pandas_is_a_missing_label():
+def test_pandas_na_is_a_missing_label():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="missing label"):
         clustering_accuracy(pandas.Series(["a", None], dtype="string"), [0, 1])
@@ -78,7 +78,7 @@ def test_pairs_of_a_million_points_are_counted_exactly():
     assert rand_index(halves, moved) == 1 - 2 * wrong / (n * (n - 1))
 
 
-def test_as_many_labels_as_points_need_no_table():
+def test_one_label_per_point_needs_no_dense_table():
     n = 300_000
     assert rand_index(np.arange(n), np.arange(n)) == 1.0
     assert normalized_mutual_info(np.arange(n), np.arange(n)) == 1.0
@@ -93,12 +93,12 @@ def test_as_many_labels_as_points_need_no_table():
         ([], [], r"labels_true has shape \(0,\)"),
         ([0, 1], [0], "2 entries and labels_pred 1"),
         ([0, 1], [[0], [1]], r"labels_pred has shape \(2, 1\).*ravel"),
-        ([0.0, np.nan], [0, 1], "labels_true holds NaN"),
-        (["a", None], [0, 1], r"labels_true holds 1 missing label\(s\), the first at \[1\]"),
-        ([0, 1], ["a", np.nan], "labels_pred holds 1 missing"),
+        ([0.0, np.nan], [0, 1], "labels_true contains NaN"),
+        (["a", None], [0, 1], r"labels_true contains 1 missing label\(s\), the first at \[1\]"),
+        ([0, 1], ["a", np.nan], "labels_pred contains 1 missing"),
         (["a", 1, 2], [0, 1, 1], "labels_true holds labels of different types, as 'a' and 1"),
     ],
 )
-def test_errors_say_what_to_do(measure, truth, found, words):
+def test_errors_name_the_remedy(measure, truth, found, words):
     with pytest.raises(ValueError, match=words):
         measure(truth, found)

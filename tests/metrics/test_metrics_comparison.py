@@ -43,7 +43,7 @@ def test_scores_are_those_of_the_measure_before_clamping_makes_ties(model, measu
         assert row.gain == row.after - row.before
 
 
-def test_functions_and_arrays_stand_beside_models(model):
+def test_functions_and_arrays_are_compared_with_models(model):
     methods = {
         "sso": model,
         "function": lambda t: self_smooth(model.affinity_, t, normalize=False),
@@ -60,7 +60,7 @@ def test_functions_and_arrays_stand_beside_models(model):
     assert list(table.curves()) == ["sso", "function"]
 
 
-def test_without_ts_each_model_has_its_own(model):
+def test_models_use_their_own_t_by_default(model):
     other = SelfSmoothing(7).fit(X)
     assert [row.t for row in compare({"a": model, "b": other}, Y).scores] == [20, 7]
 
@@ -86,7 +86,7 @@ def test_a_function_measures_whole_matrices(model):
     assert table.scores[1].after == split(model.at(20), Y)
 
 
-def test_the_table_reads_in_percent_and_marks_the_best(model):
+def test_the_table_shows_percentages_and_marks_the_best(model):
     table = compare({"sso": model}, Y, TS)
     lines = str(table).splitlines()
     assert lines[0] == "bull's eye, %"
@@ -100,7 +100,7 @@ def test_the_table_reads_in_percent_and_marks_the_best(model):
     assert len(frame) == 3
 
 
-def test_of_equal_scores_the_fewest_steps_are_best():
+def test_ties_go_to_the_fewest_steps():
     table = compare({"same": lambda t: np.eye(150)}, Y, [9, 1, 5], before=np.eye(150))
     assert len({row.after for row in table.scores}) == 1
     assert table.best()["same"].t == 1
@@ -116,13 +116,13 @@ def test_of_equal_scores_the_fewest_steps_are_best():
         ({"measure": "recall"}, ValueError, "bulls_eye"),
         ({"measure": "retrieval_rate"}, ValueError, "window"),
         ({"window": 3}, ValueError, "window=3"),
-        ({"methods": {"a": np.eye(150)}}, ValueError, "give before="),
-        ({"methods": {"a": np.eye}, "before": np.eye(150), "ts": None}, ValueError, "give ts="),
+        ({"methods": {"a": np.eye(150)}}, ValueError, "pass before="),
+        ({"methods": {"a": np.eye}, "before": np.eye(150), "ts": None}, ValueError, "pass ts="),
         ({"ts": [-1]}, ValueError, "t=-1"),
-        ({"labels": Y[:9]}, ValueError, "labels name 9"),
+        ({"labels": Y[:9]}, ValueError, "labels has 9"),
     ],
 )
-def test_errors_say_what_to_do(model, change, error, words):
+def test_errors_name_the_remedy(model, change, error, words):
     arguments = {"methods": {"sso": model}, "labels": Y, "ts": TS, **change}
     with pytest.raises(error, match=words):
         compare(**arguments)

@@ -52,8 +52,8 @@ def test_residual_variance_with_landmarks_takes_their_columns():
     geodesics, embedding, landmarks = rng.random((50, 4)), rng.random((50, 2)), [7, 3, 40, 0]
     distances = cdist(embedding, embedding[landmarks])
     correlation = np.corrcoef(geodesics.ravel(), distances.ravel())[0, 1]
-    found = residual_variance(geodesics, embedding, landmarks)
-    assert found == pytest.approx(1 - correlation**2, abs=1e-12)
+    variance = residual_variance(geodesics, embedding, landmarks)
+    assert variance == pytest.approx(1 - correlation**2, abs=1e-12)
 
 
 def test_residual_variance_without_any_variance():
@@ -67,12 +67,12 @@ def test_residual_variance_without_any_variance():
     ("function", "arguments", "message"),
     [
         (geodesic_error, (np.zeros((2, 2)), np.zeros((3, 3))), "estimated has shape"),
-        (geodesic_error, ([[np.nan]], [[0.0]]), "estimated holds"),
+        (geodesic_error, ([[np.nan]], [[0.0]]), "estimated contains"),
         (geodesic_error, ([[0.0]], [[np.inf]]), "true contains"),
         (residual_variance, (np.zeros((2, 2)), np.zeros((3, 1))), "geodesics has shape"),
         (residual_variance, ([[0, np.inf], [np.inf, 0]], [[0], [1]]), "geodesics contains"),
     ],
 )
-def test_bad_arguments_are_named(function, arguments, message):
+def test_errors_name_the_invalid_argument(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(*arguments)

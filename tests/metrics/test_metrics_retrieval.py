@@ -33,7 +33,7 @@ def literal_recall(similarity, labels, window):
 
 
 @given(seed=st.integers(0, 10_000), window=st.integers(1, 12))
-def test_recalls_are_the_definition(seed, window):
+def test_recalls_follow_the_definition(seed, window):
     similarity, labels = example(seed)
     assert bulls_eye(similarity, labels) == pytest.approx(literal_recall(similarity, labels, None))
     assert retrieval_rate(similarity, labels, window) == pytest.approx(
@@ -42,7 +42,7 @@ def test_recalls_are_the_definition(seed, window):
 
 
 @given(seed=st.integers(0, 10_000))
-def test_average_precision_is_that_of_scikit_learn(seed):
+def test_average_precision_agrees_with_scikit_learn(seed):
     similarity, labels = example(seed)
     expected = []
     for i in range(len(labels)):
@@ -54,7 +54,7 @@ def test_average_precision_is_that_of_scikit_learn(seed):
 
 
 @given(seed=st.integers(0, 10_000), with_self=st.booleans())
-def test_lists_give_what_their_similarities_give(seed, with_self):
+def test_lists_and_similarities_give_equal_scores(seed, with_self):
     similarity, labels = example(seed)
     lists = lists_of(similarity)
     if with_self:
@@ -68,35 +68,35 @@ def test_lists_give_what_their_similarities_give(seed, with_self):
     )
 
 
-def test_lists_that_are_too_short_are_refused():
+def test_too_short_lists_are_rejected():
     similarity, labels = example(5)
     lists, most = lists_of(similarity), 2 * np.bincount(labels).max()
     needed = min(most, 12) - 1
     assert bulls_eye(lists[:, :needed], labels) == bulls_eye(similarity, labels)
-    with pytest.raises(ValueError, match=f"names {needed - 1} .* {needed} are needed"):
+    with pytest.raises(ValueError, match=f"contains {needed - 1} .* {needed} are needed"):
         bulls_eye(lists[:, : needed - 1], labels)
     assert retrieval_rate(lists[:, :4], labels, 5) == retrieval_rate(similarity, labels, 5)
-    with pytest.raises(ValueError, match=r"names 3 .* 4 are needed"):
+    with pytest.raises(ValueError, match=r"contains 3 .* 4 are needed"):
         retrieval_rate(lists[:, :3], labels, 5)
-    # The query itself is none of the others that it has to name.
+    # The query itself does not count as a result.
     with_self = np.insert(lists, 0, np.arange(12), axis=1)
-    with pytest.raises(ValueError, match=r"names 3 .* 4 are needed"):
+    with pytest.raises(ValueError, match=r"contains 3 .* 4 are needed"):
         retrieval_rate(with_self[:, :4], labels, 5)
     assert 0 <= mean_average_precision(lists[:, :2], labels) <= 1
 
 
-def test_the_query_comes_first_even_where_others_are_as_similar():
+def test_the_query_comes_first_even_if_others_are_equally_similar():
     assert retrieval_rate(np.ones((4, 4)), [0, 1, 2, 3], window=1) == 1.0
 
 
 def test_equal_similarities_are_ordered_by_index():
-    # Each query looks at itself and item 0 (item 1 for query 0).
+    # Each query retrieves itself and item 0 (item 1 for query 0).
     assert retrieval_rate(np.ones((4, 4)), [0, 0, 1, 1], window=2) == pytest.approx(
         (1 + 1 + 0.5 + 0.5) / 4
     )
 
 
-def test_names_serve_as_labels_and_threads_change_nothing():
+def test_labels_may_be_strings_and_threads_do_not_matter():
     similarity, labels = example(3, n=2500)
     names = np.array(["a", "b", "c"])[labels]
     assert bulls_eye(similarity, names, n_jobs=1) == bulls_eye(similarity, labels, n_jobs=2)
@@ -113,12 +113,12 @@ def test_names_serve_as_labels_and_threads_change_nothing():
         (np.ones((2, 2)), [[0, 1]], "labels has shape"),
     ],
 )
-def test_bad_input_is_named(ranking, labels, words):
+def test_errors_name_the_invalid_input(ranking, labels, words):
     with pytest.raises(ValueError, match=words):
         bulls_eye(ranking, labels)
 
 
-def test_bad_window_and_classes_of_one_are_named():
+def test_invalid_windows_and_classes_of_one_item_are_rejected():
     with pytest.raises(ValueError, match="window=0"):
         retrieval_rate(np.eye(3), [0, 0, 1], window=0)
     with pytest.raises(ValueError, match="nothing to retrieve"):

@@ -50,7 +50,7 @@ def test_local_error_is_at_most_the_global_one_and_both_are_symmetric(pair):
     assert 0 <= local <= whole + 1e-15 <= 1
 
 
-def test_a_refinement_is_no_error():
+def test_a_refinement_has_no_error():
     rng = np.random.default_rng(0)
     fine = rng.integers(0, 12, (20, 30))
     for error in (global_consistency_error, local_consistency_error):
@@ -65,11 +65,11 @@ def test_refinements_in_both_directions_are_a_global_error_only():
 
 
 @pytest.mark.parametrize("error", [global_consistency_error, local_consistency_error])
-def test_of_several_maps_the_nearest_counts(error):
+def test_the_closest_of_several_maps_counts(error):
     rng = np.random.default_rng(1)
     segments = rng.integers(0, 3, (9, 8))
     maps = rng.integers(0, 4, (5, 9, 8))
-    each = [error(segments, one) for one in maps]
+    each = [error(segments, single) for single in maps]
     assert len(set(each)) > 1
     assert error(segments, maps) == error(segments, list(maps)) == min(each)
 
@@ -82,11 +82,11 @@ def test_of_several_maps_the_nearest_counts(error):
         (np.zeros((0, 2)), np.zeros((0, 2)), r"segments has shape \(0, 2\)"),
         (np.zeros((2, 2)), np.zeros((2, 3)), r"human_maps has shape \(2, 3\).*\(2, 2\)"),
         (np.zeros((2, 2)), [], r"human_maps has shape \(0,\)"),
-        (np.zeros((2, 2)), [np.zeros((2, 2)), np.zeros((2, 3))], "the shapes"),
+        (np.zeros((2, 2)), [np.zeros((2, 2)), np.zeros((2, 3))], "human_maps have shapes"),
         (np.zeros((2, 2)), [[0, np.nan], [0, 0]], "NaN"),
     ],
 )
-def test_errors_say_what_to_do(error, segments, maps, words):
+def test_errors_name_the_remedy(error, segments, maps, words):
     with pytest.raises(ValueError, match=words):
         error(segments, maps)
 

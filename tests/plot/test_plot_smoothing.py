@@ -203,7 +203,7 @@ def test_images_are_those_of_the_found_and_lists_serve_as_well_as_similarities()
         (lambda: plot.retrieval(9, np.eye(4)), ValueError, "queries=9"),
         (lambda: plot.retrieval(0, np.eye(4), k=4), ValueError, "k=4.*4 items"),
         (lambda: plot.retrieval(0, np.eye(4), k=1, images=np.eye(4)), ValueError, "images has"),
-        (lambda: plot.retrieval(0, [[1], [0], [1]], k=2), ValueError, "names 1 others"),
+        (lambda: plot.retrieval(0, [[1], [0], [1]], k=2), ValueError, "contains 1 others"),
     ],
 )
 def test_errors_say_what_to_do(draw, error, words):

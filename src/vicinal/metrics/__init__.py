@@ -1,9 +1,9 @@
-"""Measures: how good an answer is when the truth is known.
+"""Measures of quality against known ground truth.
 
 - geodesic distances and embeddings: `geodesic_error`, `residual_variance`
 - clusters against classes: `clustering_accuracy`, `normalized_mutual_info`, `rand_index`
-- what a query finds: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
-- before, after and gain of several methods in one table: `compare`
+- retrieval: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
+- several methods before and after smoothing: `compare`
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
 """
 

@@ -1,10 +1,10 @@
-"""Before, after and gain of methods that smooth a similarity, in one table."""
+"""Scores of methods before and after smoothing a similarity, in one table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,11 @@ from vicinal.metrics.retrieval import (
     retrieval_rate,
 )
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike
+
 MEASURES = ("bulls_eye", "retrieval_rate", "mean_average_precision")
+MeasureName = Literal["bulls_eye", "retrieval_rate", "mean_average_precision"]
 
 
 class Score(NamedTuple):
@@ -67,8 +71,11 @@ class Comparison:
         """
         best: dict[str, Score] = {}
         for score in self.scores:
-            known = best.get(score.method)
-            if known is None or (score.after, -(score.t or 0)) > (known.after, -(known.t or 0)):
+            current = best.get(score.method)
+            if current is None or (score.after, -(score.t or 0)) > (
+                current.after,
+                -(current.t or 0),
+            ):
                 best[score.method] = score
         return best
 
@@ -138,14 +145,14 @@ class Comparison:
 
 def compare(
     methods: Mapping[str, Any],
-    labels: Any,
+    labels: ArrayLike,
     ts: Iterable[float] | None = None,
     *,
-    measure: Any = "bulls_eye",
+    measure: MeasureName | Callable[[Any, np.ndarray], float] = "bulls_eye",
     window: int | None = None,
-    before: Any = None,
+    before: MatrixLike | None = None,
 ) -> Comparison:
-    """Measure what methods gain over the similarity that they start from.
+    """Compare methods with the similarity that they start from.
 
     Parameters
     ----------
@@ -156,13 +163,13 @@ def compare(
         Class of each item.
     ts : iterable of float, optional
         Numbers of steps; by default that of each model.
-    measure : {"bulls_eye", "retrieval_rate", "mean_average_precision"} or callable
-        Of `vicinal.metrics`; or a function of (similarities, labels), which gets whole matrices, for
-        instance to cluster them.
+    measure : {"bulls_eye", "retrieval_rate", "mean_average_precision"} or callable, default="bulls_eye"
+        Name of a function in `vicinal.metrics`; or a function of (similarities, labels), which gets
+        whole matrices, for instance to cluster them.
     window : int, optional
         Number of results that `retrieval_rate` considers.
     before : array of shape (n, n) or (n, k), optional
-        What functions and arrays are compared with; by default what the first model started from.
+        Baseline of functions and arrays; by default the similarity that the first model started from.
 
     Returns
     -------
@@ -184,45 +191,46 @@ def compare(
     """
     labels = read_array(labels, "labels")
     classes(labels)
-    score, n_neighbors, name = _measure_of(measure, labels, window)
+    score, n_neighbors, name = _resolve_measure(measure, labels, window)
     if sparse.issparse(methods) or not isinstance(methods, Mapping) or not methods:
         raise InvalidTypeError(
             f"methods is {type(methods).__name__}, but a mapping of names to methods with at least one "
             "entry is needed, such as {'sso': model}."
         )
+    baseline: Any = before
     if not sparse.issparse(before) and before is not None:
-        before = read_array(before, "before")
+        baseline = read_array(before, "before")
     steps = None
     if ts is not None:
         steps = [
             check_real(t, "ts holds t", low=0.0) for t in check_list(ts, "ts", "numbers of steps")
         ]
     models = [method for method in methods.values() if hasattr(method, "affinity_")]
-    common = models[0].affinity_ if before is None and models else before
+    common = models[0].affinity_ if baseline is None and models else baseline
     if common is None:
         raise InvalidValueError(
-            "no method tells what it started from; give before=, a similarity (n, n)."
+            "no method stores the similarity it started from; pass before=, a similarity (n, n)."
         )
-    if before is not None and (len(np.shape(before)) != 2 or np.shape(before)[0] != len(labels)):
+    if baseline is not None and (baseline.ndim != 2 or baseline.shape[0] != len(labels)):
         raise InvalidValueError(
-            f"before has shape {np.shape(before)}, but labels name {len(labels)} items: give similarities "
+            f"before has shape {baseline.shape}, but labels has {len(labels)} items: pass similarities "
             "(n, n), or neighbours (n, k) as integers."
         )
-    if sparse.issparse(before) and before.shape[1] != len(labels):
+    if sparse.issparse(baseline) and baseline.shape[1] != len(labels):
         raise InvalidValueError(
-            f"before is sparse and has shape {before.shape}, but must be square."
+            f"before is sparse and has shape {baseline.shape}, but must be square."
         )
-    known: dict[int, float] = {}
+    scores_by_id: dict[int, float] = {}
 
     def score_before(ranking: Any) -> float:
         # Methods that start from the same array share its score.
-        if id(ranking) not in known:
-            known[id(ranking)] = score(_as_ranking(ranking, n_neighbors))
-        return known[id(ranking)]
+        if id(ranking) not in scores_by_id:
+            scores_by_id[id(ranking)] = score(_as_ranking(ranking, n_neighbors))
+        return scores_by_id[id(ranking)]
 
     scores = []
     for title, method in methods.items():
-        start = score_before(getattr(method, "affinity_", common) if before is None else before)
+        start = score_before(getattr(method, "affinity_", common) if baseline is None else baseline)
         scores += [
             Score(str(title), t, start, score(ranking))
             for t, ranking in _rankings(method, steps, n_neighbors)
@@ -230,10 +238,10 @@ def compare(
     return Comparison(name, tuple(scores))
 
 
-def _measure_of(
+def _resolve_measure(
     measure: Any, labels: np.ndarray, window: int | None
 ) -> tuple[Callable[[Any], float], int | None, str]:
-    """The score of a ranking, the number of neighbours it looks at (None: it wants matrices), its name."""
+    """Score function of a ranking, the number of neighbours it needs (None: whole matrices), its name."""
     if callable(measure):
         name = getattr(measure, "__name__", type(measure).__name__)
         return lambda ranking: float(measure(ranking, labels)), None, name.strip("<>")
@@ -242,15 +250,13 @@ def _measure_of(
     if measure == "retrieval_rate":
         if window is None:
             raise InvalidValueError(
-                "measure='retrieval_rate' needs window=, the number of items looked at."
+                "measure='retrieval_rate' needs window=, the number of results to consider."
             )
         window = check_count(window, "window", high=n)
         name = f"retrieval rate among {window}"
         return lambda ranking: retrieval_rate(ranking, labels, window), window, name
     if window is not None:
-        raise InvalidValueError(
-            f"window={window!r} only means something with measure='retrieval_rate'."
-        )
+        raise InvalidValueError(f"window={window!r} is used only with measure='retrieval_rate'.")
     if measure == "bulls_eye":
         return lambda ranking: bulls_eye(ranking, labels), 2 * int(sizes.max()), "bull's eye"
     return lambda ranking: mean_average_precision(ranking, labels), n, "mean average precision"
@@ -269,7 +275,7 @@ def _rankings(
             yield t, indices
     elif callable(method):
         if steps is None:
-            raise InvalidValueError("a function has no number of steps of its own; give ts=.")
+            raise InvalidValueError("a function has no default number of steps; pass ts=.")
         for t in steps:
             yield t, _as_ranking(method(t), n_neighbors)
     else:
@@ -277,7 +283,7 @@ def _rankings(
 
 
 def _as_ranking(ranking: Any, n_neighbors: int | None) -> Any:
-    """What a measure takes: neighbours of a sparse similarity, everything else as it is."""
+    """Input of a measure: neighbours of a sparse similarity, anything else unchanged."""
     if not sparse.issparse(ranking):
         return np.asarray(ranking)
     rows = checked_csr(ranking, "ranking")

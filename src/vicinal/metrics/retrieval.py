@@ -1,13 +1,13 @@
-"""Retrieval: how many of a query's own class are among the first that are found.
+"""Retrieval: how many items of a query's class are among its first results.
 
-All measures take similarities, or lists of neighbours, with which nothing of size n by n is held. The
-query itself always comes first, whether a list names it or not.
+All measures accept similarities or neighbour lists; with lists, no (n, n) array is needed. The query itself
+always comes first, whether a list contains it or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.clustering import label_codes
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
 ENTRIES_PER_TASK = 1 << 21
 
 
 @checked
-def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
+def bulls_eye(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> float:
     """Fraction of a query's class among its first 2 m results, with m the class size; mean over all queries.
 
     Parameters
@@ -53,7 +56,9 @@ def bulls_eye(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
 
 
 @checked
-def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None = -1) -> float:
+def retrieval_rate(
+    ranking: ArrayLike, labels: ArrayLike, window: int, *, n_jobs: NJobs = -1
+) -> float:
     """Fraction of a query's class among its first ``window`` results, query included; mean over queries.
 
     Parameters
@@ -85,7 +90,7 @@ def retrieval_rate(ranking: Any, labels: Any, window: int, *, n_jobs: int | None
 
 
 @checked
-def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1) -> float:
+def mean_average_precision(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> float:
     """Mean over all queries of the average precision at each item of the query's class.
 
     Parameters
@@ -116,119 +121,123 @@ def mean_average_precision(ranking: Any, labels: Any, *, n_jobs: int | None = -1
             "labels has no class of two or more items, so there is nothing to retrieve."
         )
 
-    def precision(queries: np.ndarray, found: np.ndarray) -> np.ndarray:
-        hits = codes[found[:, 1:]] == codes[queries, None]
+    def precision(queries: np.ndarray, results: np.ndarray) -> np.ndarray:
+        hits = codes[results[:, 1:]] == codes[queries, None]
         precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
         return (precisions * hits).sum(axis=1) / np.maximum(sizes[codes[queries]] - 1, 1)
 
-    measured = _over_queries(ranking, len(codes), len(codes), precision, n_jobs, whole=False)
-    return float(measured[has_relevant].mean())
+    precisions = _over_queries(ranking, len(codes), len(codes), precision, n_jobs, complete=False)
+    return float(precisions[has_relevant].mean())
 
 
 def _mean_recall(
-    ranking: Any, codes: np.ndarray, sizes: np.ndarray, windows: np.ndarray, n_jobs: int | None
+    ranking: ArrayLike,
+    codes: np.ndarray,
+    sizes: np.ndarray,
+    windows: np.ndarray,
+    n_jobs: int | None,
 ) -> float:
     windows = np.minimum(windows, len(codes))
 
-    def recall(queries: np.ndarray, found: np.ndarray) -> np.ndarray:
-        own = codes[queries]
-        hits = codes[found] == own[:, None]
-        hits &= np.arange(found.shape[1]) < windows[own][:, None]
-        return hits.sum(axis=1) / sizes[own]
+    def recall(queries: np.ndarray, results: np.ndarray) -> np.ndarray:
+        query_classes = codes[queries]
+        hits = codes[results] == query_classes[:, None]
+        hits &= np.arange(results.shape[1]) < windows[query_classes][:, None]
+        return hits.sum(axis=1) / sizes[query_classes]
 
     return float(_over_queries(ranking, len(codes), int(windows.max()), recall, n_jobs).mean())
 
 
-def first_found(ranking: Any, queries: np.ndarray, k: int) -> np.ndarray:
-    """The first k others (m, k) that each query finds, from similarities or from lists of neighbours.
+def first_results(ranking: Any, queries: np.ndarray, k: int) -> np.ndarray:
+    """First k results (m, k) of each query, from similarities or neighbour lists.
 
-    Besides arrays, anything that gives the rows of its similarities by ``rows(queries)`` will do.
+    Besides arrays, accepts any object whose method ``rows(queries)`` returns rows of similarities.
     """
     if hasattr(ranking, "rows"):
-        return _others_of_similarities(ranking.rows(queries), queries)[:, :k]
+        return _results_from_similarities(ranking.rows(queries), queries)[:, :k]
     table = np.asarray(ranking)
     rows = table[queries]
     if table.dtype.kind in "iu":
         _check_lists(rows, len(table))
-        found = _others_of_lists(rows, queries)
+        results = _results_from_lists(rows, queries)
     else:
-        found = _others_of_similarities(rows, queries)
-    if found.shape[1] < k:
+        results = _results_from_similarities(rows, queries)
+    if results.shape[1] < k:
         raise InvalidValueError(
-            f"ranking names {found.shape[1]} others for each query, but {k} are needed."
+            f"ranking contains {results.shape[1]} others for each query, but {k} are needed."
         )
-    return found[:, :k]
+    return results[:, :k]
 
 
 def _over_queries(
-    ranking: Any,
+    ranking: ArrayLike,
     n: int,
     length: int,
     measure: Callable[[np.ndarray, np.ndarray], np.ndarray],
     n_jobs: int | None,
-    whole: bool = True,
+    complete: bool = True,
 ) -> np.ndarray:
-    """A measure of each query, from the query and ``length - 1`` others in order.
+    """Measure of each query, from the query and its first ``length - 1`` results.
 
-    Lists may name fewer if they need not be ``whole``.
+    Lists may be shorter if they need not be ``complete``.
     """
     table = read_array(ranking, "ranking")
     if table.ndim != 2 or len(table) != n or (table.dtype.kind not in "iu" and table.shape[1] != n):
         raise InvalidValueError(
-            f"ranking has shape {table.shape}, but labels name {n} items: give similarities (n, n) as "
+            f"ranking has shape {table.shape}, but labels has {n} items: pass similarities (n, n) as "
             "floats, or neighbours (n, k) as integers."
         )
     if table.dtype.kind in "iu":
         _check_lists(table, n)
-        others = table.shape[1] - bool((table == np.arange(n)[:, None]).any())
-        if whole and others < length - 1:
+        n_others = table.shape[1] - bool((table == np.arange(n)[:, None]).any())
+        if complete and n_others < length - 1:
             raise InvalidValueError(
-                f"ranking names {others} other(s) for each query, but {length - 1} are needed: what lists "
-                "leave out would count as not found."
+                f"ranking contains {n_others} other(s) for each query, but {length - 1} are needed; "
+                "missing items would count as not retrieved."
             )
-        order = _others_of_lists
+        sort_results = _results_from_lists
     else:
         table = check_points(table, name="ranking")
-        order = _others_of_similarities
+        sort_results = _results_from_similarities
 
     def task(span: tuple[int, int]) -> np.ndarray:
         queries = np.arange(*span)
-        others = order(table[span[0] : span[1]], queries)[:, : length - 1]
-        return measure(queries, np.hstack([queries[:, None], others]))
+        results = sort_results(table[span[0] : span[1]], queries)[:, : length - 1]
+        return measure(queries, np.hstack([queries[:, None], results]))
 
     spans = blocks(n, max(1, ENTRIES_PER_TASK // max(table.shape[1], 1)))
     return np.concatenate(map_threads(task, spans, n_jobs))
 
 
-def _others_of_similarities(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def _results_from_similarities(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
     keys = -rows
     keys[np.arange(len(queries)), queries] = -np.inf
     return np.argsort(keys, axis=1, kind="stable")[:, 1:]
 
 
-def _others_of_lists(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Lists without the query, which may be in them or not; a longer list gives up its last item."""
-    own = rows == queries[:, None]
-    if not own.any():
+def _results_from_lists(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Lists without the query; if only some contain it, the others drop their last item."""
+    is_query = rows == queries[:, None]
+    if not is_query.any():
         return rows
-    own[~own.any(axis=1), -1] = True
-    return rows[~own].reshape(len(rows), -1)
+    is_query[~is_query.any(axis=1), -1] = True
+    return rows[~is_query].reshape(len(rows), -1)
 
 
 def _check_lists(lists: np.ndarray, n: int) -> None:
     if lists.size and (lists.min() < 0 or lists.max() >= n):
-        bad = lists.min() if lists.min() < 0 else lists.max()
+        invalid = lists.min() if lists.min() < 0 else lists.max()
         raise InvalidValueError(
-            f"ranking holds the item {bad}, but labels name the items 0 to {n - 1}; an integer array is "
-            "read as lists of neighbours, similarities must be floats."
+            f"ranking contains item {invalid}, but items are 0 to {n - 1}; an integer array is "
+            "interpreted as neighbour lists, similarities must be floats."
         )
     ordered = np.sort(lists, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
         raise InvalidValueError(
-            "ranking holds a list in which an item comes twice; each may come once."
+            "ranking has a list that contains an item twice; each item may appear only once."
         )
 
 
-def classes(labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Class of each item as a number, and the size of each class."""
+def classes(labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Class index of each item, and the size of each class."""
     return label_codes(labels, "labels")

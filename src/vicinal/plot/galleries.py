@@ -10,7 +10,7 @@ from vicinal._core.array_checks import read_array
 from vicinal._core.scalar_checks import check_count
 from vicinal._core.tables import missing_cells
 from vicinal.exceptions import InvalidValueError
-from vicinal.metrics.retrieval import first_found
+from vicinal.metrics.retrieval import first_results
 from vicinal.plot._axes import check_labels, class_name
 
 SAME_CLASS, OTHER_CLASS, QUERY, NO_CLASS = "tab:green", "tab:red", "tab:blue", "0.5"
@@ -72,7 +72,7 @@ def retrieval(
     if images is not None:
         images = _check_images(images, n)
     rankings = [before] if after is None else [before, after]
-    results = [first_found(ranking, indices, k) for ranking in rankings]
+    results = [first_results(ranking, indices, k) for ranking in rankings]
     figure, axes = _grid(len(indices) * len(rankings), k)
     for row, cells in enumerate(axes):
         position, kind = divmod(row, len(rankings))
