@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits  # noqa: E402
 
 import vicinal  # noqa: E402
 
-SHOTS = Path("report-screenshots")
+SCREENSHOTS = Path("report-screenshots")
 DRIVER, BROWSER = shutil.which("chromedriver"), shutil.which("chromium")
 if DRIVER is None or BROWSER is None:
     pytest.skip("needs Debian's chromium and chromium-driver", allow_module_level=True)
@@ -32,14 +32,14 @@ every_width = pytest.mark.parametrize("width", [390, 1440])
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     digits = load_digits()
-    found = vicinal.perceive(
+    result = vicinal.perceive(
         digits.data[:500],
         labels=digits.target[:500],
         ids=[f"digit {i}" for i in range(500)],
         images=digits.images[:500],
         n_clusters=7,
     )
-    return found.to_html(tmp_path_factory.mktemp("report") / "digits.html")
+    return result.to_html(tmp_path_factory.mktemp("report") / "digits.html")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def driver():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     browser.set_script_timeout(120)
-    SHOTS.mkdir(exist_ok=True)
+    SCREENSHOTS.mkdir(exist_ok=True)
     yield browser
     browser.quit()
 
@@ -100,10 +100,10 @@ def open_page(driver, path, width, *, dark=False, query=""):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    calm = {"name": "prefers-reduced-motion", "value": "reduce"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, calm]})
+    reduced_motion = {"name": "prefers-reduced-motion", "value": "reduce"}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, reduced_motion]})
     driver.get(f"file://{path}{query}")
-    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.drawn > 0"))
+    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.frameCount > 0"))
 
 
 def errors_of(driver):
@@ -120,8 +120,8 @@ def requests_of(driver):
     ]
 
 
-def shot(driver, name):
-    driver.save_screenshot(str(SHOTS / f"{name}.png"))
+def save_screenshot(driver, name):
+    driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))
 
 
 def colours_drawn(driver):
@@ -143,7 +143,7 @@ def colours_drawn(driver):
 
 
 def point_to(driver, row):
-    """Move the mouse over a row of the map; returns the actions to go on with."""
+    """Move the mouse over a row of the map; returns the action chain, for more actions."""
     stage = driver.find_element(By.ID, "scatter")
     driver.execute_script(
         "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", stage
@@ -157,15 +157,15 @@ def point_to(driver, row):
 
 @every_width
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_page_opens_without_error_or_request(driver, report, width, dark):
+def test_the_page_opens_without_errors_or_requests(driver, report, width, dark):
     open_page(driver, report, width, dark=dark)
     assert driver.execute_script("return scatter.gl !== null")
-    seen, filled, _ = colours_drawn(driver)
-    assert seen >= 7
+    n_colours, filled, _ = colours_drawn(driver)
+    assert n_colours >= 7
     assert filled > 500
-    shot(driver, f"top-{width}-{'dark' if dark else 'light'}")
+    save_screenshot(driver, f"top-{width}-{'dark' if dark else 'light'}")
     driver.find_element(By.ID, "map").location_once_scrolled_into_view  # noqa: B018
-    shot(driver, f"map-{width}-{'dark' if dark else 'light'}")
+    save_screenshot(driver, f"map-{width}-{'dark' if dark else 'light'}")
     assert errors_of(driver) == []
     assert requests_of(driver) == [f"file://{report}"]
 
@@ -176,41 +176,41 @@ def test_the_page_does_not_scroll_horizontally(driver, report, width):
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("chosen", ["by the button", "by the system"])
-def test_print_is_light_and_complete(chosen, driver, report):
+@pytest.mark.parametrize("theme_source", ["by the button", "by the system"])
+def test_print_is_light_and_complete(theme_source, driver, report):
     a4 = 717  # pixels between the margins of the browser
-    open_page(driver, report, a4, dark=chosen == "by the system")
-    if chosen == "by the button":
+    open_page(driver, report, a4, dark=theme_source == "by the system")
+    if theme_source == "by the button":
         driver.execute_script("document.documentElement.dataset.theme = 'dark'")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     colours = "getComputedStyle(document.documentElement).getPropertyValue('--%s')"
     names = ("ground", "ink", "accent", "shade", "noise")
-    shown = [driver.execute_script("return " + colours % name).strip() for name in names]
-    assert shown == ["#fff", "#000", "#2c63b8", "44, 99, 184", "#a3a9b0"]
+    values = [driver.execute_script("return " + colours % name).strip() for name in names]
+    assert values == ["#fff", "#000", "#2c63b8", "44, 99, 184", "#a3a9b0"]
     widths = driver.execute_script(
         "return [...document.querySelectorAll('table')].map((t) => t.getBoundingClientRect().right)"
     )
     assert max(widths) <= a4
     assert not driver.find_element(By.ID, "row").is_displayed()
-    shot(driver, f"paper-{chosen.split()[-1]}")
+    save_screenshot(driver, f"paper-{theme_source.split()[-1]}")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    driver.execute_script("choose(3)")
+    driver.execute_script("selectRow(3)")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert driver.find_element(By.ID, "row").is_displayed()
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 @every_width
-def test_hovering_names_the_row_and_clicking_lists_its_nearest(driver, report, width):
+def test_hovering_identifies_the_row_and_clicking_lists_its_nearest_rows(driver, report, width):
     open_page(driver, report, width)
-    # The row on top of its place may be another one: ask the page which.
+    # Another row may be drawn on top of row 7.
     row = driver.execute_script("return scatter.pick(...scatter.pixelOf(7))")
     point_to(driver, 7).perform()
     tip = driver.find_element(By.ID, "tip")
     assert tip.is_displayed()
     assert f"digit {row}" in tip.text
     assert "noise score" in tip.text
-    shot(driver, f"hover-{width}")
+    save_screenshot(driver, f"hover-{width}")
     point_to(driver, 7).click().perform()
     panel = driver.find_element(By.ID, "row")
     assert panel.find_element(By.TAG_NAME, "h3").text == f"digit {row}"
@@ -218,8 +218,8 @@ def test_hovering_names_the_row_and_clicking_lists_its_nearest(driver, report, w
     assert len(before.find_elements(By.TAG_NAME, "li")) == 8
     assert len(after.find_elements(By.TAG_NAME, "li")) == 8
     assert panel.find_elements(By.CLASS_NAME, "sprite")
-    shot(driver, f"click-{width}")
-    # A listed row can be chosen in turn.
+    save_screenshot(driver, f"click-{width}")
+    # A row in the list can be selected too.
     first = before.find_element(By.CLASS_NAME, "row")
     name = first.text
     driver.execute_script("arguments[0].click()", first)
@@ -234,9 +234,9 @@ def test_colours_and_maps_can_be_switched(driver, report, width):
     colour = Select(driver.find_element(By.ID, "colour-choice"))
     names = [option.text for option in colour.options]
     assert names[:3] == ["cluster", "noise score", "known label"]
-    drawn = driver.execute_script("return scatter.drawn")
+    drawn = driver.execute_script("return scatter.frameCount")
     colour.select_by_visible_text("noise score")
-    WebDriverWait(driver, 20).until(lambda d: d.execute_script("return scatter.drawn") > drawn)
+    WebDriverWait(driver, 20).until(lambda d: d.execute_script("return scatter.frameCount") > drawn)
     _, _, by_score = colours_drawn(driver)
     assert set(by_score) != set(by_cluster)
     assert driver.find_elements(By.CSS_SELECTOR, "#scale .ramp")
@@ -244,21 +244,21 @@ def test_colours_and_maps_can_be_switched(driver, report, width):
     for option in Select(driver.find_element(By.ID, "map-choice")).options[1:]:
         Select(driver.find_element(By.ID, "map-choice")).select_by_visible_text(option.text)
         assert driver.execute_script("return scatter.pixelOf(3)") != before
-    shot(driver, f"colour-{width}")
+    save_screenshot(driver, f"colour-{width}")
     assert errors_of(driver) == []
 
 
-def test_values_are_exact_and_long_legends_are_cut(driver, tmp_path):
+def test_values_are_exact_and_long_legends_are_truncated(driver, tmp_path):
     X = np.random.default_rng(0).random((300, 2))
     X[3, 0], X[4, 0] = 50.0, 2019.25
     names = [f"class {i:03}" for i in range(300)]
-    found = vicinal.perceive(X, labels=names, n_clusters=1, sample=60, scaling="none")
-    open_page(driver, found.to_html(tmp_path / "r.html"), 1440)
+    result = vicinal.perceive(X, labels=names, n_clusters=1, sample=60, scaling="none")
+    open_page(driver, result.to_html(tmp_path / "r.html"), 1440)
     Select(driver.find_element(By.ID, "colour-choice")).select_by_visible_text("column 1")
-    told = "return factsOf(arguments[0]).join('; ')"
-    assert "known label: class 003; column 1: 50" in driver.execute_script(told, 3)
-    assert "known label: class 299" in driver.execute_script(told, 299)
-    assert "column 1: 2019.25" in driver.execute_script(told, 4)
+    facts = "return factsOf(arguments[0]).join('; ')"
+    assert "known label: class 003; column 1: 50" in driver.execute_script(facts, 3)
+    assert "known label: class 299" in driver.execute_script(facts, 299)
+    assert "column 1: 2019.25" in driver.execute_script(facts, 4)
     Select(driver.find_element(By.ID, "colour-choice")).select_by_visible_text("known label")
     assert len(driver.find_elements(By.CSS_SELECTOR, "#scale .names button")) == 40
     assert driver.find_element(By.ID, "scale").text.endswith("and 260 more")
@@ -266,7 +266,7 @@ def test_values_are_exact_and_long_legends_are_cut(driver, tmp_path):
 
 
 @every_width
-def test_a_long_word_in_the_legend_is_broken(driver, tmp_path, width):
+def test_a_long_word_in_the_legend_wraps(driver, tmp_path, width):
     X = np.random.default_rng(0).normal(size=(60, 2))
     labels = ["x" * 300, "short"] * 30
     path = vicinal.perceive(X, labels=labels, n_clusters=2).to_html(tmp_path / "long.html")
@@ -285,57 +285,57 @@ def test_a_legend_entry_isolates_its_rows(driver, report):
 
 def test_zoom_keeps_the_position_under_the_pointer(driver, report):
     open_page(driver, report, 1440)
-    there = "return scatter.mapAt(200, 150)"
-    before = driver.execute_script(there)
+    position = "return scatter.mapAt(200, 150)"
+    before = driver.execute_script(position)
     driver.execute_script("scatter.zoomAt(3, 200, 150)")
-    np.testing.assert_allclose(driver.execute_script(there), before)
+    np.testing.assert_allclose(driver.execute_script(position), before)
     driver.execute_script("document.querySelector('[data-zoom=\"0\"]').click()")
     assert driver.execute_script("return scatter.zoom") == 1
 
 
-def test_find_and_theme_and_matrices(driver, report):
+def test_search_theme_and_matrices_work(driver, report):
     open_page(driver, report, 1440)
     box = driver.find_element(By.ID, "find")
     box.send_keys("digit 123\n")
     assert driver.find_element(By.CSS_SELECTOR, "#row h3").text == "digit 123"
-    ground = "return getComputedStyle(document.body).backgroundColor"
-    light = driver.execute_script(ground)
+    background = "return getComputedStyle(document.body).backgroundColor"
+    light = driver.execute_script(background)
     driver.execute_script("document.getElementById('theme').click()")
-    assert driver.execute_script(ground) != light
+    assert driver.execute_script(background) != light
     widths = driver.execute_script(
         "return [...document.querySelectorAll('.matrix')].map(c => c.width)"
     )
     assert len(widths) == 2
     assert min(widths) > 300
     driver.find_element(By.ID, "similarity").location_once_scrolled_into_view  # noqa: B018
-    shot(driver, "similarity")
+    save_screenshot(driver, "similarity")
     assert errors_of(driver) == []
 
 
 def test_without_webgl_the_plain_canvas_draws(driver, report):
     open_page(driver, report, 1440, query="?plain")
     assert driver.execute_script("return scatter.gl === null")
-    seen, filled, _ = colours_drawn(driver)
-    assert seen >= 7
+    n_colours, filled, _ = colours_drawn(driver)
+    assert n_colours >= 7
     assert filled > 500
     assert errors_of(driver) == []
 
 
-def test_100_000_rows_are_drawn_and_picked_at_once(driver, large_report):
+def test_100_000_rows_are_drawn_and_picked_quickly(driver, large_report):
     open_page(driver, large_report, 1440)
     _, filled, _ = colours_drawn(driver)
     assert filled > 50_000
     row = driver.execute_script("return scatter.pick(...scatter.pixelOf(54321))")
     assert row >= 0
-    # A hundred picks touch a few cells each, not all rows.
-    took = driver.execute_script(
+    # Each pick visits a few grid cells, not all rows.
+    elapsed = driver.execute_script(
         "const s = performance.now(); for (let i = 0; i < 100; i++) scatter.pick(...scatter.pixelOf(i)); "
         "return performance.now() - s"
     )
-    assert took < 1000
+    assert elapsed < 1000
     point_to(driver, 54321).click().perform()
     assert "sample of 500" in driver.find_element(By.ID, "row").text
-    shot(driver, "large")
+    save_screenshot(driver, "large")
     assert errors_of(driver) == []
 
 
@@ -347,7 +347,7 @@ def test_a_notebook_shows_the_report_and_its_links_stay_inside(driver, tmp_path,
     path.write_text(f"<!doctype html><title>Notebook</title>{frame}", encoding="utf-8")
     driver.get(f"file://{path}")
     driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))
-    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.drawn > 0"))
+    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.frameCount > 0"))
     driver.execute_script("document.querySelector('nav a[href=\"#graphs\"]').click()")
     WebDriverWait(driver, 20).until(lambda d: d.execute_script("return scrollY > 500"))
     assert driver.find_element(By.ID, "graphs").is_displayed()

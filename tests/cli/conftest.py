@@ -1,4 +1,4 @@
-"""A table, and the command as a user runs it: arguments in, exit code and lines out."""
+"""A table, and fixtures that run the command like a user does."""
 
 import json
 
@@ -22,8 +22,8 @@ def table(tmp_path, points):
 
 @pytest.fixture
 def run():
-    def call(*words):
-        return main([str(word) for word in words])
+    def call(*args):
+        return main([str(arg) for arg in args])
 
     return call
 
@@ -32,8 +32,8 @@ def run():
 def error_of(run, capsys):
     """The single error line of a command that exits with code 2."""
 
-    def call(*words):
-        assert run(*words) == 2
+    def call(*args):
+        assert run(*args) == 2
         captured = capsys.readouterr()
         lines = [line for line in captured.err.splitlines() if line.startswith("vicinal: error:")]
         assert len(lines) == 1
@@ -48,9 +48,9 @@ def error_of(run, capsys):
 def facts_of(run, capsys):
     """The result of a command with --json."""
 
-    def call(*words):
+    def call(*args):
         capsys.readouterr()
-        assert run(*words, "--json") == 0
+        assert run(*args, "--json") == 0
         return json.loads(capsys.readouterr().out)
 
     return call

@@ -12,7 +12,7 @@ pd = pytest.importorskip("pandas")
 from vicinal.cli.tables import read_table  # noqa: E402
 
 
-def test_a_truncated_file_is_named(tmp_path, points, error_of):
+def test_an_error_names_a_truncated_file(tmp_path, points, error_of):
     path = tmp_path / "cut.npz"
     np.savez_compressed(path, X=points)
     path.write_bytes(path.read_bytes()[:300])
@@ -46,7 +46,7 @@ def test_names_that_are_python_objects_are_rejected_with_a_remedy(tmp_path, poin
 
 
 @pytest.mark.parametrize("line", [0, 5000])
-def test_text_of_another_encoding_is_named(line, tmp_path, error_of):
+def test_an_error_names_text_in_another_encoding(line, tmp_path, error_of):
     lines = ["x,y,name"] + ["1,2,abc"] * 6000
     lines[line] = "1,2,M\xfcller" if line else "x,y,gr\xf6\xdfe"
     (tmp_path / "old.csv").write_bytes("\n".join(lines).encode("latin-1"))
@@ -56,12 +56,12 @@ def test_text_of_another_encoding_is_named(line, tmp_path, error_of):
 
 
 @pytest.mark.parametrize(
-    "words", [["demo"], ["demo", "graphs"], ["reproduce", "proximity-graphs", "--quick"]]
+    "args", [["demo"], ["demo", "graphs"], ["reproduce", "proximity-graphs", "--quick"]]
 )
-def test_a_file_instead_of_a_folder_is_an_error_before_any_work(words, tmp_path, error_of):
+def test_a_file_instead_of_a_folder_is_an_error_before_any_work(args, tmp_path, error_of):
     (tmp_path / "out").write_text("mine")
     for target in ("out", "out/below"):
-        message = error_of(*words, "-o", tmp_path / target)
+        message = error_of(*args, "-o", tmp_path / target)
         assert f"{tmp_path / 'out'} is a file, not a folder" in message
     assert (tmp_path / "out").read_text() == "mine"
 
@@ -78,7 +78,7 @@ def test_a_folder_that_is_not_writable_is_an_error(tmp_path, error_of, monkeypat
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".parquet", ".h5ad"])
-def test_a_table_without_permission_says_so_and_what_to_do(suffix, tmp_path, error_of, monkeypatch):
+def test_an_unreadable_table_is_an_error_with_a_remedy(suffix, tmp_path, error_of, monkeypatch):
     path = tmp_path / f"mine{suffix}"
     path.write_text("1,2\n3,4\n")
 
@@ -117,8 +117,8 @@ def test_characters_that_the_terminal_cannot_encode_are_replaced():
 
 def test_the_report_of_a_stack_of_images_shows_them(tmp_path, run):
     pytest.importorskip("PIL")
-    pictures = np.random.default_rng(0).integers(0, 255, (30, 4, 5))
-    np.save(tmp_path / "stack.npy", pictures)
+    images = np.random.default_rng(0).integers(0, 255, (30, 4, 5))
+    np.save(tmp_path / "stack.npy", images)
     assert run("perceive", tmp_path / "stack.npy", "-o", tmp_path / "r.html", "--clusters", 1) == 0
     assert '"sprites":{' in (tmp_path / "r.html").read_text()
-    np.testing.assert_array_equal(read_table(tmp_path / "stack.npy").images, pictures)
+    np.testing.assert_array_equal(read_table(tmp_path / "stack.npy").images, images)

@@ -37,13 +37,13 @@ BAD = {
 def test_a_bad_table_is_explained_in_one_line(command, name, tmp_path, error_of):
     if name.endswith(".h5ad"):
         pytest.importorskip("anndata")
-    content, words = BAD[name]
+    content, expected = BAD[name]
     path = tmp_path / name
     if content is not None:
         path.write_text(content)
     message = error_of(command, path, *READING[command])
     assert str(path) in message
-    assert words in message
+    assert expected in message
 
 
 @pytest.mark.parametrize("command", READING)
@@ -59,11 +59,11 @@ def test_a_folder_of_images_is_a_table_of_pixels(command, tmp_path, facts_of, er
     for number, picture in enumerate(pixels):
         pictures.fromarray(picture).save(tmp_path / f"{number:02}.png")
     # Too few rows for four edge-disjoint spanning trees.
-    words = ["--kind", "mst"] if command == "graph" else READING[command]
-    facts = facts_of(command, tmp_path, *words)
+    args = ["--kind", "mst"] if command == "graph" else READING[command]
+    facts = facts_of(command, tmp_path, *args)
     assert facts.get("rows", facts.get("nodes")) == 12
     assert "--key has no effect on a folder of images" in error_of(
-        command, tmp_path, *words, "--key", "X"
+        command, tmp_path, *args, "--key", "X"
     )
 
 
@@ -71,13 +71,13 @@ def test_a_folder_of_images_is_a_table_of_pixels(command, tmp_path, facts_of, er
 @pytest.mark.parametrize("option", ["--output", "--plot"])
 def test_targets_are_checked_before_the_table_is_read(command, option, tmp_path, error_of):
     suffix = ".csv" if option == "--output" else ".png"
-    words = [command, tmp_path / "missing.csv", *READING[command], option]
+    args = [command, tmp_path / "missing.csv", *READING[command], option]
     (tmp_path / f"old{suffix}").write_text("old")
-    assert "exists; use --force" in error_of(*words, tmp_path / f"old{suffix}")
-    assert "does not exist; create it" in error_of(*words, tmp_path / "no" / f"new{suffix}")
+    assert "exists; use --force" in error_of(*args, tmp_path / f"old{suffix}")
+    assert "does not exist; create it" in error_of(*args, tmp_path / "no" / f"new{suffix}")
     (tmp_path / f"folder{suffix}").mkdir()
-    assert "is a folder; choose a file name" in error_of(*words, tmp_path / f"folder{suffix}")
-    assert "unsupported format .doc; use one of" in error_of(*words, tmp_path / "new.doc")
+    assert "is a folder; choose a file name" in error_of(*args, tmp_path / f"folder{suffix}")
+    assert "unsupported format .doc; use one of" in error_of(*args, tmp_path / "new.doc")
 
 
 @pytest.mark.parametrize("command", [*READING, "perceive"])
@@ -85,26 +85,26 @@ def test_the_input_file_is_never_overwritten(command, table, tmp_path, error_of)
     if command == "perceive":
         table = table.rename(tmp_path / "points.html")
     before = table.read_bytes()
-    words = [command, table, *READING.get(command, [])]
+    args = [command, table, *READING.get(command, [])]
     (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
     for target in (table, tmp_path / "again" / table.name):
-        assert "is the input file" in error_of(*words, "-o", target, "--force")
+        assert "is the input file" in error_of(*args, "-o", target, "--force")
     assert table.read_bytes() == before
 
 
-@pytest.mark.parametrize("words", ["x", "2.5", "AUTO"])
+@pytest.mark.parametrize("clusters", ["x", "2.5", "AUTO"])
 @pytest.mark.parametrize("command", ["cluster", "perceive"])
-def test_a_number_of_clusters_is_an_integer_or_auto(command, words, table, tmp_path, error_of):
+def test_a_number_of_clusters_is_an_integer_or_auto(command, clusters, table, tmp_path, error_of):
     target = ["-o", tmp_path / "page.html"] if command == "perceive" else []
-    message = error_of(command, table, "--clusters", words, *target)
-    assert f"--clusters {words}: must be an integer or auto" in message
+    message = error_of(command, table, "--clusters", clusters, *target)
+    assert f"--clusters {clusters}: must be an integer or auto" in message
 
 
 @pytest.mark.parametrize("command", READING)
-def test_a_folder_without_permission_is_named(command, tmp_path, error_of, monkeypatch):
+def test_an_error_names_a_folder_without_permission(command, tmp_path, error_of, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    words = [command, tmp_path / "missing.csv", *READING[command], "-o", tmp_path / "new.csv"]
-    assert "is not writable; choose another" in error_of(*words)
+    args = [command, tmp_path / "missing.csv", *READING[command], "-o", tmp_path / "new.csv"]
+    assert "is not writable; choose another" in error_of(*args)
 
 
 @pytest.mark.parametrize("command", READING)
@@ -112,13 +112,13 @@ def test_a_folder_without_permission_is_named(command, tmp_path, error_of, monke
     ("target", "module"),
     [("new.csv", "pandas"), ("new.parquet", "pyarrow"), ("new.png", "matplotlib")],
 )
-def test_a_missing_dependency_is_named_before_any_work(
+def test_an_error_names_a_missing_dependency_before_any_work(
     command, target, module, tmp_path, error_of, monkeypatch
 ):
     monkeypatch.setattr(output, "find_spec", lambda name: None if name == module else name)
     option = "--plot" if target.endswith(".png") else "-o"
-    words = [command, tmp_path / "missing.csv", *READING[command], option, tmp_path / target]
-    assert f"need {module}: pip install 'vicinal[cli]'" in error_of(*words)
+    args = [command, tmp_path / "missing.csv", *READING[command], option, tmp_path / target]
+    assert f"need {module}: pip install 'vicinal[cli]'" in error_of(*args)
 
 
 @pytest.mark.parametrize("command", READING)

@@ -48,7 +48,7 @@ def test_all_runs_all_suites(clone, run, capfd):
     assert "measured tasks False None None" in out
 
 
-def test_json_is_not_mixed_with_the_tables(clone, run, capfd):
+def test_stdout_holds_only_json_with_the_option(clone, run, capfd):
     assert run("bench", "graphs", "--json") == 0
     captured = capfd.readouterr()
     facts = json.loads(captured.out)
@@ -67,6 +67,6 @@ def test_a_failed_suite_is_an_error(clone, run, capfd):
     assert "suite graphs failed with exit code 1" in capfd.readouterr().err
 
 
-def test_without_a_repository_the_command_explains(tmp_path):
+def test_an_error_explains_that_the_repository_is_needed(tmp_path):
     with pytest.raises(FileNotFoundError, match="clone the repository"):
         bench.find_benchmarks(tmp_path)

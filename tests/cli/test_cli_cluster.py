@@ -25,8 +25,8 @@ def moons(tmp_path):
 def test_labels_written_are_those_of_the_estimator(suffix, moons, tmp_path, facts_of):
     path, X, _ = moons
     target = tmp_path / f"labels{suffix}"
-    words = ["--id", "name", "--label", "moon", "--graph", "dmst", "--n-trees", 3]
-    facts = facts_of("cluster", path, "--clusters", 2, *words, "-o", target)
+    args = ["--id", "name", "--label", "moon", "--graph", "dmst", "--n-trees", 3]
+    facts = facts_of("cluster", path, "--clusters", 2, *args, "-o", target)
     model = vicinal.SpectralClustering(
         2, graph="disjoint_mst", graph_params={"n_trees": 3}, random_state=0
     ).fit(X)
@@ -55,8 +55,8 @@ def test_noise_is_separated_from_clusters(tmp_path, facts_of):
     X, _ = make_half_cylinders(200, 100, random_state=0)
     np.save(tmp_path / "X.npy", X)
     target = tmp_path / "labels.csv"
-    words = ["--method", "perceptual", "--clusters", 2, "--noise", 100, "--neighbors", 12]
-    facts = facts_of("cluster", tmp_path / "X.npy", *words, "-o", target)
+    args = ["--method", "perceptual", "--clusters", 2, "--noise", 100, "--neighbors", 12]
+    facts = facts_of("cluster", tmp_path / "X.npy", *args, "-o", target)
     assert facts["noise"] == 100
     assert facts["sizes"][0] == {"cluster": -1, "rows": 100, "fraction": 100 / len(X)}
     frame = pd.read_csv(target)
@@ -65,25 +65,25 @@ def test_noise_is_separated_from_clusters(tmp_path, facts_of):
     np.testing.assert_allclose(frame["noise_score"], model.noise_score_)
 
 
-def test_a_sparse_affinity_is_clustered_as_it_is(tmp_path, facts_of):
+def test_a_sparse_affinity_is_clustered_unchanged(tmp_path, facts_of):
     block = np.ones((5, 5)) - np.eye(5)
     sparse.save_npz(tmp_path / "W.npz", sparse.csr_array(sparse.block_diag([block, block])))
     target = tmp_path / "labels.csv"
-    words = ["--graph", "precomputed", "--clusters", 2]
-    facts_of("cluster", tmp_path / "W.npz", *words, "-o", target)
+    args = ["--graph", "precomputed", "--clusters", 2]
+    facts_of("cluster", tmp_path / "W.npz", *args, "-o", target)
     assert pd.read_csv(target)["cluster"].tolist() == [0] * 5 + [1] * 5
 
 
-def test_a_kernel_matrix_is_clustered_as_it_is(moons, tmp_path, facts_of):
+def test_a_kernel_matrix_is_clustered_unchanged(moons, tmp_path, facts_of):
     X = moons[1]
     similarity = vicinal.SelfSmoothing(100).fit(X).similarity_
     np.savez(tmp_path / "W.npz", X=similarity, moon=moons[2])
-    words = ["--method", "kernel-kmeans", "--kernel", "precomputed", "--psd", "project"]
-    facts = facts_of("cluster", tmp_path / "W.npz", "--label", "moon", "--clusters", 2, *words)
+    args = ["--method", "kernel-kmeans", "--kernel", "precomputed", "--psd", "project"]
+    facts = facts_of("cluster", tmp_path / "W.npz", "--label", "moon", "--clusters", 2, *args)
     assert facts["accuracy"] == 1.0
 
 
-def test_distances_are_clustered_through_a_graph_of_them(moons, tmp_path, facts_of):
+def test_distances_are_clustered_on_their_graph(moons, tmp_path, facts_of):
     X = moons[1]
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
     facts = facts_of("cluster", tmp_path / "D.npy", "--metric", "precomputed", "--clusters", 2)
@@ -93,9 +93,9 @@ def test_distances_are_clustered_through_a_graph_of_them(moons, tmp_path, facts_
 def test_standardize_makes_columns_of_different_units_comparable(moons, tmp_path, facts_of):
     frame = pd.read_csv(moons[0]).assign(x=lambda f: 1e-4 * f["x"])
     frame.to_csv(tmp_path / "units.csv", index=False)
-    words = ["cluster", tmp_path / "units.csv", "--label", "moon", "--clusters", 2]
-    assert facts_of(*words)["accuracy"] < 0.95
-    assert facts_of(*words, "--standardize")["accuracy"] > 0.95
+    args = ["cluster", tmp_path / "units.csv", "--label", "moon", "--clusters", 2]
+    assert facts_of(*args)["accuracy"] < 0.95
+    assert facts_of(*args, "--standardize")["accuracy"] > 0.95
 
 
 def test_rows_are_clustered_by_sparse_representation(tmp_path, facts_of):
@@ -103,23 +103,23 @@ def test_rows_are_clustered_by_sparse_representation(tmp_path, facts_of):
     # Two cones of directions, at any distance from the origin.
     cones = np.vstack([rng.random((30, 4)) @ np.eye(4, 8), rng.random((30, 4)) @ np.eye(4, 8, 4)])
     np.savez(tmp_path / "cones.npz", X=cones + 0.001, y=np.repeat([0, 1], 30))
-    words = ["--penalty", 0.05, "--clusters", 2, "--label", "y"]
+    args = ["--penalty", 0.05, "--clusters", 2, "--label", "y"]
     for graph in (["l1"], ["structure-aware-l1", "--n-atoms", 20]):
-        facts = facts_of("cluster", tmp_path / "cones.npz", "--graph", *graph, *words)
+        facts = facts_of("cluster", tmp_path / "cones.npz", "--graph", *graph, *args)
         assert facts["accuracy"] == 1.0
-    words = ["--method", "sparse-subspace", *words]
-    assert facts_of("cluster", tmp_path / "cones.npz", *words)["accuracy"] == 1.0
+    args = ["--method", "sparse-subspace", *args]
+    assert facts_of("cluster", tmp_path / "cones.npz", *args)["accuracy"] == 1.0
 
 
-def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
-    picture = tmp_path / "clusters.png"
-    assert run("cluster", moons[0], "--clusters", 2, "--plot", picture) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert f"plot written to {picture}" in capsys.readouterr().out
+def test_the_clusters_are_plotted(moons, tmp_path, run, capsys):
+    plot = tmp_path / "clusters.png"
+    assert run("cluster", moons[0], "--clusters", 2, "--plot", plot) == 0
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert f"plot written to {plot}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (["--method", "perceptual", "--graph", "mst"], "--graph has no effect with --method perc"),
         (["--method", "perceptual", "--radius", "1"], "--radius has no effect with --method perc"),
@@ -143,5 +143,5 @@ def test_a_picture_of_the_clusters(moons, tmp_path, run, capsys):
         (["-o", "labels.txt"], "--output labels.txt: unsupported format .txt"),
     ],
 )
-def test_a_mistake_is_one_line_that_names_the_option(words, message, moons, error_of):
-    assert message in error_of("cluster", moons[0], *words)
+def test_invalid_options_give_one_error_line_that_names_the_option(args, message, moons, error_of):
+    assert message in error_of("cluster", moons[0], *args)

@@ -68,6 +68,8 @@ def test_every_option_of_every_command_is_in_the_script(shell, facts_of):
     for command in commands_of(build_parser()):
         for option in command.options:
             for flag in option.flags:
-                shown = f"-l {flag[2:]}" if shell == "fish" and flag.startswith("--") else flag
-                shown = f"-s {flag[1:]}" if shell == "fish" and not flag.startswith("--") else shown
-                assert shown in script
+                spelling = f"-l {flag[2:]}" if shell == "fish" and flag.startswith("--") else flag
+                spelling = (
+                    f"-s {flag[1:]}" if shell == "fish" and not flag.startswith("--") else spelling
+                )
+                assert spelling in script

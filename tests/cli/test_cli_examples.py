@@ -1,4 +1,4 @@
-"""The examples on the help pages are run as they stand there."""
+"""The examples on the help pages run unchanged."""
 
 import shlex
 from itertools import pairwise
@@ -25,7 +25,7 @@ EXAMPLES = [
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Files by the names that examples use."""
+    """Files with the names that the examples use."""
     monkeypatch.chdir(tmp_path)
     X, classes = make_two_moons(60, random_state=0)
     points = pd.DataFrame(X, columns=["x", "y"])
@@ -60,8 +60,8 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_the_example_runs_and_writes_what_it_names(line, files, run):
-    words = shlex.split(line)[1:]
-    assert run(*words) == 0
-    named = [b for a, b in pairwise(words) if a in ("-o", "--plot", "--labels")]
+def test_the_example_runs_and_writes_its_files(line, files, run):
+    args = shlex.split(line)[1:]
+    assert run(*args) == 0
+    named = [b for a, b in pairwise(args) if a in ("-o", "--plot", "--labels")]
     assert all((files / name).stat().st_size > 0 for name in named)

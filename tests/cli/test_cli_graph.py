@@ -48,7 +48,7 @@ def test_every_option_of_a_kind_is_a_parameter_of_its_builder(kind):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
-def test_edges_of_rows_with_names_have_them_at_both_ends(suffix, tmp_path, points, run):
+def test_edges_list_the_names_of_both_rows(suffix, tmp_path, points, run):
     frame = pd.DataFrame(points, columns=["x", "y"])
     frame["name"] = [f"row {i}" for i in range(60)]
     frame.to_csv(tmp_path / "named.csv", index=False)
@@ -61,7 +61,7 @@ def test_edges_of_rows_with_names_have_them_at_both_ends(suffix, tmp_path, point
 
 
 @pytest.mark.parametrize("suffix", output.TABLE_FORMATS)
-def test_every_edge_format_holds_the_same_table(suffix, table, tmp_path, points, run):
+def test_every_edge_format_has_the_same_content(suffix, table, tmp_path, points, run):
     target = tmp_path / f"edges{suffix}"
     assert run("graph", table, "--kind", "mst", "-o", target) == 0
     if suffix == ".npz":
@@ -82,7 +82,7 @@ def test_directed_edges_keep_their_direction(table, tmp_path, points, run):
     assert len(pd.read_csv(target)) == 3 * len(points)
 
 
-def test_summary_names_the_figures(table, capsys, run):
+def test_the_summary_lists_the_properties_of_the_graph(table, capsys, run):
     assert run("graph", table, "--kind", "mst") == 0
     out = capsys.readouterr().out
     rows = dict(line.rsplit(None, 1) for line in out.splitlines() if not line.startswith("time"))
@@ -93,11 +93,11 @@ def test_summary_names_the_figures(table, capsys, run):
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 5])
-def test_a_picture_of_any_number_of_columns(n_columns, tmp_path, capsys, run):
+def test_graphs_of_any_number_of_columns_are_plotted(n_columns, tmp_path, capsys, run):
     np.save(tmp_path / "X.npy", np.random.default_rng(1).normal(size=(30, n_columns)))
-    picture = tmp_path / "graph.png"
-    assert run("graph", tmp_path / "X.npy", "--kind", "mst", "--plot", picture) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    plot = tmp_path / "graph.png"
+    assert run("graph", tmp_path / "X.npy", "--kind", "mst", "--plot", plot) == 0
+    assert plot.read_bytes().startswith(b"\x89PNG")
     assert ("principal components" in capsys.readouterr().out) == (n_columns > 3)
 
 
@@ -119,11 +119,11 @@ def test_progress_bar_needs_the_option_if_stderr_is_not_a_terminal(table, capsys
     assert "%" in capsys.readouterr().err
 
 
-# Mistakes in the command
+# Invalid options
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--kind", "mst", "--neighbors", "3"], "--neighbors has no effect with --kind mst"),
         (
@@ -142,5 +142,7 @@ def test_progress_bar_needs_the_option_if_stderr_is_not_a_terminal(table, capsys
         (["--key", "X"], "--key X: only .npz and .h5ad files"),
     ],
 )
-def test_a_mistake_is_one_line_that_names_the_option(arguments, words, table, error_of):
-    assert words in error_of("graph", table, *arguments)
+def test_invalid_options_give_one_error_line_that_names_the_option(
+    arguments, message, table, error_of
+):
+    assert message in error_of("graph", table, *arguments)

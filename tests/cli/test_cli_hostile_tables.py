@@ -1,4 +1,4 @@
-"""Tables that are long, ragged, too large or piped in, and full disks."""
+"""Long, ragged, huge and piped tables, and full disks."""
 
 import io
 import resource
@@ -18,10 +18,10 @@ from vicinal.report import _checkpoints as steps
 from vicinal.report.result import Perception
 
 
-def command(*words, **options):
-    """The command in a process of its own."""
-    words = [sys.executable, "-m", "vicinal.cli", *map(str, words)]
-    return subprocess.run(words, capture_output=True, timeout=300, check=False, **options)
+def command(*args, **options):
+    """Run the command in a new process."""
+    args = [sys.executable, "-m", "vicinal.cli", *map(str, args)]
+    return subprocess.run(args, capture_output=True, timeout=300, check=False, **options)
 
 
 @pytest.fixture
@@ -54,12 +54,12 @@ def test_a_header_that_names_too_few_columns_is_an_error(tmp_path, error_of):
     assert "ragged.csv has 2 cells in the first line but 4 in others" in message
 
 
-def test_a_header_with_one_name_less_than_columns_is_noted(tmp_path, run, capsys):
+def test_a_header_with_one_name_too_few_is_noted(tmp_path, run, capsys):
     path = tmp_path / "from_r.csv"
     path.write_text("a,b\n" + "".join(f"r{i},{i},{i * i}\n" for i in range(10)))
     assert run("graph", path, "--kind", "mst") == 0
     assert (
-        "one name less than columns, so the first column is used as row names"
+        "one name fewer than there are columns, so the first column is used as row names"
         in capsys.readouterr().err
     )
 
@@ -72,7 +72,7 @@ def test_ragged_lists_are_an_error_of_perceive():
 
 
 def huge_image(path):
-    """A picture of 30,000 x 30,000 pixels in its header, of which nothing is there."""
+    """An image whose header claims 30,000 x 30,000 pixels, without any pixel data."""
     image = pytest.importorskip("PIL.Image")
     image.new("L", (8, 8)).save(path)
     content = bytearray(path.read_bytes())
@@ -81,7 +81,7 @@ def huge_image(path):
     path.write_bytes(bytes(content))
 
 
-def test_an_image_of_too_many_pixels_is_an_error_that_names_it(tmp_path, error_of):
+def test_an_error_names_an_image_with_too_many_pixels(tmp_path, error_of):
     (tmp_path / "pictures").mkdir()
     huge_image(tmp_path / "pictures" / "bomb.png")
     output = tmp_path / "report.html"
@@ -92,7 +92,7 @@ def test_an_image_of_too_many_pixels_is_an_error_that_names_it(tmp_path, error_o
     assert "bomb.png is too large to read as an image" in message
 
 
-def test_a_file_that_claims_a_huge_array_is_an_error_that_names_it(tmp_path, error_of):
+def test_an_error_names_a_file_that_claims_a_huge_array(tmp_path, error_of):
     path = tmp_path / "claims.npz"
     np.savez(path, X=np.ones((2, 2)))
     content = path.read_bytes()
@@ -148,12 +148,12 @@ def test_errors_about_piped_input_name_standard_input(piped, error_of, content):
 
 
 def test_a_pipe_between_processes_is_read(points):
-    done = command("graph", "-", "--kind", "mst", "--json", input=text_bytes(points))
-    assert (done.returncode, b'"edges": 59' in done.stdout) == (0, True)
+    result = command("graph", "-", "--kind", "mst", "--json", input=text_bytes(points))
+    assert (result.returncode, b'"edges": 59' in result.stdout) == (0, True)
 
 
 def little_room(write):
-    """A function that writes to what looks like a full disk: no file may pass 100 bytes."""
+    """A function that simulates a full disk: files are limited to 100 bytes."""
 
     def limited(*arguments, **options):
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -172,7 +172,7 @@ def check_full_disk(message, target):
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.npz", "out.parquet"])
-def test_a_full_disk_names_the_table(table, tmp_path, error_of, monkeypatch, name):
+def test_an_error_on_a_full_disk_names_the_table(table, tmp_path, error_of, monkeypatch, name):
     monkeypatch.setattr(graph_command, "write_table", little_room(write_table))
     target = tmp_path / "results" / name
     target.parent.mkdir()
@@ -181,7 +181,7 @@ def test_a_full_disk_names_the_table(table, tmp_path, error_of, monkeypatch, nam
 
 
 @pytest.mark.parametrize("name", ["out.png", "out.pdf", "out.svg"])
-def test_a_full_disk_names_the_picture(table, tmp_path, error_of, monkeypatch, name):
+def test_an_error_on_a_full_disk_names_the_plot(table, tmp_path, error_of, monkeypatch, name):
     monkeypatch.setattr(graph_command, "save_figure", little_room(save_figure))
     target = tmp_path / "results" / name
     target.parent.mkdir()
@@ -190,7 +190,7 @@ def test_a_full_disk_names_the_picture(table, tmp_path, error_of, monkeypatch, n
 
 
 @pytest.mark.parametrize("name", ["labels.npy", "labels.csv", "labels.png"])
-def test_a_full_disk_names_the_label_map(tmp_path, name):
+def test_an_error_on_a_full_disk_names_the_label_map(tmp_path, name):
     labels = np.random.default_rng(0).integers(0, 200, (40, 40))
     target = tmp_path / name
 
@@ -203,7 +203,9 @@ def test_a_full_disk_names_the_label_map(tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_names_the_report_and_steps_stay(table, tmp_path, error_of, run, monkeypatch):
+def test_an_error_on_a_full_disk_names_the_report_and_cached_steps_remain(
+    table, tmp_path, error_of, run, monkeypatch
+):
     target = tmp_path / "results" / "report.html"
     target.parent.mkdir()
     with monkeypatch.context() as patched:
@@ -215,7 +217,7 @@ def test_a_full_disk_names_the_report_and_steps_stay(table, tmp_path, error_of, 
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_full_disk_names_the_step(table, tmp_path, error_of, monkeypatch):
+def test_an_error_on_a_full_disk_names_the_step(table, tmp_path, error_of, monkeypatch):
     monkeypatch.setattr(steps, "store_step", little_room(steps.store_step))
     target = tmp_path / "report.html"
     message = error_of("perceive", table, "-o", target, "--resume", "--clusters", 2)
@@ -225,19 +227,19 @@ def test_a_full_disk_names_the_step(table, tmp_path, error_of, monkeypatch):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /dev/full")
 def test_a_full_standard_output_is_an_error(table):
     with open("/dev/full", "w") as full:
-        words = [sys.executable, "-m", "vicinal.cli", "graph", str(table), "--kind", "mst"]
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, timeout=300, check=False)
-    assert done.returncode == 2
-    assert b"vicinal: error: cannot write to standard output" in done.stderr
-    assert b"Exception ignored" not in done.stderr
+        args = [sys.executable, "-m", "vicinal.cli", "graph", str(table), "--kind", "mst"]
+        result = subprocess.run(args, stdout=full, stderr=subprocess.PIPE, timeout=300, check=False)
+    assert result.returncode == 2
+    assert b"vicinal: error: cannot write to standard output" in result.stderr
+    assert b"Exception ignored" not in result.stderr
 
 
-def test_of_three_runs_on_one_output_one_succeeds(table, tmp_path):
+def test_only_one_of_three_concurrent_runs_writes_the_output(table, tmp_path):
     target = tmp_path / "edges.csv"
-    words = [sys.executable, "-m", "vicinal.cli", "graph", table, "--kind", "mst", "-o", target]
-    # They begin at the same time, when the file is not there yet.
+    args = [sys.executable, "-m", "vicinal.cli", "graph", table, "--kind", "mst", "-o", target]
+    # All start before the file exists.
     runs = [
-        subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen([*map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(3)
     ]
     messages = [run.communicate(timeout=300)[1].decode() for run in runs]
@@ -246,7 +248,7 @@ def test_of_three_runs_on_one_output_one_succeeds(table, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "points.csv"]
 
 
-def test_a_file_that_appears_during_the_work_is_kept(tmp_path):
+def test_a_file_created_during_the_run_is_not_overwritten(tmp_path):
     path = tmp_path / "out.txt"
 
     def write():
@@ -260,7 +262,7 @@ def test_a_file_that_appears_during_the_work_is_kept(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_without_hard_links_a_file_is_still_made_once(tmp_path, monkeypatch):
+def test_a_file_is_created_only_once_without_hard_links(tmp_path, monkeypatch):
     def no_links(*_):
         raise PermissionError("no links here")
 
@@ -277,7 +279,7 @@ def test_without_hard_links_a_file_is_still_made_once(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_files_of_killed_processes_are_removed_by_the_next(tmp_path):
+def test_partial_files_of_killed_processes_are_removed_by_the_next_run(tmp_path):
     code = (
         "import os, signal, sys; from pathlib import Path; from vicinal._core.files import atomic_write\n"
         "with atomic_write(Path(sys.argv[1])) as unfinished:\n"

@@ -23,7 +23,7 @@ def test_options_are_parameters_of_the_estimator(command, name, method):
 
 @pytest.mark.parametrize(("command", "name", "method"), METHODS)
 def test_options_can_be_given_and_are_absent_otherwise(command, name, method):
-    words = [
+    args = [
         command,
         "data.csv",
         "--method",
@@ -31,6 +31,6 @@ def test_options_can_be_given_and_are_absent_otherwise(command, name, method):
         *(["--query", "0"] if command == "rank" else []),
     ]
     parser = build_parser()
-    assert not set(method.options) & set(vars(parser.parse_args(words)))
+    assert not set(method.options) & set(vars(parser.parse_args(args)))
     given = [word for option in method.options for word in (f"--{option}", "1")]
-    assert set(method.options) <= set(vars(parser.parse_args([*words, *given])))
+    assert set(method.options) <= set(vars(parser.parse_args([*args, *given])))

@@ -15,8 +15,8 @@ from vicinal.cli.names import in_terms_of_options  # noqa: E402
 MODULES = {"cluster": cluster, "embed": embed, "rank": rank}
 
 
-def parsed(*words):
-    return build_parser().parse_args([*words, *(["--query", "0"] if words[0] == "rank" else [])])
+def parsed(*args):
+    return build_parser().parse_args([*args, *(["--query", "0"] if args[0] == "rank" else [])])
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -44,7 +44,7 @@ def test_function_and_short_names_build_the_same_graph(table, facts_of):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (["graph", "x.csv", "--kind", "disjont_mst"], "unknown graph 'disjont_mst' (did you mean"),
         (["graph", "x.csv", "--kind", "dmts"], "(did you mean 'dmst'?); choose from knn"),
@@ -54,14 +54,16 @@ def test_function_and_short_names_build_the_same_graph(table, facts_of):
         (["demo", "graph"], "(did you mean 'graphs'?)"),
     ],
 )
-def test_an_unknown_name_is_met_with_a_suggestion(words, message, run, capsys):
+def test_an_error_about_an_unknown_name_suggests_a_close_one(args, message, run, capsys):
     with pytest.raises(SystemExit) as stop:
-        run(*words)
+        run(*args)
     assert stop.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_an_unknown_column_array_or_row_name_is_met_with_a_suggestion(tmp_path, points, error_of):
+def test_an_error_about_an_unknown_column_array_or_row_name_suggests_a_close_one(
+    tmp_path, points, error_of
+):
     frame = pd.DataFrame({"x": points[:, 0], "y": points[:, 1], "species": ["a"] * 60})
     frame["name"] = [f"person {i}" for i in range(60)]
     frame.to_csv(tmp_path / "p.csv", index=False)
@@ -78,13 +80,13 @@ def test_precomputed_names_are_those_of_the_library(tmp_path, points, facts_of, 
     distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
     np.save(tmp_path / "D.npy", distances)
     target = tmp_path / "labels.csv"
-    words = ["--graph", "precomputed_distances", "--clusters", 2, "-o", target]
-    facts_of("cluster", tmp_path / "D.npy", *words)
+    args = ["--graph", "precomputed_distances", "--clusters", 2, "-o", target]
+    facts_of("cluster", tmp_path / "D.npy", *args)
     model = vicinal.SpectralClustering(2, graph="precomputed_distances", random_state=0)
     np.testing.assert_array_equal(pd.read_csv(target)["cluster"], model.fit(distances).labels_)
     np.save(tmp_path / "W.npy", np.exp(-distances))
-    words = ["--graph", "precomputed_affinity", "--clusters", 2, "-o", target, "--force"]
-    facts_of("cluster", tmp_path / "W.npy", *words)
+    args = ["--graph", "precomputed_affinity", "--clusters", 2, "-o", target, "--force"]
+    facts_of("cluster", tmp_path / "W.npy", *args)
     model = vicinal.SpectralClustering(2, graph="precomputed_affinity", random_state=0)
     expected = model.fit(np.exp(-distances)).labels_
     np.testing.assert_array_equal(pd.read_csv(target)["cluster"], expected)
@@ -100,10 +102,10 @@ def test_plain_precomputed_means_what_it_means_in_the_estimator(command):
 def test_duplicates_reach_the_builder(tmp_path, points, facts_of):
     repeated = np.repeat(points[:20], 6, axis=0)
     np.save(tmp_path / "X.npy", repeated)
-    words = ["graph", tmp_path / "X.npy", "--kind", "knn", "--neighbors", 3, "--duplicates"]
+    args = ["graph", tmp_path / "X.npy", "--kind", "knn", "--neighbors", 3, "--duplicates"]
     for duplicates in ("keep", "merge"):
         expected = vicinal.graphs.knn(repeated, 3, duplicates=duplicates)
-        assert facts_of(*words, duplicates)["edges"] == expected.n_edges
+        assert facts_of(*args, duplicates)["edges"] == expected.n_edges
 
 
 def test_all_cores_are_used_by_default():

@@ -1,4 +1,4 @@
-"""Partly labelled rows: unlabelled ones are counted and left out of all fractions."""
+"""Partly labelled tables: unlabelled rows are counted and excluded from all fractions."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ pd = pytest.importorskip("pandas")
 
 @pytest.fixture
 def blobs():
-    """Three groups far apart; 42 of their 90 rows have no class."""
+    """Three well-separated groups; 42 of their 90 rows have no class."""
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1, 2], 30)
     X = rng.normal(size=(90, 2)) + 50.0 * groups[:, None]
@@ -49,13 +49,13 @@ def test_an_unlabelled_query_has_no_fraction(blobs, tmp_path, facts_of):
 @pytest.mark.parametrize("command", [("smooth", "--t", 3), ("embed", "--method", "cpe-lap")])
 def test_partly_labelled_rows_can_be_plotted(command, kind, blobs, tmp_path, run):
     pytest.importorskip("matplotlib")
-    name, *words = command
-    path, picture = saved(blobs, tmp_path, kind), tmp_path / "picture.png"
-    assert run(name, path, *words, "--label", "class", "--plot", picture) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    name, *args = command
+    path, plot = saved(blobs, tmp_path, kind), tmp_path / "picture.png"
+    assert run(name, path, *args, "--label", "class", "--plot", plot) == 0
+    assert plot.read_bytes().startswith(b"\x89PNG")
 
 
-def test_wrong_classes_still_count_as_wrong(blobs, tmp_path, facts_of):
+def test_rows_of_other_classes_lower_the_fraction(blobs, tmp_path, facts_of):
     known = np.flatnonzero(blobs["class"].notna())
     blobs.loc[known, "class"] = [f"class {i}" for i in range(len(known))]
     facts = facts_of("smooth", saved(blobs, tmp_path, "csv"), "--label", "class", "--t", 3)

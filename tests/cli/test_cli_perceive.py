@@ -42,10 +42,10 @@ def snippet_of(report):
     )
 
 
-def test_a_report_of_a_table_with_words(flowers, tmp_path, run, capsys):
+def test_a_table_with_text_columns_has_a_report(flowers, tmp_path, run, capsys):
     report = tmp_path / "report.html"
-    words = [flowers, "--label", "species", "--id", "name", "--seed", 3, "-o", report]
-    assert run("perceive", *words, *QUICK) == 0
+    args = [flowers, "--label", "species", "--id", "name", "--seed", 3, "-o", report]
+    assert run("perceive", *args, *QUICK) == 0
     out = capsys.readouterr().out
     assert "flowers.csv: 100 rows, 4 of 4 numeric columns used" in out
     assert "compared with species" in out
@@ -53,7 +53,7 @@ def test_a_report_of_a_table_with_words(flowers, tmp_path, run, capsys):
     page = report.read_text(encoding="utf-8")
     assert "--label species --sample 60 --seed 3 -o" in page
     assert "flower 99" in page
-    # What the page says how to do gives the labels that it shows.
+    # The code on the page reproduces its labels.
     names = {}
     exec(snippet_of(report), names)
     assert f"random_state={3}" in snippet_of(report)
@@ -86,7 +86,7 @@ def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "message"),
     [
         ("three.csv", "x,y\n1,2\n3,4\n5,7\n", "the table has 3 rows"),
         ("words.csv", "a,b\nc,d\ne,f\n", "no numeric column among a, b"),
@@ -96,15 +96,15 @@ def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
         ("points.xlsx", "", "unsupported format .xlsx"),
     ],
 )
-def test_an_unusable_table_is_one_error_line(name, content, words, tmp_path, error_of):
+def test_an_unusable_table_is_one_error_line(name, content, message, tmp_path, error_of):
     path = tmp_path / name
     path.write_text(content)
-    assert words in error_of("perceive", path, "-o", tmp_path / "r.html")
+    assert message in error_of("perceive", path, "-o", tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--clusters", "some"], "--clusters some: must be an integer or auto"),
         (["--clusters", "0"], "--clusters 0"),
@@ -116,12 +116,14 @@ def test_an_unusable_table_is_one_error_line(name, content, words, tmp_path, err
         (["--sample", "2"], "--sample 2"),
     ],
 )
-def test_a_mistake_is_one_error_line(arguments, words, table, tmp_path, error_of, monkeypatch):
+def test_invalid_options_give_one_error_line(
+    arguments, message, table, tmp_path, error_of, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    assert words in error_of("perceive", table, *arguments)
+    assert message in error_of("perceive", table, *arguments)
 
 
-def test_a_missing_file_and_a_folder_without_images(tmp_path, error_of):
+def test_a_missing_file_and_a_folder_without_images_are_errors(tmp_path, error_of):
     assert "does not exist" in error_of("perceive", tmp_path / "no.csv", "-o", tmp_path / "r.html")
     assert "contains no images" in error_of("perceive", tmp_path, "-o", tmp_path / "r.html")
 
@@ -142,7 +144,7 @@ def test_a_table_without_permission_is_one_error_line(table, tmp_path, error_of,
     assert "Permission denied" in error_of("perceive", table, "-o", tmp_path / "r.html")
 
 
-def test_an_existing_report_stays_unless_forced(table, tmp_path, error_of):
+def test_an_existing_report_is_overwritten_only_with_force(table, tmp_path, error_of):
     report = tmp_path / "r.html"
     report.write_text("old")
     assert "use --force" in error_of("perceive", table, "-o", report)
@@ -179,20 +181,20 @@ def test_only_cache_files_are_removed(blobs, tmp_path, run, error_of, capsys):
     folder.mkdir()
     (folder / "notes.txt").write_text("mine")
     np.savez(folder / "mine.npz", X=blobs)
-    words = ["perceive", tmp_path / "X.npy", "-o", tmp_path / "r.html", "--resume", *QUICK]
-    assert run(*words) == 0
+    args = ["perceive", tmp_path / "X.npy", "-o", tmp_path / "r.html", "--resume", *QUICK]
+    assert run(*args) == 0
     assert sorted(os.listdir(folder)) == ["mine.npz", "notes.txt"]
     np.savez(folder / "maps.npz", X=blobs)
     capsys.readouterr()
-    assert "maps.npz is not a vicinal cache file" in error_of(*words, "--force")
-    with np.load(folder / "maps.npz") as kept:
-        np.testing.assert_array_equal(kept["X"], blobs)
+    assert "maps.npz is not a vicinal cache file" in error_of(*args, "--force")
+    with np.load(folder / "maps.npz") as arrays:
+        np.testing.assert_array_equal(arrays["X"], blobs)
 
 
-def test_a_sample_smaller_than_the_number_of_clusters(tmp_path, facts_of):
+def test_the_sample_may_be_smaller_than_the_number_of_clusters(tmp_path, facts_of):
     np.save(tmp_path / "X.npy", np.random.default_rng(0).random((200, 2)))
-    words = ["--sample", 50, "--clusters", 60, "-o", tmp_path / "r.html"]
-    facts = facts_of("perceive", tmp_path / "X.npy", *words)
+    args = ["--sample", 50, "--clusters", 60, "-o", tmp_path / "r.html"]
+    facts = facts_of("perceive", tmp_path / "X.npy", *args)
     assert facts["parameters"]["n_clusters"] == 60
     assert facts["clusters"] == sum(size["cluster"] >= 0 for size in facts["sizes"])
     assert facts["stability"] is None
@@ -202,13 +204,13 @@ def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, fact
     frame = pd.read_csv(flowers)
     frame.loc[::10, "species"] = np.nan
     frame.to_csv(flowers, index=False)
-    words = [flowers, "--label", "species", "--id", "name"]
-    facts = facts_of("perceive", *words, "-o", tmp_path / "r.html", *QUICK)
+    args = [flowers, "--label", "species", "--id", "name"]
+    facts = facts_of("perceive", *args, "-o", tmp_path / "r.html", *QUICK)
     assert "10 of 100 rows have no label; they are not scored against labels" in facts["notes"]
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Clusters compared with the 2 classes" in page
     assert "on all 90 labelled rows" in page
-    facts = facts_of("cluster", *words)
+    facts = facts_of("cluster", *args)
     assert facts["unlabelled_rows"] == 10
     assert facts["accuracy"] > 0.9
 
@@ -217,7 +219,7 @@ def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, fact
 
 
 @pytest.fixture
-def pictures(tmp_path):
+def image_folder_path(tmp_path):
     image = pytest.importorskip("PIL.Image")
     rng = np.random.default_rng(0)
     for kind, level in (("dark", 40), ("light", 200)):
@@ -229,43 +231,45 @@ def pictures(tmp_path):
     return tmp_path / "pictures"
 
 
-def test_a_folder_of_images_is_a_table_of_grey_levels(pictures):
-    table = image_folder.read_images(pictures)
+def test_a_folder_of_images_is_a_table_of_grey_levels(image_folder_path):
+    table = image_folder.read_images(image_folder_path)
     assert table.points.shape == (30, 48)
     assert table.images.shape == (30, 6, 8)
     np.testing.assert_array_equal(table.points, table.images.reshape(30, -1))
     assert table.ids[0] == str(Path("dark") / "00.png")
     assert set(table.others["folder"]) == {"dark", "light"}
     assert (
-        image_folder.read_images(pictures, "folder").labels.tolist()
+        image_folder.read_images(image_folder_path, "folder").labels.tolist()
         == ["dark"] * 15 + ["light"] * 15
     )
 
 
-def test_images_are_resized_to_one_size(pictures):
+def test_images_are_resized_to_one_size(image_folder_path):
     from PIL import Image
 
-    Image.new("L", (300, 200), 10).save(pictures / "dark" / "99.png")
-    table = image_folder.read_images(pictures)
+    Image.new("L", (300, 200), 10).save(image_folder_path / "dark" / "99.png")
+    table = image_folder.read_images(image_folder_path)
     assert table.images.shape == (31, 6, 8)
     assert "1 of them were resized to this size" in table.notes[1]
-    Image.new("L", (640, 320), 10).save(pictures / "a.png")
-    assert image_folder.read_images(pictures).images.shape == (32, 32, 64)
+    Image.new("L", (640, 320), 10).save(image_folder_path / "a.png")
+    assert image_folder.read_images(image_folder_path).images.shape == (32, 32, 64)
 
 
-def test_a_report_of_a_folder_of_images(pictures, tmp_path, facts_of):
-    facts = facts_of("perceive", pictures, "--label", "folder", "-o", tmp_path / "r.html", *QUICK)
+def test_a_folder_of_images_has_a_report(image_folder_path, tmp_path, facts_of):
+    facts = facts_of(
+        "perceive", image_folder_path, "--label", "folder", "-o", tmp_path / "r.html", *QUICK
+    )
     assert (facts["rows"], facts["columns"], facts["clusters"]) == (30, 48, 2)
     assert '"sprites":{' in (tmp_path / "r.html").read_text()
 
 
-def test_images_are_matched_to_rows_by_name_or_order(pictures):
+def test_images_are_matched_to_rows_by_name_or_order(image_folder_path):
     names = np.array([f"{i:02}" for i in range(14, -1, -1)])
-    by_order = image_folder.images_of_rows(pictures / "dark", 15, None)
-    by_name = image_folder.images_of_rows(pictures / "dark", 15, names)
+    by_order = image_folder.images_of_rows(image_folder_path / "dark", 15, None)
+    by_name = image_folder.images_of_rows(image_folder_path / "dark", 15, names)
     np.testing.assert_array_equal(by_name, by_order[::-1])
     with pytest.raises(ValueError, match="contains 15 images for 20 rows"):
-        image_folder.images_of_rows(pictures / "dark", 20, None)
+        image_folder.images_of_rows(image_folder_path / "dark", 20, None)
 
 
 def test_skipped_columns_are_kept_for_colouring(flowers):
@@ -274,7 +278,7 @@ def test_skipped_columns_are_kept_for_colouring(flowers):
 
 
 @pytest.mark.slow
-def test_a_wide_table_of_20_000_rows(tmp_path, facts_of):
+def test_a_wide_table_of_20_000_rows_has_a_report(tmp_path, facts_of):
     rng = np.random.default_rng(0)
     centres = 3 * rng.normal(size=(6, 500))
     truth = rng.integers(0, 6, 20_000)

@@ -14,7 +14,7 @@ def moons(tmp_path):
     X, classes = make_two_moons(80, noise=0.03, random_state=0)
     path = tmp_path / "moons.csv"
     frame = pd.DataFrame({"x": X[:, 0], "y": X[:, 1], "moon": classes})
-    # Names that are numbers too, but not those of the rows.
+    # Row names are numbers, but different from the row numbers.
     frame.insert(0, "code", np.arange(80) + 1000)
     frame.to_csv(path, index=False)
     return path, X, classes
@@ -23,12 +23,12 @@ def moons(tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_results_are_those_of_the_estimator(method, moons, tmp_path, facts_of):
     path, X, classes = moons
-    target, picture = tmp_path / "found.csv", tmp_path / "found.png"
-    own = {"steps": 20} if method == "propagation" else {"alpha": 0.9}
-    ((option, value),) = own.items()
-    words = ["--method", method, f"--{option}", value, "--query", 1017, 1003, "-k", 5]
-    words += ["--id", "code", "--label", "moon", "-o", target, "--plot", picture]
-    facts = facts_of("rank", path, *words)
+    target, plot = tmp_path / "results.csv", tmp_path / "results.png"
+    parameters = {"steps": 20} if method == "propagation" else {"alpha": 0.9}
+    ((option, value),) = parameters.items()
+    args = ["--method", method, f"--{option}", value, "--query", 1017, 1003, "-k", 5]
+    args += ["--id", "code", "--label", "moon", "-o", target, "--plot", plot]
+    facts = facts_of("rank", path, *args)
     parameters = {METHODS[method].options[option]: value}
     model = getattr(vicinal, METHODS[method].estimator)(**parameters).fit(X)
     indices, scores = model.rank([17, 3], 5)
@@ -40,7 +40,7 @@ def test_results_are_those_of_the_estimator(method, moons, tmp_path, facts_of):
     np.testing.assert_array_equal(frame["id"], frame["row"] + 1000)
     assert facts["same_class"] == np.mean(classes[indices] == classes[[17, 3]][:, None])
     assert [line["row"] for line in facts["results"]] == indices.ravel().tolist()
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert plot.read_bytes().startswith(b"\x89PNG")
 
 
 def test_queries_are_row_numbers_or_names(moons, tmp_path, facts_of):
@@ -53,7 +53,7 @@ def test_queries_are_row_numbers_or_names(moons, tmp_path, facts_of):
     assert by_name["results"][0]["query_id"] == "point 5"
 
 
-def test_the_table_is_printed_in_rank_order(moons, run, capsys):
+def test_results_are_printed_in_rank_order(moons, run, capsys):
     assert run("rank", moons[0], "--query", 17, "-k", 4) == 0
     lines = capsys.readouterr().out.splitlines()
     start = lines.index(next(line for line in lines if line.startswith("query ")))
@@ -61,7 +61,7 @@ def test_the_table_is_printed_in_rank_order(moons, run, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (["--query", "80"], "--query 80: the table has rows 0 to 79"),
         (["--query", "-1"], "--query -1: the table has rows 0 to 79"),
@@ -75,18 +75,18 @@ def test_the_table_is_printed_in_rank_order(moons, run, capsys):
         (["--query", "5", "-k", "0"], "--top 0"),
         (["--query", "5", "--alpha", "1"], "--alpha 1"),
         (["--query", "5", "--graph", "mst"], "it applies to manifold, propagation"),
-        (["--query", "5", "-o", "found.html"], "--output found.html: unsupported format .html"),
+        (["--query", "5", "-o", "results.html"], "--output results.html: unsupported format .html"),
     ],
 )
-def test_a_mistake_is_one_line_that_names_the_option(words, message, moons, error_of):
-    assert message in error_of("rank", moons[0], *words)
+def test_invalid_options_give_one_error_line_that_names_the_option(args, message, moons, error_of):
+    assert message in error_of("rank", moons[0], *args)
 
 
 def test_a_distance_matrix_cannot_be_plotted(moons, tmp_path, error_of, facts_of):
     X = moons[1]
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
-    words = ["rank", tmp_path / "D.npy", "--method", "manifold", "--metric", "precomputed"]
-    words += ["--query", 4, "-k", 3]
-    assert "--plot needs coordinates" in error_of(*words, "--plot", tmp_path / "f.png")
-    found = [line["row"] for line in facts_of(*words)["results"]]
-    assert found == vicinal.ManifoldRanking().fit(X).rank(4, 3)[0][0].tolist()
+    args = ["rank", tmp_path / "D.npy", "--method", "manifold", "--metric", "precomputed"]
+    args += ["--query", 4, "-k", 3]
+    assert "--plot needs coordinates" in error_of(*args, "--plot", tmp_path / "f.png")
+    ranked = [line["row"] for line in facts_of(*args)["results"]]
+    assert ranked == vicinal.ManifoldRanking().fit(X).rank(4, 3)[0][0].tolist()

@@ -13,11 +13,11 @@ ROWS = [{"graph": "mst", "error": 0.25}, {"graph": "dmst", "error": 0.125}]
 
 @pytest.fixture
 def study(monkeypatch):
-    """A study of one experiment, done in no time; the list has the settings it was done with."""
-    seen = []
+    """A study with one trivial experiment; the list records its settings."""
+    calls = []
 
     def measure(setting, verbose):
-        seen.append((setting, verbose))
+        calls.append((setting, verbose))
         return ROWS
 
     def plan(quick, data):
@@ -35,7 +35,7 @@ def study(monkeypatch):
     module.plan = plan
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(reproduce.STUDIES, "fake", reproduce.Study("nothing", "fake_report"))
-    return seen
+    return calls
 
 
 def test_tables_and_figures_are_written(study, tmp_path, run, capsys):

@@ -33,28 +33,26 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize("suffix", command.LABEL_FORMATS)
-def test_every_label_format_holds_the_labels_of_the_function(
-    suffix, photo, image, tmp_path, capsys
-):
+def test_every_label_format_has_the_labels_of_the_function(suffix, photo, image, tmp_path, capsys):
     target = tmp_path / f"labels{suffix}"
     run(photo, "-n", 3, "--labels", target)
     expected = vicinal.segment(image, 3, random_state=0)
     if suffix == ".npy":
-        found = np.load(target)
+        written = np.load(target)
     elif suffix == ".csv":
-        found = np.loadtxt(target, delimiter=",", dtype=int)
+        written = np.loadtxt(target, delimiter=",", dtype=int)
     else:
-        found = np.asarray(Image.open(target))
-    np.testing.assert_array_equal(found, expected)
+        written = np.asarray(Image.open(target))
+    np.testing.assert_array_equal(written, expected)
     assert f"{np.mean(expected == 0):.1%}" in capsys.readouterr().out
 
 
 def test_fractions_are_numbers_in_json_and_percent_in_text(photo, tmp_path, facts_of):
-    words = ["segment", photo, "-n", 3, "--labels", tmp_path / "labels.npy"]
-    for segment in facts_of(*words)["segments"]:
+    args = ["segment", photo, "-n", 3, "--labels", tmp_path / "labels.npy"]
+    for segment in facts_of(*args)["segments"]:
         assert segment["fraction"] == segment["pixels"] / (24 * 30)
-    shown = format_facts({"sizes": [{"cluster": -1, "rows": 1, "fraction": 0.25}]})
-    assert shown.split() == ["cluster", "rows", "fraction", "noise", "1", "25.0%"]
+    text = format_facts({"sizes": [{"cluster": -1, "rows": 1, "fraction": 0.25}]})
+    assert text.split() == ["cluster", "rows", "fraction", "noise", "1", "25.0%"]
 
 
 def test_options_reach_the_function(photo, image, tmp_path):
@@ -115,15 +113,15 @@ def test_a_rotated_photograph_is_shown_upright(tmp_path, image):
         ("RGBA", (24, 30, 4), np.uint8),
     ],
 )
-def test_every_mode_of_a_picture_is_read(mode, shape, dtype, tmp_path, image):
+def test_images_of_every_mode_are_read(mode, shape, dtype, tmp_path, image):
     path = tmp_path / "photo.png"
     Image.fromarray(image).convert(mode).save(path)
-    found = command.read_image(path)
-    assert found.shape == shape
-    assert found.dtype == dtype
+    written = command.read_image(path)
+    assert written.shape == shape
+    assert written.dtype == dtype
 
 
-def test_16_bit_grey_keeps_its_bits(tmp_path):
+def test_16_bit_grey_levels_are_unchanged(tmp_path):
     values = np.arange(600, dtype=np.uint16).reshape(20, 30) * 100
     Image.fromarray(values).save(tmp_path / "deep.png")
     np.testing.assert_array_equal(command.read_image(tmp_path / "deep.png"), values)
@@ -131,7 +129,7 @@ def test_16_bit_grey_keeps_its_bits(tmp_path):
     np.testing.assert_array_equal(command.read_image(tmp_path / "deep.npy"), values)
 
 
-def test_cmyk_becomes_colours(tmp_path, image):
+def test_cmyk_is_converted_to_rgb(tmp_path, image):
     path = tmp_path / "print.jpg"
     Image.fromarray(image).convert("CMYK").save(path)
     assert command.read_image(path).shape == (24, 30, 3)
@@ -145,26 +143,26 @@ def test_the_input_image_is_never_overwritten(photo):
         run(photo, "-n", 2, "-o", photo, "--force")
 
 
-def test_nothing_to_write_is_an_error(photo):
+def test_no_output_file_is_an_error(photo):
     with pytest.raises(ValueError, match="no output file: use -o"):
         run(photo, "-n", 2)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    ("arguments", "error", "message"),
     [
         (["-o", "out.txt"], ValueError, "--output out.txt: unsupported format .txt"),
         (["--labels", "map.jpg"], ValueError, "--labels map.jpg: unsupported format .jpg"),
         (["-o", "nowhere/out.png"], FileNotFoundError, "the folder nowhere does not exist"),
     ],
 )
-def test_targets_are_checked_before_the_work(arguments, error, words, photo, monkeypatch):
+def test_targets_are_checked_before_the_work(arguments, error, message, photo, monkeypatch):
     monkeypatch.setattr(command, "read_image", lambda path: pytest.fail("was read"))
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=message):
         run(photo, "-n", 2, *arguments)
 
 
-def test_a_file_that_is_not_an_image_is_named(tmp_path):
+def test_an_error_names_a_file_that_is_not_an_image(tmp_path):
     for name in ("broken.png", "broken.npy"):
         (tmp_path / name).write_text("no picture")
         with pytest.raises(ValueError, match=rf"cannot read .*{name}"):
@@ -179,7 +177,7 @@ def test_a_failed_run_leaves_no_file(photo, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["photo.png"]
 
 
-def test_a_missing_extra_is_named(photo, tmp_path, monkeypatch):
+def test_an_error_names_a_missing_extra(photo, tmp_path, monkeypatch):
     real = builtins.__import__
 
     def without_pillow(name, *arguments, **keywords):

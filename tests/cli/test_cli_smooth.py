@@ -39,8 +39,8 @@ def test_neighbours_written_are_those_of_the_estimator(
     path, X, classes = moons
     monkeypatch.setattr(smooth, "LINES_PER_BLOCK", lines)
     target = tmp_path / f"neighbours{suffix}"
-    words = ["--id", "name", "--label", "moon", "-k", 5, "--t", 20, "-o", target]
-    facts = facts_of("smooth", path, *words)
+    args = ["--id", "name", "--label", "moon", "-k", 5, "--t", 20, "-o", target]
+    facts = facts_of("smooth", path, *args)
     model = SelfSmoothing(20).fit(X)
     similarities, indices = model.kneighbors(n_neighbors=5)
     frame = table_of(target)
@@ -69,12 +69,12 @@ def test_before_smoothing_the_neighbours_are_the_nearest(moons, facts_of):
     nearest = np.argsort(distances, axis=1)[:, 1:8]
     facts = facts_of("smooth", path, "--label", "moon", "-k", 7)
     fraction = np.mean(classes[nearest] == classes[:, None])
-    # The width of the kernel differs from pair to pair, so a few positions change.
+    # The kernel width varies between pairs, so a few positions change.
     assert facts["same_class_before"] == pytest.approx(fraction, abs=0.02)
     assert facts["t_curve"][0][1] < 0 < facts["t_curve"][-1][1]
 
 
-def test_matrices_are_distinguished_from_points(moons, tmp_path, run, capsys):
+def test_distance_and_similarity_matrices_are_detected(moons, tmp_path, run, capsys):
     X = moons[1]
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
     np.save(tmp_path / "D.npy", distances)
@@ -92,7 +92,7 @@ def test_matrices_are_distinguished_from_points(moons, tmp_path, run, capsys):
     assert "is interpreted as" not in capsys.readouterr().err
 
 
-def test_distances_give_what_points_give(moons, tmp_path, facts_of):
+def test_distances_and_points_give_the_same_neighbours(moons, tmp_path, facts_of):
     path, X, _ = moons
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
     targets = tmp_path / "a.npz", tmp_path / "b.npz"
@@ -103,17 +103,17 @@ def test_distances_give_what_points_give(moons, tmp_path, facts_of):
 
 
 def test_sparse_similarities_report_their_backend(moons, facts_of):
-    words = ["--label", "moon", "--pairs", "sparse", "--t", 6, "--neighbors", 12]
-    facts = facts_of("smooth", moons[0], *words)
+    args = ["--label", "moon", "--pairs", "sparse", "--t", 6, "--neighbors", 12]
+    facts = facts_of("smooth", moons[0], *args)
     assert facts["pairs"] == "sparse"
     assert facts["backend"] in ("pruned powers", "leading eigenpairs", "rows")
     assert facts["sampled_recall"] > 0.9
 
 
-def test_a_picture_of_before_and_after(moons, tmp_path, run):
-    picture = tmp_path / "similarity.png"
-    assert run("smooth", moons[0], "--label", "moon", "--plot", picture) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+def test_similarities_before_and_after_are_plotted(moons, tmp_path, run):
+    plot = tmp_path / "similarity.png"
+    assert run("smooth", moons[0], "--label", "moon", "--plot", plot) == 0
+    assert plot.read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_interrupted_write_leaves_no_file(moons, tmp_path, run, monkeypatch):
@@ -131,7 +131,7 @@ def test_an_interrupted_write_leaves_no_file(moons, tmp_path, run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (["--t", "soon"], "--t 'soon'"),
         (["--t", "-1"], "--t -1"),
@@ -142,8 +142,8 @@ def test_an_interrupted_write_leaves_no_file(moons, tmp_path, run, monkeypatch):
         (["-o", "n.json"], "--output n.json: unsupported format .json"),
     ],
 )
-def test_a_mistake_is_one_line_that_names_the_option(words, message, moons, error_of):
-    assert message in error_of("smooth", moons[0], *words)
+def test_invalid_options_give_one_error_line_that_names_the_option(args, message, moons, error_of):
+    assert message in error_of("smooth", moons[0], *args)
 
 
 def test_negative_distances_are_rejected(tmp_path, error_of):
@@ -155,5 +155,5 @@ def test_negative_distances_are_rejected(tmp_path, error_of):
 
 def test_negative_similarities_are_rejected(tmp_path, error_of):
     np.save(tmp_path / "S.npy", np.eye(4) - squareform([0.1] * 6))
-    words = ["smooth", tmp_path / "S.npy", "--metric", "similarity"]
-    assert "negative" in error_of(*words)
+    args = ["smooth", tmp_path / "S.npy", "--metric", "similarity"]
+    assert "negative" in error_of(*args)

@@ -16,14 +16,14 @@ def distances(tmp_path, points):
 POINTS = "looks like a distance matrix, but its rows are interpreted as points"
 
 
-@pytest.mark.parametrize("words", [["cluster"], ["embed"], ["rank", "--query", 0], ["graph"]])
-def test_distances_interpreted_as_points_are_noted(words, distances, run, capsys):
-    command, *rest = words
-    assert run(command, distances, *rest) == 0
+@pytest.mark.parametrize("args", [["cluster"], ["embed"], ["rank", "--query", 0], ["graph"]])
+def test_distances_interpreted_as_points_are_noted(args, distances, run, capsys):
+    command, *options = args
+    assert run(command, distances, *options) == 0
     assert f"D.npy: {POINTS}; methods on graphs take distances" in capsys.readouterr().err
 
 
-def test_the_report_notes_them_too(distances, tmp_path, run, capsys):
+def test_the_report_notes_distances_interpreted_as_points(distances, tmp_path, run, capsys):
     assert run("perceive", distances, "-o", tmp_path / "report.html") == 0
     assert POINTS in capsys.readouterr().out
     assert POINTS in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -31,11 +31,11 @@ def test_the_report_notes_them_too(distances, tmp_path, run, capsys):
 
 def test_a_matrix_of_affinities_is_noted(distances, tmp_path, run, capsys):
     np.save(tmp_path / "W.npy", np.exp(-np.load(distances)))
-    words = ["--graph", "precomputed", "--clusters", 2]
-    assert run("cluster", tmp_path / "W.npy", *words) == 0
-    shown = capsys.readouterr().err
-    assert "W.npy: interpreted as a matrix of affinities (larger means closer)\n" in shown
-    assert run("cluster", distances, *words) == 0
+    args = ["--graph", "precomputed", "--clusters", 2]
+    assert run("cluster", tmp_path / "W.npy", *args) == 0
+    stderr = capsys.readouterr().err
+    assert "W.npy: interpreted as a matrix of affinities (larger means closer)\n" in stderr
+    assert run("cluster", distances, *args) == 0
     assert (
         "for distances, use --graph precomputed_distances or --metric precomputed"
         in capsys.readouterr().err

@@ -29,28 +29,28 @@ def write(tmp_path, text, name="data.csv"):
         ('"a, b",y\n1,2\n', (1, 2)),
         ("\n\n  \nx,y\n1,2\n3,4\n", (2, 2)),
         ("\n1,2\n3,4\n", (2, 2)),
-        # Numbers over the columns: counted by pandas, or years over names of rows.
+        # Headers of numbers: column numbers written by pandas, or years next to row names.
         ("0,1,2\n5,6,7\n", (1, 3)),
         ("0,1\n0.5,1.5\n2.5,3.5\n", (2, 2)),
         (",0,1,2\n0,5,,7\n1,5,6,7\n", (2, 3)),
         (",1990,1991\na,3,4\nb,5,6\n", (2, 2)),
-        # Two columns of whole numbers, and a first row with a gap, are data.
+        # Two integer columns, or a first row with a missing value, are data.
         ("0,1\n1,0\n", (2, 2)),
         ("1,,3\n4,5,6\n", (2, 3)),
     ],
 )
-def test_header_separator_and_words_are_recognised(text, shape, tmp_path):
-    assert read_table(write(tmp_path, text), accept_gaps=True).points.shape == shape
+def test_header_separator_and_text_columns_are_detected(text, shape, tmp_path):
+    assert read_table(write(tmp_path, text), accept_missing=True).points.shape == shape
 
 
 @pytest.mark.parametrize("index", [True, False])
 @pytest.mark.parametrize("width", [1, 2, 5])
-def test_what_pandas_writes_by_default_comes_back(index, width, tmp_path):
+def test_tables_written_by_pandas_are_read_back(index, width, tmp_path):
     given = np.random.default_rng(0).normal(size=(7, width))
     pd.DataFrame(given).to_csv(tmp_path / "d.csv", index=index)
-    found = read_table(tmp_path / "d.csv")
-    np.testing.assert_array_equal(found.points, given)
-    assert found.names == [str(number) for number in range(width)]
+    table = read_table(tmp_path / "d.csv")
+    np.testing.assert_array_equal(table.points, given)
+    assert table.names == [str(number) for number in range(width)]
 
 
 def test_repeated_column_names_get_a_suffix():
@@ -65,7 +65,7 @@ def test_repeated_column_names_get_a_suffix():
     ]
 
 
-def test_skipped_columns_are_named(tmp_path, capsys, run):
+def test_skipped_columns_are_listed(tmp_path, capsys, run):
     path = write(tmp_path, "x,species,y\n1,setosa,2\n3,virginica,4\n")
     assert run("graph", path, "--kind", "mst") == 0
     assert "skipped 'species': 2 of 2 values are not numbers" in capsys.readouterr().err
@@ -90,18 +90,18 @@ def test_every_input_format_gives_the_same_points(suffix, tmp_path, points):
     np.testing.assert_allclose(read_table(path).points, points, rtol=1e-15)
 
 
-def test_a_key_chooses_the_array(tmp_path, points):
+def test_a_key_selects_the_array(tmp_path, points):
     np.savez(tmp_path / "two.npz", a=points, b=points + 1)
     np.testing.assert_array_equal(read_table(tmp_path / "two.npz", "b").points, points + 1)
 
 
-def test_a_stack_of_pictures_is_a_table_of_pixels(tmp_path):
-    pictures = np.arange(24.0).reshape(4, 3, 2)
-    np.save(tmp_path / "stack.npy", pictures)
-    found = read_table(tmp_path / "stack.npy")
-    np.testing.assert_array_equal(found.points, pictures.reshape(4, 6))
-    np.testing.assert_array_equal(found.images, pictures)
-    assert found.notes == ["flattened each entry of shape (3, 2) into a row"]
+def test_a_stack_of_images_becomes_a_table_of_pixels(tmp_path):
+    images = np.arange(24.0).reshape(4, 3, 2)
+    np.save(tmp_path / "stack.npy", images)
+    table = read_table(tmp_path / "stack.npy")
+    np.testing.assert_array_equal(table.points, images.reshape(4, 6))
+    np.testing.assert_array_equal(table.images, images)
+    assert table.notes == ["flattened each entry of shape (3, 2) into a row"]
 
 
 def test_lines_of_different_lengths_are_an_error(tmp_path, error_of):
@@ -109,7 +109,7 @@ def test_lines_of_different_lengths_are_an_error(tmp_path, error_of):
     assert f"cannot read {path} as a table" in error_of("graph", path)
 
 
-def test_arrays_to_choose_from_are_listed(tmp_path, points, error_of):
+def test_an_error_lists_the_available_arrays(tmp_path, points, error_of):
     np.savez(tmp_path / "two.npz", a=points, b=points)
     assert "contains the arrays a, b; choose one with --key" in error_of(
         "graph", tmp_path / "two.npz"
@@ -130,10 +130,10 @@ def test_columns_of_names_and_classes_are_not_coordinates(suffix, tmp_path, poin
     else:
         anndata = pytest.importorskip("anndata")
         anndata.AnnData(points, obs=frame[["code", "kind"]].rename(str)).write_h5ad(path)
-    found = read_table(path, id_column="code", label_column="kind")
-    np.testing.assert_array_equal(found.points, points)
-    np.testing.assert_array_equal(found.ids, names)
-    np.testing.assert_array_equal(found.labels.astype(str), classes)
+    table = read_table(path, id_column="code", label_column="kind")
+    np.testing.assert_array_equal(table.points, points)
+    np.testing.assert_array_equal(table.ids, names)
+    np.testing.assert_array_equal(table.labels.astype(str), classes)
 
 
 def test_row_names_are_kept_as_ids(tmp_path, points):
@@ -141,9 +141,9 @@ def test_row_names_are_kept_as_ids(tmp_path, points):
     frame.to_csv(tmp_path / "points.csv")
     frame.to_parquet(tmp_path / "points.parquet")
     for name in ("points.csv", "points.parquet"):
-        found = read_table(tmp_path / name)
-        assert found.ids[17] == "row 17"
-        assert found.names == ["x", "y"]
+        table = read_table(tmp_path / name)
+        assert table.ids[17] == "row 17"
+        assert table.names == ["x", "y"]
 
 
 def test_an_unknown_column_is_an_error_that_lists_the_columns(table, tmp_path, points, error_of):
@@ -159,8 +159,8 @@ def test_an_unknown_column_is_an_error_that_lists_the_columns(table, tmp_path, p
 def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
     matrix = sparse.random_array((20, 20), density=0.2, random_state=0, format="csr")
     sparse.save_npz(tmp_path / "W.npz", matrix)
-    found = read_table(tmp_path / "W.npz", accept_sparse=True)
-    assert (found.points != matrix).nnz == 0
+    table = read_table(tmp_path / "W.npz", accept_sparse=True)
+    assert (table.points != matrix).nnz == 0
     np.testing.assert_array_equal(read_table(tmp_path / "W.npz").points, matrix.toarray())
 
 
@@ -170,9 +170,11 @@ def test_a_sparse_table_too_large_to_be_dense_is_an_error(tmp_path, monkeypatch,
     assert "3,000 rows and 3,000 columns" in error_of("graph", tmp_path / "W.npz")
 
 
-def test_missing_values_are_kept_with_accept_gaps(tmp_path):
+def test_missing_values_are_kept_with_accept_missing(tmp_path):
     path = write(tmp_path, "x,y\n1,2\n,4\n")
-    np.testing.assert_array_equal(read_table(path, accept_gaps=True).points, [[1, 2], [np.nan, 4]])
+    np.testing.assert_array_equal(
+        read_table(path, accept_missing=True).points, [[1, 2], [np.nan, 4]]
+    )
 
 
 def test_condensed_distances_become_a_matrix_with_metric_precomputed(
@@ -181,11 +183,11 @@ def test_condensed_distances_become_a_matrix_with_metric_precomputed(
     classes = np.arange(60) % 2
     np.savez(tmp_path / "D.npz", X=pdist(points), kind=classes)
     np.save(tmp_path / "D.npy", pdist(points))
-    words = ["--kind", "mst", "--metric", "precomputed"]
+    args = ["--kind", "mst", "--metric", "precomputed"]
     for name in ("D.npz", "D.npy"):
-        assert facts_of("graph", tmp_path / name, *words)["edges"] == 59
+        assert facts_of("graph", tmp_path / name, *args)["edges"] == 59
     assert "an array of shape (1770,)" in error_of("graph", tmp_path / "D.npy")
     facts = facts_of("smooth", tmp_path / "D.npz", "--label", "kind")
     assert facts["metric"] == "precomputed"
     np.save(tmp_path / "D.npy", pdist(points)[:-1])
-    assert "an array of shape (1769,)" in error_of("graph", tmp_path / "D.npy", *words)
+    assert "an array of shape (1769,)" in error_of("graph", tmp_path / "D.npy", *args)

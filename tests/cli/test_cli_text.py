@@ -30,10 +30,10 @@ EXPECTED = [[1.5, 2.25], [3.0, 4.0], [-0.5, 1e3]]
         "a\tb\n1,5\t2,25\n3\t4,0\n-,5\t1e3\n",
     ],
 )
-def test_decimal_commas_are_read_and_named(text, read):
-    found = read(text)
-    np.testing.assert_array_equal(found.points, EXPECTED)
-    assert found.notes[-1].startswith("read commas as decimal points in ")
+def test_decimal_commas_are_read_with_a_note(text, read):
+    table = read(text)
+    np.testing.assert_array_equal(table.points, EXPECTED)
+    assert table.notes[-1].startswith("read commas as decimal points in ")
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,22 @@ def test_separators_are_detected(text, read):
     np.testing.assert_array_equal(read(text).points, EXPECTED)
 
 
-def test_decimal_commas_may_have_gaps_and_words_beside_them(read):
-    found = read("a;b;c\n1,5;x;7\n;y;8\n2,5;1,5 m;9\n", accept_gaps=True)
-    np.testing.assert_array_equal(found.points, [[1.5, 7], [np.nan, 8], [2.5, 9]])
-    assert "skipped 'b': 3 of 3 values are not numbers, e.g. 'x'" in found.notes
+def test_columns_with_decimal_commas_may_have_missing_values(read):
+    table = read("a;b;c\n1,5;x;7\n;y;8\n2,5;1,5 m;9\n", accept_missing=True)
+    np.testing.assert_array_equal(table.points, [[1.5, 7], [np.nan, 8], [2.5, 9]])
+    assert "skipped 'b': 3 of 3 values are not numbers, e.g. 'x'" in table.notes
 
 
-def test_words_with_other_separators_in_them_stay_words(read):
-    found = read("1,red;round,2\n3,blue;round,4\n")
-    np.testing.assert_array_equal(found.points, [[1, 2], [3, 4]])
-    found = read('a,b\n"1,234",5\n"2,345",6\n')  # as likely thousands as decimals
-    assert found.names == ["b"]
+def test_text_that_contains_other_separators_stays_text(read):
+    table = read("1,red;round,2\n3,blue;round,4\n")
+    np.testing.assert_array_equal(table.points, [[1, 2], [3, 4]])
+    table = read('a,b\n"1,234",5\n"2,345",6\n')  # the comma may be a thousands separator
+    assert table.names == ["b"]
 
 
-def test_a_column_of_decimals_can_be_a_column_of_names(read):
-    found = read("code;x\n1,10;2,5\n1,1;3,5\n", id_column="code")
-    assert found.ids.tolist() == ["1,10", "1,1"]
+def test_a_column_of_decimals_can_hold_row_names(read):
+    table = read("code;x\n1,10;2,5\n1,1;3,5\n", id_column="code")
+    assert table.ids.tolist() == ["1,10", "1,1"]
 
 
 @pytest.mark.parametrize(
@@ -78,37 +78,37 @@ def test_a_column_of_decimals_can_be_a_column_of_names(read):
     ],
 )
 def test_empty_columns_are_skipped(text, note, read):
-    found = read(text)
-    np.testing.assert_array_equal(found.points, [[1, 2], [3, 4]])
-    assert any(line.startswith(note) for line in found.notes)
-    assert found.ids is None
+    table = read(text)
+    np.testing.assert_array_equal(table.points, [[1, 2], [3, 4]])
+    assert any(line.startswith(note) for line in table.notes)
+    assert table.ids is None
 
 
-def test_names_without_a_header_are_still_names(read):
-    found = read("a,b\nrow 1,1,2\nrow 2,3,4\n")
-    np.testing.assert_array_equal(found.points, [[1, 2], [3, 4]])
-    assert found.ids.tolist() == ["row 1", "row 2"]
+def test_row_names_without_a_header_are_detected(read):
+    table = read("a,b\nrow 1,1,2\nrow 2,3,4\n")
+    np.testing.assert_array_equal(table.points, [[1, 2], [3, 4]])
+    assert table.ids.tolist() == ["row 1", "row 2"]
 
 
 def test_integers_too_long_for_a_float_are_skipped_with_the_reason(read):
-    found = read("id,x\n3,1\n12345678901234567890123,2\n")
-    assert found.names == ["x"]
-    assert "too long to be exact, e.g. 12345678901234567890123" in found.notes[-1]
+    table = read("id,x\n3,1\n12345678901234567890123,2\n")
+    assert table.names == ["x"]
+    assert "too long to be exact, e.g. 12345678901234567890123" in table.notes[-1]
 
 
 def test_booleans_become_0_and_1_with_a_note(read):
-    found = read("x,flag\n1,True\n2,False\n")
-    np.testing.assert_array_equal(found.points, [[1, 1], [2, 0]])
-    assert "converted 'flag' to numbers: true is 1, false is 0" in found.notes
+    table = read("x,flag\n1,True\n2,False\n")
+    np.testing.assert_array_equal(table.points, [[1, 1], [2, 0]])
+    assert "converted 'flag' to numbers: true is 1, false is 0" in table.notes
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("a:b\n1:2\n3:4\n", "e.g. '1:2'.*separate columns by commas, semicolons, tabs or"),
         ("a;b\n1.234,5;2.345,6\n3.4,1;5.6,7\n", r"e.g. '2.345,6'.*write numbers as 1234\.5"),
     ],
 )
-def test_a_table_without_numbers_shows_an_example_value(text, words, read):
-    with pytest.raises(ValueError, match=words):
+def test_a_table_without_numbers_shows_an_example_value(text, message, read):
+    with pytest.raises(ValueError, match=message):
         read(text)

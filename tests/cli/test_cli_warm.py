@@ -31,7 +31,7 @@ RARE = {
     "_duplicate_kernels.row_sizes",
     "_duplicate_kernels.fill_rows",
 }
-# Compiles everything in a new process and names the kernels that were not used.
+# Compiles everything in a new process and lists the kernels that were not used.
 WARM = """
 import importlib, json, sys
 from vicinal._core import jit as _jit
@@ -46,7 +46,7 @@ print(json.dumps({**facts, "unused": unused}))
 """
 
 
-def test_it_reports_the_cache_folders(run, capsys, monkeypatch):
+def test_warm_reports_the_cache_folders(run, capsys, monkeypatch):
     X = np.random.default_rng(0).random((50, 2))
     monkeypatch.setattr(warm, "calls", lambda: [lambda: graphs.knn(X, 3)])
     assert run("warm", "--json") == 0
@@ -58,7 +58,7 @@ def test_it_reports_the_cache_folders(run, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_it_compiles_all_but_rare_kernels_and_leaves_nothing_for_a_second_process(tmp_path):
+def test_warm_compiles_all_but_rare_kernels_so_that_a_second_process_compiles_none(tmp_path):
     modules = [m.name for m in pkgutil.walk_packages(vicinal.__path__, "vicinal.")]
     kernels = [name for name in modules if name.endswith("_kernels")]
     assert all(map(importlib.import_module, kernels))

@@ -1,4 +1,4 @@
-"""Perceptions that several tests look at, each found once."""
+"""Reports that several tests use, each computed once."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from vicinal.datasets import make_half_cylinders, make_spirals
 
 
 def iris_table():
-    """Iris with words, gaps and a constant column: a table as people have them."""
+    """Iris with text columns, missing values and a constant column, like a real-world table."""
     iris = load_iris(as_frame=True)
     frame = iris.frame.drop(columns="target")
     frame["species"] = iris.target_names[iris.target]
@@ -60,12 +60,12 @@ def _iris_table():
 
 @pytest.fixture(scope="session")
 def perception():
-    """A function from the name of a data set to what was perceived in it."""
-    found = {}
+    """A function from the name of a data set to its `Perception`."""
+    results = {}
 
-    def of(name):
-        if name not in found:
-            found[name] = MAKERS[name]()
-        return found[name]
+    def get(name):
+        if name not in results:
+            results[name] = MAKERS[name]()
+        return results[name]
 
-    return of
+    return get

@@ -1,4 +1,4 @@
-"""Cached steps: the same bits back, for the same data only, and never partial."""
+"""Cached steps are restored bit for bit, for the same data only, and never partially."""
 
 from typing import Any, NamedTuple
 

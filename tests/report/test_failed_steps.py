@@ -1,4 +1,4 @@
-"""A step of `perceive` that fails is reported in its place, and the others are shown."""
+"""A failed step of `perceive` is reported in its section; the others are shown."""
 
 import json
 
@@ -36,17 +36,17 @@ def test_a_failed_step_is_reported_and_the_others_are_shown(name, monkeypatch, t
     result = vicinal.perceive(X, labels=arm, sample=60, n_clusters=2, n_jobs=1)
     assert result.failures == {name: "RuntimeError: 3 eigenpairs <did> not converge"}
     page = result.to_html(tmp_path / "report.html").read_text(encoding="utf-8")
-    said = (
+    message = (
         f"The step &#x27;{name}&#x27; failed: RuntimeError: 3 eigenpairs &lt;did&gt; not converge"
     )
-    assert said in page
+    assert message in page
     if name not in ("maps", "typical and atypical rows"):
         assert f"The step '{name}' failed" in result.summary()
     assert result.n_clusters == (1 if name == "clusters and noise" else 2)
     assert len(result.to_frame()) == 90
 
 
-def test_all_steps_may_fail(monkeypatch, tmp_path):
+def test_the_report_is_written_even_if_all_steps_fail(monkeypatch, tmp_path):
     for name in STEPS:
         break_step(monkeypatch, name)
     X = np.random.default_rng(0).normal(size=(60, 2))

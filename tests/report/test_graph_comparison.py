@@ -1,4 +1,4 @@
-"""Graphs compared: their figures against the graphs themselves."""
+"""The figures of the graph comparison match the graphs."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_two_far_clusters_show_in_the_table():
     assert {worst["source"] < 40, worst["target"] < 40} == {True, False}
 
 
-def test_rows_that_leave_no_second_tree_still_have_one():
+def test_equal_rows_have_one_tree_if_a_second_does_not_exist():
     assert disjoint_trees(np.ones((12, 2)), None).n_edges == 11
 
 

@@ -16,12 +16,12 @@ def unpack(colour):
     return np.frombuffer(base64.b64decode(colour[entry]), f"<{kind}{colour['bytes']}")
 
 
-def colours_of(found):
-    return {colour["name"]: colour for colour in payload(found)["colours"]}
+def colours_of(result):
+    return {colour["name"]: colour for colour in payload(result)["colours"]}
 
 
-def with_data(found, **changes):
-    return replace(found, data=found.data._replace(**changes))
+def with_data(result, **changes):
+    return replace(result, data=result.data._replace(**changes))
 
 
 @pytest.fixture
@@ -34,53 +34,53 @@ def test_extreme_values_are_exact(factor, wine):
     values = wine.data.values.copy()
     values[7, 0] = 5000.0
     values[:, 0] *= factor
-    found = colours_of(with_data(wine, values=values))[wine.data.names[0]]
-    np.testing.assert_allclose(unpack(found), values[:, 0], rtol=1e-6)
-    # Colours do not reach that far.
-    assert found["high"] < 20 * factor
+    colour = colours_of(with_data(wine, values=values))[wine.data.names[0]]
+    np.testing.assert_allclose(unpack(colour), values[:, 0], rtol=1e-6)
+    # The colour scale ignores the outlier.
+    assert colour["high"] < 20 * factor
 
 
-def test_long_whole_numbers_keep_every_digit(wine):
+def test_large_integers_keep_every_digit(wine):
     values = wine.data.values.copy()
     values[:, 0] = 20_000_000_001 + np.arange(len(values))
-    found = colours_of(with_data(wine, values=values))[wine.data.names[0]]
-    np.testing.assert_array_equal(unpack(found), values[:, 0])
+    colour = colours_of(with_data(wine, values=values))[wine.data.names[0]]
+    np.testing.assert_array_equal(unpack(colour), values[:, 0])
 
 
 @pytest.mark.parametrize("count", [41, 178])
-def test_known_labels_are_available_in_any_number(count, wine):
+def test_known_labels_are_available_as_colours_for_any_number_of_classes(count, wine):
     labels = np.array([f"class {i % count:03}" for i in range(178)])
     labels[5] = ""
-    found = colours_of(with_data(wine, labels=labels))["known label"]
-    names = [found["none"], *found["names"]]
-    assert [names[code] for code in unpack(found)] == [word or "no label" for word in labels]
+    colour = colours_of(with_data(wine, labels=labels))["known label"]
+    names = [colour["none"], *colour["names"]]
+    assert [names[code] for code in unpack(colour)] == [word or "no label" for word in labels]
 
 
-def test_codes_do_not_wrap_where_there_are_many():
+def test_codes_of_many_categories_do_not_wrap_around():
     n = 300
     labels = np.array([f"class {i:03}" for i in range(n)])
     X = np.random.default_rng(0).random((n, 2))
-    found = vicinal.perceive(X, labels=labels, n_clusters=1, sample=60)
-    np.testing.assert_array_equal(unpack(colours_of(found)["known label"]), np.arange(1, n + 1))
-    many = np.arange(n)
-    clusters = found.clusters._replace(labels=many, tree_labels=many)
-    told = payload(replace(found, clusters=clusters))
-    np.testing.assert_array_equal(unpack(told["colours"][0]), many + 1)
-    strip = np.frombuffer(base64.b64decode(told["matrices"]["clusters"]), "<u4")
-    np.testing.assert_array_equal(strip, found.smoothing.shown + 1)
+    result = vicinal.perceive(X, labels=labels, n_clusters=1, sample=60)
+    np.testing.assert_array_equal(unpack(colours_of(result)["known label"]), np.arange(1, n + 1))
+    cluster_numbers = np.arange(n)
+    clusters = result.clusters._replace(labels=cluster_numbers, tree_labels=cluster_numbers)
+    page_data = payload(replace(result, clusters=clusters))
+    np.testing.assert_array_equal(unpack(page_data["colours"][0]), cluster_numbers + 1)
+    strip = np.frombuffer(base64.b64decode(page_data["matrices"]["clusters"]), "<u4")
+    np.testing.assert_array_equal(strip, result.smoothing.shown + 1)
 
 
 def test_columns_that_are_unavailable_as_colours_are_listed(wine, monkeypatch):
     others = {"few": np.array(["a", "b"] * 89), "many": np.array([f"word {i}" for i in range(178)])}
-    found = with_data(wine, others=others)
-    assert "few" in colours_of(found)
-    assert "many" not in colours_of(found)
-    (note,) = unavailable_colours(found)
+    result = with_data(wine, others=others)
+    assert "few" in colours_of(result)
+    assert "many" not in colours_of(result)
+    (note,) = unavailable_colours(result)
     assert note == "'many' is not available as a map colour: it has 178 distinct values"
-    assert "it has 178 distinct values" in render(found)
-    monkeypatch.setattr("vicinal.report._html.data.MAX_VALUES", 178 * 4)
-    assert "coloured by 4 of 13 numeric columns" in unavailable_colours(found)[1]
-    assert len(set(wine.data.names) & set(colours_of(found))) == 4
+    assert "it has 178 distinct values" in render(result)
+    monkeypatch.setattr("vicinal.report._html.data.MAX_COLOUR_VALUES", 178 * 4)
+    assert "coloured by 4 of 13 numeric columns" in unavailable_colours(result)[1]
+    assert len(set(wine.data.names) & set(colours_of(result))) == 4
 
 
 def test_images_with_missing_pixels_are_drawn(wine):
@@ -91,40 +91,40 @@ def test_images_with_missing_pixels_are_drawn(wine):
         assert payload(with_data(wine, images=images))["sprites"]["width"] == 3
 
 
-# Clusters found, not clusters requested
+# Number of clusters found, and number requested
 
 
 def test_the_number_of_clusters_is_the_number_found(perception):
-    found = perception("spirals")
-    count = found.count._replace(n_clusters=5, why="5 requested")
-    found = replace(found, count=count, clusters=found.clusters._replace(n_requested=5))
-    assert found.n_clusters == 2
-    assert "2 columns, 2 clusters" in repr(found)
-    words = "2 clusters: 5 requested. Only 2 of 5 clusters contain rows."
-    assert words in found.summary()
-    page = render(found)
+    result = perception("spirals")
+    count = result.count._replace(n_clusters=5, why="5 requested")
+    result = replace(result, count=count, clusters=result.clusters._replace(n_requested=5))
+    assert result.n_clusters == 2
+    assert "2 columns, 2 clusters" in repr(result)
+    message = "2 clusters: 5 requested. Only 2 of 5 clusters contain rows."
+    assert message in result.summary()
+    page = render(result)
     assert "<b>2</b> clusters" in page
-    assert words in page
+    assert message in page
     assert "Every method was given 5 as the number of clusters" in page
-    assert "n_clusters=5" in found.snippet()
+    assert "n_clusters=5" in result.snippet()
 
 
 def test_a_requested_number_that_is_not_found_stays_in_the_parameters():
     X = np.repeat(np.random.default_rng(0).random((6, 2)), 15, axis=0)
-    found = vicinal.perceive(X, n_clusters=20, sample=60)
-    assert found.parameters["n_clusters"] == found.count.n_clusters == 20
-    assert found.n_clusters == len(set(found.labels.tolist()) - {-1}) < 20
-    assert f"Only {found.n_clusters} of 20 clusters contain rows" in str(found)
+    result = vicinal.perceive(X, n_clusters=20, sample=60)
+    assert result.parameters["n_clusters"] == result.count.n_clusters == 20
+    assert result.n_clusters == len(set(result.labels.tolist()) - {-1}) < 20
+    assert f"Only {result.n_clusters} of 20 clusters contain rows" in str(result)
     names = {"X": X}
-    exec("\n".join(found.snippet().splitlines()).replace("X = ...", ""), names)
-    np.testing.assert_array_equal(names["labels"], found.labels)
+    exec("\n".join(result.snippet().splitlines()).replace("X = ...", ""), names)
+    np.testing.assert_array_equal(names["labels"], result.labels)
 
 
 def test_the_snippet_handles_booleans_with_a_constant_column():
     X = np.random.default_rng(0).random((60, 6)) < 0.5
     X[:, 2] = True
-    found = vicinal.perceive(X, n_clusters=2, sample=60)
-    lines = [line for line in found.snippet().splitlines() if not line.startswith("X = ...")]
+    result = vicinal.perceive(X, n_clusters=2, sample=60)
+    lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]
     names = {"X": X}
     exec("\n".join(lines), names)
-    np.testing.assert_array_equal(names["labels"], found.labels)
+    np.testing.assert_array_equal(names["labels"], result.labels)

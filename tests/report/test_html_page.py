@@ -21,7 +21,7 @@ VOID = {"base", "meta", "link", "input", "br", "img"}
 
 
 class Page(HTMLParser):
-    """Tags in order, whether they nest, and the ids they carry."""
+    """Tags in order, their ids and links; checks that tags nest."""
 
     def __init__(self, page):
         super().__init__()
@@ -43,8 +43,8 @@ class Page(HTMLParser):
 
 
 def data_of(page):
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-    return json.loads(found.group(1))
+    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    return json.loads(match.group(1))
 
 
 def unpack(text, dtype):
@@ -75,36 +75,36 @@ def test_every_figure_has_a_caption(perception):
 
 
 def test_the_data_of_the_page_are_those_of_the_result(perception):
-    found = perception("iris")
-    data = data_of(render(found))
+    result = perception("iris")
+    data = data_of(render(result))
     assert data["n"] == 150
-    assert data["ids"] == found.data.ids
+    assert data["ids"] == result.data.ids
     colours = {colour["name"]: colour for colour in data["colours"]}
-    np.testing.assert_array_equal(unpack(colours["cluster"]["codes"], "u1"), found.labels + 1)
+    np.testing.assert_array_equal(unpack(colours["cluster"]["codes"], "u1"), result.labels + 1)
     assert colours["known species"]["names"] == ["setosa", "versicolor", "virginica"]
     assert {"noise score", "garden", "petal length (cm)", "cluster on spanning trees"} <= set(
         colours
     )
     score = colours["noise score"]
-    np.testing.assert_allclose(unpack(score["values"], "<f4"), found.noise_score, rtol=1e-6)
+    np.testing.assert_allclose(unpack(score["values"], "<f4"), result.noise_score, rtol=1e-6)
     for entry in data["maps"]:
-        places = found.maps.coordinates[entry["name"]]
-        for axis, values in zip("xy", places.T, strict=True):
+        coordinates = result.maps.coordinates[entry["name"]]
+        for axis, values in zip("xy", coordinates.T, strict=True):
             span = np.ptp(values)
-            steps = unpack(entry[axis], "<u2") / 65535 * span + values.min()
-            np.testing.assert_allclose(steps, values, atol=span * 1e-5)
+            restored = unpack(entry[axis], "<u2") / 65535 * span + values.min()
+            np.testing.assert_allclose(restored, values, atol=span * 1e-5)
     after = unpack(data["nearest"]["after"], "<u4").reshape(150, -1)
-    np.testing.assert_array_equal(after, found.smoothing.after)
+    np.testing.assert_array_equal(after, result.smoothing.after)
 
 
 def test_a_sampled_report_says_so_and_has_the_nearest_sampled_row_of_each_row(perception):
-    found = perception("digits")
-    page = render(found)
+    result = perception("digits")
+    page = render(result)
     assert "a sample of 200 of the 1,797 rows" in page
     assert "Computed on a sample of 200 rows." in page
     nearest = data_of(page)["nearest"]
     np.testing.assert_array_equal(
-        unpack(nearest["nearestSampled"], "<u4"), found.smoothing.nearest_sampled
+        unpack(nearest["nearestSampled"], "<u4"), result.smoothing.nearest_sampled
     )
 
 
@@ -112,20 +112,20 @@ def test_thumbnails_are_on_one_sheet(perception):
     from io import BytesIO
 
     image = pytest.importorskip("PIL.Image")
-    found = perception("digits")
-    sprites = data_of(render(found))["sprites"]
+    result = perception("digits")
+    sprites = data_of(render(result))["sprites"]
     sheet = image.open(BytesIO(base64.b64decode(sprites["source"].partition(",")[2])))
     pixels = np.asarray(sheet)
     row, column = divmod(100, sprites["columns"])
-    one = pixels[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
-    np.testing.assert_array_equal(one, np.round(found.data.images[100] * 255 / 16))
+    thumbnail = pixels[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
+    np.testing.assert_array_equal(thumbnail, np.round(result.data.images[100] * 255 / 16))
 
 
 def test_the_last_section_says_how_to_reproduce_the_report(perception):
-    found = perception("iris")
-    page = render(found)
+    result = perception("iris")
+    page = render(result)
     reproduce = page.partition('id="reproduce"')[2]
-    assert text(found.snippet()) in reproduce
+    assert text(result.snippet()) in reproduce
     assert "random_state=0" in reproduce
     for package in ("vicinal", "numpy", "scikit-learn", "numba"):
         assert package in reproduce
@@ -150,8 +150,8 @@ def test_content_of_a_table_cannot_become_a_script():
 def test_the_file_is_written_atomically(perception, tmp_path, monkeypatch):
     from pathlib import Path
 
-    found = perception("iris")
-    path = found.to_html(tmp_path / "report.html")
+    result = perception("iris")
+    path = result.to_html(tmp_path / "report.html")
     assert path.read_text(encoding="utf-8").endswith("</html>\n")
     path.write_text("old")
 
@@ -162,12 +162,12 @@ def test_the_file_is_written_atomically(perception, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", fail)
     with pytest.raises(KeyboardInterrupt):
-        found.to_html(path)
+        result.to_html(path)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_missing_folder_is_named(perception, tmp_path):
+def test_an_error_names_the_missing_folder(perception, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; make it"):
         perception("iris").to_html(tmp_path / "nowhere" / "report.html")
 
@@ -196,7 +196,7 @@ def test_a_notebook_shows_the_page_in_a_frame(perception):
     assert page.replace(base, "") == render(result)
 
 
-def test_the_page_in_a_notebook_stays_light(perception, monkeypatch):
+def test_a_large_page_in_a_notebook_has_neither_map_nor_matrices(perception, monkeypatch):
     monkeypatch.setattr("vicinal.report._html.page.MAX_INLINE_SIZE", 1000)
     page = inline_page(perception("iris"))
     parsed = Page(page)
@@ -206,7 +206,7 @@ def test_the_page_in_a_notebook_stays_light(perception, monkeypatch):
     assert "canvas" not in re.sub("<style>.*?</style>", "", page, flags=re.S)
 
 
-# One definition of a table, three renderings
+# Each table is defined once and rendered three times
 
 
 def test_a_table_has_the_same_figures_on_the_page_in_the_terminal_and_in_json(perception):
@@ -230,7 +230,7 @@ def test_a_table_has_the_same_figures_on_the_page_in_the_terminal_and_in_json(pe
 # Elements
 
 
-def test_columns_near_the_mean_distinguish_nothing():
+def test_columns_near_the_mean_do_not_distinguish_a_cluster():
     columns = [{"column": "a", "z_score": -0.04}, {"column": "b", "z_score": 0.1}]
     assert describe_features(columns) == "near the mean in every column"
     columns.append({"column": "c", "z_score": -1.25})
@@ -245,7 +245,7 @@ def test_ticks_are_round_and_within_the_range(low, high, expected):
     np.testing.assert_allclose(ticks(low, high), expected, atol=1e-12)
 
 
-def test_ticks_of_logarithms_are_powers_and_steps_between_them():
+def test_logarithmic_ticks_are_powers_of_ten_and_round_values_between_them():
     np.testing.assert_allclose(ticks(0.4, 6.0, log=True), [0.5, 1, 2, 5])
     np.testing.assert_allclose(ticks(1, 1e4, log=True), [1, 10, 100, 1000, 10000])
 
@@ -256,17 +256,17 @@ def test_curves_pass_through_their_points():
     (path,) = re.findall(r'polyline points="([^"]*)"', chart)
     (x0, y0), (x1, y1) = (map(float, pair.split(",")) for pair in path.split())
     assert x0 < x1
-    assert y0 > y1  # up is a smaller number on the screen
+    assert y0 > y1  # pixel rows are counted from the top
 
 
-def test_bars_of_a_histogram_hold_all_values():
+def test_histogram_bars_count_all_values():
     values = np.random.default_rng(0).integers(0, 12, 300)
     counts = [int(c) for c in re.findall(r": (\d+)</title>", histogram(values, "x"))]
     assert sum(counts) == 300
     assert counts == np.bincount(values).tolist()
 
 
-def test_cells_are_escaped_and_markup_is_kept():
+def test_cells_are_escaped_and_markup_is_not():
     columns = [Column("a", "<b>", "{}", "text"), Column("cluster", "", kind="cluster")]
     page = html_table(Table(columns, [{"a": "<i>", "cluster": 3}], "A <caption>."))
     for escaped in ("&lt;b&gt;", "&lt;i&gt;", "A &lt;caption&gt;."):
@@ -274,7 +274,7 @@ def test_cells_are_escaped_and_markup_is_kept():
     assert '<span class="chip k3">cluster 3</span>' in page
 
 
-def test_brightness_follows_similarity_and_never_leaves_its_range():
+def test_brightness_increases_with_similarity_within_its_range():
     rng = np.random.default_rng(0)
     matrix = rng.random((20, 20)) ** 8
     np.fill_diagonal(matrix, 1.0)

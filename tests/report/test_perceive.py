@@ -16,114 +16,116 @@ every_table = pytest.mark.parametrize(
 )
 
 
-def same(a, b):
-    """Whether two results, nested as they may be, hold the same bits."""
+def same_bits(a, b):
+    """Whether two nested results are bitwise equal."""
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(same_bits(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(map(same_bits, a, b))
     return a == b or (a != a and b != b)
 
 
 @every_table
 def test_every_row_has_a_cluster_a_score_and_coordinates(name, perception):
-    found = perception(name)
-    n = len(found.data.ids)
-    assert found.labels.shape == found.noise_score.shape == found.clusters.tree_labels.shape == (n,)
-    assert set(np.unique(found.labels)) - {-1} == set(range(found.n_clusters))
-    assert found.noise_score.min() >= 0
-    assert found.noise_score.max() <= 1
-    for places in found.maps.coordinates.values():
-        assert places.shape == (n, 2)
-        assert np.isfinite(places).all()
+    result = perception(name)
+    n = len(result.data.ids)
+    assert (
+        result.labels.shape == result.noise_score.shape == result.clusters.tree_labels.shape == (n,)
+    )
+    assert set(np.unique(result.labels)) - {-1} == set(range(result.n_clusters))
+    assert result.noise_score.min() >= 0
+    assert result.noise_score.max() <= 1
+    for coordinates in result.maps.coordinates.values():
+        assert coordinates.shape == (n, 2)
+        assert np.isfinite(coordinates).all()
 
 
 @every_table
 def test_the_snippet_reproduces_the_clusters(name, perception, iris_table):
-    found = perception(name)
-    X = found.data.values
+    result = perception(name)
+    X = result.data.values
     if name == "iris":
         X = iris_table.select_dtypes("number").to_numpy()
-    lines = [line for line in found.snippet().splitlines() if not line.startswith("X = ...")]
-    names = {"X": X}
-    exec("\n".join(lines), names)
-    np.testing.assert_array_equal(names["labels"], found.labels)
+    lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]
+    namespace = {"X": X}
+    exec("\n".join(lines), namespace)
+    np.testing.assert_array_equal(namespace["labels"], result.labels)
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("factors", [[1e300, 1.0], [1e300, 1e300]])
 def test_extreme_values_give_a_report_and_a_snippet_that_agree(factors, tmp_path):
     X = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)[0] * factors
-    found = vicinal.perceive(X, random_state=0)
-    assert found.n_clusters == 2
-    found.to_html(tmp_path / "page.html")
-    names = {"X": X}
-    exec(found.snippet().replace("X = ...", ""), names)
-    np.testing.assert_array_equal(names["labels"], found.labels)
+    result = vicinal.perceive(X, random_state=0)
+    assert result.n_clusters == 2
+    result.to_html(tmp_path / "page.html")
+    namespace = {"X": X}
+    exec(result.snippet().replace("X = ...", ""), namespace)
+    np.testing.assert_array_equal(namespace["labels"], result.labels)
     # The report solves for more eigenpairs at once than the estimator: equal up to rounding.
-    np.testing.assert_allclose(names["noise_score"], found.noise_score, rtol=1e-12)
+    np.testing.assert_allclose(namespace["noise_score"], result.noise_score, rtol=1e-12)
 
 
-def test_equal_rows_have_one_answer_and_rounding_makes_no_noise(perception):
+def test_equal_rows_have_equal_results_and_rounding_creates_no_noise():
     X, truth = make_two_moons(500, noise=0.05, random_state=0)
     X = X.round(1)
-    found = vicinal.perceive(X, n_clusters=2, sample=100)
-    assert clustering_accuracy(truth, found.labels) == 1
+    result = vicinal.perceive(X, n_clusters=2, sample=100)
+    assert clustering_accuracy(truth, result.labels) == 1
     _, group = np.unique(X, axis=0, return_inverse=True)
-    for values in (found.labels, found.noise_score, found.maps.coordinates["perceptual"][:, 0]):
+    for values in (result.labels, result.noise_score, result.maps.coordinates["perceptual"][:, 0]):
         assert len(np.unique(np.column_stack([group.ravel(), values]), axis=0)) == group.max() + 1
-    assert "nan" not in str(found)
-    names = {"X": X}
-    exec(found.snippet().replace("X = ...", "#"), names)
-    np.testing.assert_array_equal(names["labels"], found.labels)
+    assert "nan" not in str(result)
+    namespace = {"X": X}
+    exec(result.snippet().replace("X = ...", "#"), namespace)
+    np.testing.assert_array_equal(namespace["labels"], result.labels)
 
 
 def test_doubt_about_heavy_noise_is_in_the_summary():
     X, _ = make_half_cylinders(300, 600, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        found = vicinal.perceive(X, n_clusters=2, sample=100)
-    assert found.clusters.noise_doubt
-    assert "very heavy noise can go undetected" in str(found)
+        result = vicinal.perceive(X, n_clusters=2, sample=100)
+    assert result.clusters.noise_doubt
+    assert "very heavy noise can go undetected" in str(result)
 
 
-@pytest.mark.parametrize("n_places", [2, 3, 5])
-def test_few_distinct_rows_form_as_many_clusters_if_requested(n_places):
-    X = np.repeat(np.eye(n_places), 12, axis=0)
-    found = vicinal.perceive(X, n_clusters=n_places)
-    np.testing.assert_array_equal(found.labels, np.repeat(np.arange(n_places), 12))
+@pytest.mark.parametrize("n_distinct", [2, 3, 5])
+def test_few_distinct_rows_form_as_many_clusters_if_requested(n_distinct):
+    X = np.repeat(np.eye(n_distinct), 12, axis=0)
+    result = vicinal.perceive(X, n_clusters=n_distinct)
+    np.testing.assert_array_equal(result.labels, np.repeat(np.arange(n_distinct), 12))
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads(perception):
     X, y = load_wine(return_X_y=True)
-    expected, found = perception("wine"), vicinal.perceive(X, labels=y, n_jobs=3)
-    assert payload(found) == payload(expected)
+    expected, result = perception("wine"), vicinal.perceive(X, labels=y, n_jobs=3)
+    assert payload(result) == payload(expected)
     for step in ("neighborhoods", "count", "clusters", "graphs", "maps", "smoothing", "scores"):
-        assert same(getattr(found, step), getattr(expected, step)), step
+        assert same_bits(getattr(result, step), getattr(expected, step)), step
 
 
-def test_the_number_of_clusters_is_found_where_it_is_clear(perception):
+def test_well_separated_clusters_are_counted_correctly(perception):
     assert perception("wine").n_clusters == 3
     assert perception("half-cylinders").n_clusters == 2
-    assert perception("iris").n_clusters == 2  # two of its species grow into each other
+    assert perception("iris").n_clusters == 2  # two of the species overlap
 
 
 def test_clusters_agree_with_known_classes(perception):
-    found = perception("half-cylinders")
-    truth = found.data.labels
+    result = perception("half-cylinders")
+    truth = result.data.labels
     on_surface = truth != "-1"
-    both = on_surface & (found.labels >= 0)
-    assert clustering_accuracy(truth[both], found.labels[both]) > 0.98
-    assert found.noise_score[~on_surface].mean() > found.noise_score[on_surface].mean() + 0.1
+    both = on_surface & (result.labels >= 0)
+    assert clustering_accuracy(truth[both], result.labels[both]) > 0.98
+    assert result.noise_score[~on_surface].mean() > result.noise_score[on_surface].mean() + 0.1
     spirals = perception("spirals")
     assert clustering_accuracy(spirals.data.labels, spirals.clusters.tree_labels) == 1.0
 
 
-def test_scores_are_those_of_the_labels(perception):
-    found = perception("wine")
-    table = {row["method"]: row for row in found.scores.table}
+def test_scores_match_the_metrics_on_the_labels(perception):
+    result = perception("wine")
+    table = {row["method"]: row for row in result.scores.table}
     assert set(table) == {
         "perceptual clustering",
         "spectral on disjoint trees",
@@ -131,77 +133,78 @@ def test_scores_are_those_of_the_labels(perception):
         "HDBSCAN",
         "scikit-learn spectral",
     }
-    own = table["perceptual clustering"]
-    assert own["accuracy"] == clustering_accuracy(found.data.labels, found.labels)
-    assert own["noise"] == pytest.approx(np.mean(found.labels < 0))
+    perceptual = table["perceptual clustering"]
+    assert perceptual["accuracy"] == clustering_accuracy(result.data.labels, result.labels)
+    assert perceptual["noise"] == pytest.approx(np.mean(result.labels < 0))
     assert table["k-means"]["accuracy"] > 0.95
 
 
 def test_the_frame_has_one_row_per_row_of_the_table(perception):
-    found = perception("iris")
-    frame = found.to_frame()
+    result = perception("iris")
+    frame = result.to_frame()
     assert list(frame["id"][:2]) == ["flower 0", "flower 1"]
-    np.testing.assert_array_equal(frame["cluster"], found.labels)
-    np.testing.assert_array_equal(frame["noise_score"], found.noise_score)
-    np.testing.assert_array_equal(frame["isomap_x"], found.maps.coordinates["isomap"][:, 0])
+    np.testing.assert_array_equal(frame["cluster"], result.labels)
+    np.testing.assert_array_equal(frame["noise_score"], result.noise_score)
+    np.testing.assert_array_equal(frame["isomap_x"], result.maps.coordinates["isomap"][:, 0])
     assert list(frame["species"].unique()) == ["setosa", "versicolor", "virginica"]
 
 
 def test_the_summary_lists_changes_to_the_table(perception):
-    found = perception("iris")
-    text = str(found)
+    result = perception("iris")
+    text = str(result)
     assert "set aside 'garden'" in text
     assert "4 of 750 values are missing (0.53%)" in text
     assert "dropped 1 constant column: 'planet'" in text
     assert "2 clusters" in text
     assert "compared with species" in text
     assert (
-        repr(found)
-        == f"Perception(150 rows, 4 columns, 2 clusters, {sum(found.labels < 0)} noise rows)"
+        repr(result)
+        == f"Perception(150 rows, 4 columns, 2 clusters, {sum(result.labels < 0)} noise rows)"
     )
 
 
 @every_table
 def test_typical_rows_score_below_atypical_rows_of_their_cluster(name, perception):
-    found = perception(name)
-    for picked in found.exemplars.clusters:
+    result = perception(name)
+    for picked in result.exemplars.clusters:
         rows = picked["typical"] + picked["atypical"]
         assert len(set(rows)) == len(rows)
-        assert set(found.labels[rows]) == {picked["cluster"]}
-        scores = found.noise_score
+        assert set(result.labels[rows]) == {picked["cluster"]}
+        scores = result.noise_score
         assert max(scores[picked["typical"]]) <= min(scores[picked["atypical"]], default=1.0)
 
 
-def test_nearest_rows_before_and_after_smoothing_are_those_of_the_methods(perception):
-    found = perception("wine")
-    smoothing = found.smoothing
-    model = vicinal.SelfSmoothing(random_state=0).fit(found.data.points)
+def test_nearest_rows_match_brute_force_before_and_the_estimator_after_smoothing(perception):
+    result = perception("wine")
+    smoothing = result.smoothing
+    model = vicinal.SelfSmoothing(random_state=0).fit(result.data.points)
     assert smoothing.t == model.t_
     np.testing.assert_array_equal(smoothing.after, model.kneighbors(n_neighbors=8)[1])
-    gaps = np.linalg.norm(found.data.points[:, None] - found.data.points, axis=-1)
-    np.fill_diagonal(gaps, np.inf)
-    nearest = np.take_along_axis(gaps, smoothing.before, axis=1)
-    np.testing.assert_allclose(nearest, np.sort(gaps, axis=1)[:, :8])
+    distances = np.linalg.norm(result.data.points[:, None] - result.data.points, axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    nearest = np.take_along_axis(distances, smoothing.before, axis=1)
+    np.testing.assert_allclose(nearest, np.sort(distances, axis=1)[:, :8])
 
 
-def test_pairwise_views_use_a_stated_sample(perception):
-    found = perception("digits")
-    rows = found.smoothing.rows
-    assert len(rows) == len(set(rows.tolist())) == found.graphs.n_rows == 200
-    nearest = rows[found.smoothing.nearest_sampled]
+def test_pairwise_views_use_the_requested_sample(perception):
+    result = perception("digits")
+    rows = result.smoothing.rows
+    assert len(rows) == len(set(rows.tolist())) == result.graphs.n_rows == 200
+    nearest = rows[result.smoothing.nearest_sampled]
     np.testing.assert_array_equal(nearest[rows], rows)
-    far = np.linalg.norm(found.data.points[:, None] - found.data.points[rows], axis=-1)
+    distances = np.linalg.norm(result.data.points[:, None] - result.data.points[rows], axis=-1)
     np.testing.assert_allclose(
-        np.linalg.norm(found.data.points - found.data.points[nearest], axis=1), far.min(axis=1)
+        np.linalg.norm(result.data.points - result.data.points[nearest], axis=1),
+        distances.min(axis=1),
     )
 
 
-def test_one_column_is_enough():
+def test_a_table_with_one_column_is_clustered():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(0, 1, 60), rng.normal(20, 1, 60)])[:, None]
-    found = vicinal.perceive(X)
-    assert found.n_clusters == 2
-    assert len(set(found.labels[:60]) & set(found.labels[60:]) - {-1}) == 0
+    result = vicinal.perceive(X)
+    assert result.n_clusters == 2
+    assert len(set(result.labels[:60]) & set(result.labels[60:]) - {-1}) == 0
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_invalid_input_is_rejected_with_a_reason(X, arguments, words):
 
 def test_duplicates_are_counted():
     X = np.random.default_rng(3).normal(size=(40, 3))
-    found = vicinal.perceive(np.vstack([X, X[:15]]))
-    assert found.neighborhoods.n_duplicates == 15
-    np.testing.assert_array_equal(found.neighborhoods.duplicate_of[40:], np.arange(15))
-    assert len(found.labels) == 55
+    result = vicinal.perceive(np.vstack([X, X[:15]]))
+    assert result.neighborhoods.n_duplicates == 15
+    np.testing.assert_array_equal(result.neighborhoods.duplicate_of[40:], np.arange(15))
+    assert len(result.labels) == 55

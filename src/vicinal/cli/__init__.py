@@ -132,9 +132,9 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     arguments, unknown = build_parser().parse_known_args(argv)
     if unknown:
         parser = arguments.command_parser
-        known = [option for action in parser._actions for option in action.option_strings]
+        flags = [option for action in parser._actions for option in action.option_strings]
         option = unknown[0].partition("=")[0]
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(option, known)}")
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(option, flags)}")
     return arguments
 
 
@@ -174,11 +174,11 @@ def _exit_on_sigterm() -> Iterator[None]:
         yield
         return
 
-    def leave(*_: Any) -> None:
+    def exit_process(*_: Any) -> None:
         sys.exit(128 + signal.SIGTERM)
 
-    before = signal.signal(signal.SIGTERM, leave)
+    previous_handler = signal.signal(signal.SIGTERM, exit_process)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)

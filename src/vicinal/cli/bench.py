@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     options = ["--quick"] if arguments.quick else []
     for flag, value in (("--only", arguments.only), ("--limit", arguments.limit)):
         options += [] if value is None else [flag, str(value)]
-    done = []
+    results = []
     for suite in suites if ALL in arguments.suite else arguments.suite:
         start = time.perf_counter()
         # With --json, stdout is reserved for the result.
@@ -68,8 +68,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             raise InvalidValueError(
                 f"suite {suite} failed with exit code {code}; see its output above."
             )
-        done.append({"suite": suite, "seconds": round(time.perf_counter() - start, 1)})
-    return {"suites": done, "root": str(root)}
+        results.append({"suite": suite, "seconds": round(time.perf_counter() - start, 1)})
+    return {"suites": results, "root": str(root)}
 
 
 def find_benchmarks(*starts: Path) -> Path:
@@ -89,13 +89,13 @@ def find_benchmarks(*starts: Path) -> Path:
 def list_suites(root: Path) -> list[str]:
     """Names of the suites, from the help of the benchmarks."""
     result = _python(root, "-m", "benchmarks", "--help", stdout=subprocess.PIPE)
-    listed = result.stdout.partition("{")[2].partition("}")[0]
-    if result.returncode or not listed:
+    names = result.stdout.partition("{")[2].partition("}")[0]
+    if result.returncode or not names:
         raise InvalidValueError(
             f"the benchmarks in {root} failed to start; run pip install -e '.[bench]'."
         )
-    return [name.strip() for name in listed.split(",")]
+    return [name.strip() for name in names.split(",")]
 
 
-def _python(root: Path, *words: str, stdout: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *words], cwd=root, stdout=stdout, text=True, check=False)
+def _python(root: Path, *args: str, stdout: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *args], cwd=root, stdout=stdout, text=True, check=False)

@@ -13,8 +13,8 @@ from vicinal._core.tables import RawTable, distinct, missing_cells
 from vicinal.cli.names import suggestion
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
-# What numpy raises for a file that is truncated, damaged, or holds Python objects.
-UNREADABLE = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
+# Errors that numpy raises for a truncated or damaged file, or one with Python objects.
+READ_ERRORS = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 
 DISTANCES_AS_POINTS = "looks like a distance matrix, but its rows are interpreted as points"
 
@@ -26,7 +26,7 @@ class Roles(NamedTuple):
     id: str | None = None
     label: str | None = None
     # Whether a 1-D array may be condensed distances, as scipy's pdist returns them.
-    pairs: bool = False
+    condensed: bool = False
 
 
 def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
@@ -39,44 +39,44 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     labels = row_column(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
-    kept, names, notes, others = [], [], [], {}
+    numeric, names, notes, others = [], [], [], {}
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
         if name in (roles.id, roles.label):
             continue
         if column.isna().all():
-            notes.append(f"skipped {_named(name, position)}: it is empty")
+            notes.append(f"skipped {_quote_name(name, position)}: it is empty")
         elif position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
             notes.append("used the first column, which has no name, as row names")
             ids = column.to_numpy() if ids is None else ids
         elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
-            kept.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            numeric.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             names.append(name)
             if pandas.api.types.is_bool_dtype(column):
                 notes.append(f"converted {name!r} to numbers: true is 1, false is 0")
         else:
             notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
-    if not kept:
+    if not numeric:
         raise InvalidValueError(_no_numeric_column(frame, path, notes))
-    return RawTable(np.column_stack(kept), notes, names, ids, labels, others)
+    return RawTable(np.column_stack(numeric), notes, names, ids, labels, others)
 
 
-def _named(name: str, position: int) -> str:
+def _quote_name(name: str, position: int) -> str:
     # pandas names columns that have no name.
     return f"column {position + 1}" if name.startswith("Unnamed: ") else repr(name)
 
 
 def _no_numeric_column(frame: Any, path: Path, notes: list[str]) -> str:
-    shown = ", ".join(frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
-    why = f" ({notes[-1]})" if notes else ""
+    listed = ", ".join(frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
+    reason = f" ({notes[-1]})" if notes else ""
     if frame.shape[1] == 1:
         return (
-            f"{path} has only the column {shown}, which is not numeric{why}; separate columns by "
+            f"{path} has only the column {listed}, which is not numeric{reason}; separate columns by "
             "commas, semicolons, tabs or |."
         )
     return (
-        f"{path} has no numeric column among {shown}{why}; encode its columns as numbers, or write "
+        f"{path} has no numeric column among {listed}{reason}; encode its columns as numbers, or write "
         "numbers as 1234.5."
     )
 
@@ -98,14 +98,14 @@ def row_column(
     if name is None:
         return None
     if name not in columns:
-        known = list(map(str, columns))
+        names = list(map(str, columns))
         raise InvalidValueError(
-            f"{option} {name}: {path} has no such column{suggestion(name, known)}; "
-            f"it has {', '.join(known) or 'none'}."
+            f"{option} {name}: {path} has no such column{suggestion(name, names)}; "
+            f"it has {', '.join(names) or 'none'}."
         )
     try:
         column = np.asarray(columns[name])
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise InvalidValueError(
             f"{option} {name}: cannot read this array of {path}: {error}; save it as numbers or "
             "strings, e.g. names.astype(str)."

@@ -89,8 +89,8 @@ def bash_script(commands: list[Command]) -> str:
             if option.flags and option.takes_value:
                 cases = "|".join(f'"{command.name} {flag}"' for flag in option.flags)
                 values.append(f"        {cases}) {_bash_completions(option)}; return ;;")
-        listed = " ".join(flag for option in command.options for flag in option.flags)
-        flags.append(f"        {command.name}) _vicinal_words '{listed}' ;;")
+        names = " ".join(flag for option in command.options for flag in option.flags)
+        flags.append(f"        {command.name}) _vicinal_words '{names}' ;;")
         for argument in command.arguments:
             words.append(f"        {command.name}) {_bash_completions(argument)} ;;")
     return "\n".join(
@@ -137,18 +137,18 @@ def _bash_completions(option: Option) -> str:
 
 def zsh_script(commands: list[Command]) -> str:
     """Zsh function based on ``_arguments``."""
-    listed = [f"        {_quoted(f'{_zsh(c.name)}:{_zsh(c.about)}')}" for c in commands]
+    names = [f"        {_quote(f'{_escape_zsh(c.name)}:{_escape_zsh(c.about)}')}" for c in commands]
     cases = []
     for command in commands:
         specifications = [s for option in command.options for s in _zsh_specifications(option)]
-        lines = " \\\n".join(f"                {_quoted(s)}" for s in specifications)
+        lines = " \\\n".join(f"                {_quote(s)}" for s in specifications)
         cases.append(f"        {command.name})\n            _arguments \\\n{lines}\n            ;;")
     return "\n".join(
         [
             "#compdef vicinal",
             "_vicinal() {",
             "    local -a commands=(",
-            *listed,
+            *names,
             "    )",
             "    if (( CURRENT == 2 )); then",
             "        _describe command commands",
@@ -172,7 +172,7 @@ def zsh_script(commands: list[Command]) -> str:
 
 
 def _zsh_specifications(option: Option) -> list[str]:
-    value = f":{_zsh(option.about) or 'value'}:"
+    value = f":{_escape_zsh(option.about) or 'value'}:"
     if option.choices:
         value += f"({' '.join(option.choices)})"
     elif option.takes_file:
@@ -180,45 +180,45 @@ def _zsh_specifications(option: Option) -> list[str]:
     if not option.flags:
         return [value]
     return [
-        f"{flag}[{_zsh(option.about)}]" + (value if option.takes_value else "")
+        f"{flag}[{_escape_zsh(option.about)}]" + (value if option.takes_value else "")
         for flag in option.flags
     ]
 
 
-def _zsh(text: str) -> str:
-    for mark in "\\:[]":
-        text = text.replace(mark, f"\\{mark}")
+def _escape_zsh(text: str) -> str:
+    for character in "\\:[]":
+        text = text.replace(character, f"\\{character}")
     return text
 
 
 def fish_script(commands: list[Command]) -> str:
     """Fish script with one line per command and option."""
-    start = "complete -c vicinal"
-    lines = ["# fish completion of vicinal", f"{start} -f"]
+    base = "complete -c vicinal"
+    lines = ["# fish completion of vicinal", f"{base} -f"]
     for command in commands:
         lines.append(
-            f"{start} -n __fish_use_subcommand -a {command.name} -d {_quoted(command.about)}"
+            f"{base} -n __fish_use_subcommand -a {command.name} -d {_quote(command.about)}"
         )
     for command in commands:
-        here = f"{start} -n '__fish_seen_subcommand_from {command.name}'"
+        prefix = f"{base} -n '__fish_seen_subcommand_from {command.name}'"
         for option in command.options:
             names = "".join(
                 f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"
                 for flag in option.flags
             )
-            lines.append(f"{here}{names}{_fish_completions(option)} -d {_quoted(option.about)}")
+            lines.append(f"{prefix}{names}{_fish_completions(option)} -d {_quote(option.about)}")
     return "\n".join(lines)
 
 
 def _fish_completions(option: Option) -> str:
     if option.choices:
-        return f" -x -a {_quoted(' '.join(option.choices))}"
+        return f" -x -a {_quote(' '.join(option.choices))}"
     if option.takes_file:
         return " -r -F"
     return " -x" if option.takes_value and option.flags else ""
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -71,8 +71,8 @@ METHODS = {
     ),
 }
 
-# Parameters that a method may choose itself.
-CHOSEN = ("t", "sigma")
+# Parameters that a method may choose automatically.
+AUTO_PARAMETERS = ("t", "sigma")
 
 EXAMPLES = """\
 examples:
@@ -125,20 +125,24 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     seconds = time.perf_counter() - start
 
     n, n_dimensions = coordinates.shape
-    names = [f"axis_{number}" for number in range(1, n_dimensions + 1)]
+    names = [f"axis_{i}" for i in range(1, n_dimensions + 1)]
     facts = {
         "method": arguments.method,
         "rows": n,
         "columns": table.points.shape[1],
         "dimensions": n_dimensions,
         "axes": [
-            {"axis": number, "std": std, **quality}
-            for number, (std, quality) in enumerate(
-                zip(coordinates.std(axis=0), axis_figures(model, n_dimensions), strict=True),
+            {"axis": i, "std": std, **quality}
+            for i, (std, quality) in enumerate(
+                zip(coordinates.std(axis=0), axis_quality(model, n_dimensions), strict=True),
                 start=1,
             )
         ],
-        **{name: getattr(model, f"{name}_") for name in CHOSEN if hasattr(model, f"{name}_")},
+        **{
+            name: getattr(model, f"{name}_")
+            for name in AUTO_PARAMETERS
+            if hasattr(model, f"{name}_")
+        },
         "seconds": seconds,
     }
     written = {}
@@ -149,25 +153,25 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         written["coordinates"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
-            facts["plot_shows"] = draw_points(drawn_axes(coordinates), unfinished, table.labels)
+            facts["plot_shows"] = draw_points(axes_to_plot(coordinates), unfinished, table.labels)
         written["plot"] = arguments.plot
     return facts | {"written": written}
 
 
-def axis_figures(model: Any, n_dimensions: int) -> list[dict[str, float]]:
+def axis_quality(model: Any, n_dimensions: int) -> list[dict[str, float]]:
     """Eigenvalue or residual variance of each axis, if the method has them."""
-    figures: list[dict[str, float]] = [{} for _ in range(n_dimensions)]
+    qualities: list[dict[str, float]] = [{} for _ in range(n_dimensions)]
     for attribute in ("eigenvalues_", "residual_variance_"):
         values = np.ravel(getattr(model, attribute, []))
         if len(values) >= n_dimensions:
-            for axis, value in zip(figures, values, strict=False):
+            for axis, value in zip(qualities, values, strict=False):
                 axis[attribute.rstrip("_").removesuffix("s")] = float(value)
-    return figures
+    return qualities
 
 
-def drawn_axes(coordinates: np.ndarray) -> Plane:
+def axes_to_plot(coordinates: np.ndarray) -> Plane:
     """Axes of an embedding to plot: all if there are at most three, otherwise the first two."""
-    shown = coordinates if coordinates.shape[1] <= 3 else coordinates[:, :2]
-    titles = ("first axis", "second axis") if shown.shape[1] > 1 else ("first axis", "")
-    of = f" of {coordinates.shape[1]}" if shown.shape[1] < coordinates.shape[1] else ""
-    return Plane(shown, titles, f"{shown.shape[1]}{of} axes of the embedding")
+    plotted = coordinates if coordinates.shape[1] <= 3 else coordinates[:, :2]
+    titles = ("first axis", "second axis") if plotted.shape[1] > 1 else ("first axis", "")
+    total = f" of {coordinates.shape[1]}" if plotted.shape[1] < coordinates.shape[1] else ""
+    return Plane(plotted, titles, f"{plotted.shape[1]}{total} axes of the embedding")

@@ -77,11 +77,11 @@ def draw_gallery(points: np.ndarray, built: dict[str, Graph], path: Path) -> Non
     n_columns = 5
     n_rows = -(-(len(built) + 1) // n_columns)
     figure = Figure(figsize=(2.4 * n_columns, 2.55 * n_rows), layout="constrained")
-    cells = figure.subplots(n_rows, n_columns).ravel()
-    for ax in cells:
+    axes = figure.subplots(n_rows, n_columns).ravel()
+    for ax in axes:
         ax.set_axis_off()
     no_edges = Graph.from_edges(len(points), [], [], points=points)
-    for ax, (name, graph) in zip(cells, {"points": no_edges, **built}.items(), strict=False):
+    for ax, (name, graph) in zip(axes, {"points": no_edges, **built}.items(), strict=False):
         plot.graph(graph, points, ax=ax, point_size=4, edge_width=0.5)
         ax.set_title(name, fontsize=9)
     buffer = BytesIO()

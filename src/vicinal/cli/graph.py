@@ -54,18 +54,19 @@ def add_to(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, build the graph and write the results."""
     from vicinal import graphs
+    from vicinal.neighbors.metric import as_metric
 
     given = {name: value for name, value in vars(arguments).items() if name in OPTIONS}
     name, parameters = kind_parameters(arguments.kind, "--kind", given)
-    matrix = "distances" if parameters.get("metric") == "precomputed" else None
+    matrix = "distances" if as_metric(parameters.get("metric")).is_precomputed else None
     check_targets(arguments, has_coordinates=matrix is None)
     table = read_data(arguments, matrix=matrix)
 
     builder = getattr(graphs, name)
     accepted = inspect.signature(builder).parameters
-    shared = {k: v for k, v in run_parameters(arguments).items() if k in accepted}
+    common = {k: v for k, v in run_parameters(arguments).items() if k in accepted}
     start = time.perf_counter()
-    graph = builder(table.points, **shared, **parameters)
+    graph = builder(table.points, **common, **parameters)
     seconds = time.perf_counter() - start
 
     facts = describe_graph(graph, arguments.kind, table.points.shape[1]) | {"seconds": seconds}

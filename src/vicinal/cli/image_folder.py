@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.tables import RawTable
-from vicinal.cli.columns import UNREADABLE
+from vicinal.cli.columns import READ_ERRORS
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
@@ -30,8 +30,8 @@ def read_images(folder: Path, label: str | None = None) -> RawTable:
     paths = image_files(folder)
     pixels, notes = load_images(paths)
     folders = np.array([str(path.parent.relative_to(folder)) for path in paths])
-    several = len(set(folders.tolist())) > 1
-    if label is not None and (label != "folder" or not several):
+    has_subfolders = len(set(folders.tolist())) > 1
+    if label is not None and (label != "folder" or not has_subfolders):
         raise InvalidValueError(
             f"--label {label}: images have no columns; sort them into subfolders and use --label folder."
         )
@@ -42,7 +42,7 @@ def read_images(folder: Path, label: str | None = None) -> RawTable:
         [f"pixel {r} {c}" for r, c in zip(rows, columns, strict=True)],
         np.array([str(path.relative_to(folder)) for path in paths]),
         folders if label is not None else None,
-        {"folder": folders} if several and label is None else {},
+        {"folder": folders} if has_subfolders and label is None else {},
         pixels,
     )
 
@@ -85,68 +85,68 @@ def _raise_unreadable_folder(error: OSError) -> None:
 
 
 @contextmanager
-def opened_image(path: Path) -> Iterator[Any]:
+def open_image(path: Path) -> Iterator[Any]:
     """Open image; errors name the file."""
     try:
         from PIL import Image
     except ImportError as error:
         raise MissingDependencyError("images need Pillow: pip install 'vicinal[cli]'.") from error
     try:
-        with Image.open(path) as opened:
-            yield opened
+        with Image.open(path) as image:
+            yield image
     except PermissionError:
         raise
     except Image.DecompressionBombError as error:
         raise InvalidValueError(
             f"{path} is too large to read as an image: {error} Downscale it first."
         ) from error
-    except (*UNREADABLE, SyntaxError, TypeError, struct.error) as error:
+    except (*READ_ERRORS, SyntaxError, TypeError, struct.error) as error:
         raise InvalidValueError(f"cannot read {path} as an image: {error}") from error
 
 
 def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:
     """Grey levels (n, height, width) of images resized to one size, and notes on what was done."""
 
-    def grey(path: Path) -> Any:
-        with opened_image(path) as opened:
-            return _grey_levels(opened)
+    def load_grey(path: Path) -> Any:
+        with open_image(path) as image:
+            return _grey_levels(image)
 
-    first = grey(paths[0]).size
+    first_size = load_grey(paths[0]).size
     from PIL import Image  # opening the first image has checked that it is installed
 
-    shrink = min(1.0, MAX_SIDE / max(first))
-    size = tuple(max(1, round(side * shrink)) for side in first)
+    factor = min(1.0, MAX_SIDE / max(first_size))
+    size = tuple(max(1, round(side * factor)) for side in first_size)
     pixels = np.empty((len(paths), size[1], size[0]), dtype=np.uint8)
-    resized, deep = 0, {}
+    n_resized, float_images = 0, {}
     for i, path in enumerate(paths):
-        image = grey(path)
+        image = load_grey(path)
         if image.size != size:
-            image, resized = image.resize(size, Image.Resampling.BOX), resized + 1
+            image, n_resized = image.resize(size, Image.Resampling.BOX), n_resized + 1
         if image.mode == "F":
-            deep[i] = np.nan_to_num(np.asarray(image), posinf=0.0, neginf=0.0)
+            float_images[i] = np.nan_to_num(np.asarray(image), posinf=0.0, neginf=0.0)
         else:
             pixels[i] = np.asarray(image)
     notes = [f"{len(paths):,} images as grey levels, {size[1]} x {size[0]} pixels"]
-    if resized:
-        notes.append(f"{resized:,} of them were resized to this size")
-    if deep:
+    if n_resized:
+        notes.append(f"{n_resized:,} of them were resized to this size")
+    if float_images:
         # One scale for all images, so that brightness stays comparable.
-        low = min(0.0, *(float(levels.min()) for levels in deep.values()))
-        high = max(float(levels.max()) for levels in deep.values())
-        for i, levels in deep.items():
+        low = min(0.0, *(float(levels.min()) for levels in float_images.values()))
+        high = max(float(levels.max()) for levels in float_images.values())
+        for i, levels in float_images.items():
             pixels[i] = np.round((levels - low) * (255.0 / ((high - low) or 1.0)))
         notes.append(
-            f"levels of {len(deep):,} of them were rescaled from {low:g}..{high:g} to 0..255"
+            f"levels of {len(float_images):,} of them were rescaled from {low:g}..{high:g} to 0..255"
         )
     return pixels, notes
 
 
-def _grey_levels(opened: Any) -> Any:
+def _grey_levels(image: Any) -> Any:
     """8-bit image (mode L), or floating-point image whose range is not known yet (mode F)."""
     from PIL import Image
 
-    if opened.mode.startswith("I;16") or (opened.mode, opened.format) in MODES_16_BIT:
-        return Image.fromarray(np.round(np.asarray(opened) / 257.0).astype(np.uint8))
-    if opened.mode in ("I", "F"):
-        return Image.fromarray(np.asarray(opened, dtype=np.float32))
-    return opened.convert("L")
+    if image.mode.startswith("I;16") or (image.mode, image.format) in MODES_16_BIT:
+        return Image.fromarray(np.round(np.asarray(image) / 257.0).astype(np.uint8))
+    if image.mode in ("I", "F"):
+        return Image.fromarray(np.asarray(image, dtype=np.float32))
+    return image.convert("L")

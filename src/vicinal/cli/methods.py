@@ -51,11 +51,11 @@ def methods_listing(methods: Mapping[str, Method]) -> str:
     width = max(map(len, methods))
     lines = []
     for name, method in methods.items():
-        words = [
+        options = [
             *map(flag, method.options),
             *(["--graph and its options"] if method.on_graph else []),
         ]
-        lines.append(f"  {name:<{width}}  {method.about}\n  {'':<{width}}    {' '.join(words)}")
+        lines.append(f"  {name:<{width}}  {method.about}\n  {'':<{width}}    {' '.join(options)}")
     return "methods and their options:\n" + "\n".join(lines)
 
 
@@ -83,20 +83,22 @@ def build_estimator(
         parameters |= _graph_parameters(given.pop("graph", "knn"), given, method)
     estimator = getattr(vicinal, method.estimator)
     accepted = inspect.signature(estimator).parameters
-    shared = {k: v for k, v in run_parameters(arguments).items() if k in accepted}
-    return estimator(**shared, **parameters)
+    common = {k: v for k, v in run_parameters(arguments).items() if k in accepted}
+    return estimator(**common, **parameters)
 
 
 def matrix_meaning(arguments: argparse.Namespace, methods: Mapping[str, Method]) -> str | None:
     """``affinity``, ``distances`` or ``kernel`` if the table is a square matrix without coordinates."""
+    from vicinal.neighbors.metric import as_metric
+
     if getattr(arguments, "graph", None) in MATRICES:
-        return _matrix(arguments.graph, methods[arguments.method]).removeprefix("precomputed_")
-    if getattr(arguments, "metric", None) == PRECOMPUTED:
+        return _matrix_kind(arguments.graph, methods[arguments.method]).removeprefix("precomputed_")
+    if as_metric(getattr(arguments, "metric", None)).is_precomputed:
         return "distances"
     return "kernel" if getattr(arguments, "kernel", None) == PRECOMPUTED else None
 
 
-def _matrix(chosen: str, method: Method) -> str:
+def _matrix_kind(chosen: str, method: Method) -> str:
     return method.precomputed if chosen == PRECOMPUTED else chosen
 
 
@@ -112,4 +114,4 @@ def _graph_parameters(chosen: str, given: dict[str, Any], method: Method) -> dic
         raise InvalidValueError(
             f"{flag(name)} has no effect with --graph {chosen}: the table is the graph."
         )
-    return {"graph": _matrix(chosen, method)}
+    return {"graph": _matrix_kind(chosen, method)}

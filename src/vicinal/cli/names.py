@@ -67,8 +67,8 @@ def in_terms_of_options(message: str, arguments: argparse.Namespace) -> str:
         option = option_of(match[1])
         return f"{option} " if option else match[0]
 
-    def alone(match: re.Match[str]) -> str:
+    def without_value(match: re.Match[str]) -> str:
         return option_of(match[0]) or match[0]
 
     message = re.sub(r"(?<![\w./'\"-])([a-z]\w*)=(?=\S)", with_value, message)
-    return re.sub(r"(?<![\w./'\"-])(n_[a-z]+|random_state)\b(?!=)", alone, message)
+    return re.sub(r"(?<![\w./'\"-])(n_[a-z]+|random_state)\b(?!=)", without_value, message)

@@ -12,10 +12,10 @@ from vicinal._core.tables import RawTable
 from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
 from vicinal.cli.output import (
     FIGURE_FORMATS,
-    MODULES,
+    MODULES_BY_FORMAT,
     TABLE_FORMATS,
     check_target,
-    need_modules,
+    require_modules,
 )
 from vicinal.cli.stdin import path_or_stdin
 from vicinal.cli.tables import READERS, read_table
@@ -32,9 +32,9 @@ class HelpPage(argparse.RawDescriptionHelpFormatter):
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
         # Options last, because --query takes all words that follow it.
-        needed = sorted((a for a in actions if a.required), key=lambda a: len(a.option_strings))
-        words = [" ".join([*a.option_strings[-1:], self._value(a)]) for a in needed]
-        super().add_usage(" ".join(["%(prog)s", *words, "[options]"]), [], [], prefix)
+        required = sorted((a for a in actions if a.required), key=lambda a: len(a.option_strings))
+        arguments = [" ".join([*a.option_strings[-1:], self._value(a)]) for a in required]
+        super().add_usage(" ".join(["%(prog)s", *arguments, "[options]"]), [], [], prefix)
 
     def _value(self, action: argparse.Action) -> str:
         name = str(action.metavar or "|".join(map(str, action.choices or ())) or action.dest)
@@ -105,8 +105,8 @@ def read_data(
     `matrix` is ``"affinity"``, ``"distances"`` or ``"kernel"`` if the table is a square matrix.
     """
     # smooth has --metric None until the table is read.
-    pairs = matrix == "distances" or getattr(arguments, "metric", "") is None
-    table = read_source(arguments, accept_sparse=accept_sparse, accept_pairs=pairs)
+    accept_condensed = matrix == "distances" or getattr(arguments, "metric", "") is None
+    table = read_source(arguments, accept_sparse=accept_sparse, accept_condensed=accept_condensed)
     for note in [*table.notes, *_matrix_notes(arguments, matrix, table.points)]:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
     if arguments.standardize and hasattr(table.points, "toarray"):
@@ -156,9 +156,11 @@ def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True
     check_target(arguments.output, TABLE_FORMATS, "--output", force, source)
     check_target(arguments.plot, FIGURE_FORMATS, "--plot", force, source)
     if arguments.output is not None:
-        need_modules(f"{arguments.output.suffix} files", *MODULES[arguments.output.suffix.lower()])
+        require_modules(
+            f"{arguments.output.suffix} files", *MODULES_BY_FORMAT[arguments.output.suffix.lower()]
+        )
     if arguments.plot is not None:
-        need_modules("plots", "matplotlib")
+        require_modules("plots", "matplotlib")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:

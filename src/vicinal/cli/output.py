@@ -15,13 +15,13 @@ from vicinal._core.tables import format_rows, is_missing
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 # Table formats, and the modules needed to write them.
-MODULES = {
+MODULES_BY_FORMAT = {
     ".csv": ("pandas",),
     ".tsv": ("pandas",),
     ".parquet": ("pandas", "pyarrow"),
     ".npz": (),
 }
-TABLE_FORMATS = tuple(MODULES)
+TABLE_FORMATS = tuple(MODULES_BY_FORMAT)
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
 # Longer tables are truncated on the terminal, but not in files and JSON.
 MAX_SHOWN_ROWS = 40
@@ -66,7 +66,7 @@ def check_folder(folder: Path, option: str) -> None:
         )
 
 
-def need_modules(what: str, *modules: str) -> None:
+def require_modules(what: str, *modules: str) -> None:
     """Raise, before any work, if a module is not installed."""
     for module in modules:
         if find_spec(module) is None:
@@ -99,24 +99,27 @@ def write_blocks(
     write = {".npz": _write_arrays, ".parquet": _write_parquet}.get(suffix, _write_text)
     with progress_bar(n_blocks, progress) as bar:
 
-        def counted() -> Iterator[Mapping[str, np.ndarray]]:
+        def with_progress() -> Iterator[Mapping[str, np.ndarray]]:
             for block in blocks:
                 yield block
                 bar.update()
 
-        write(counted(), path)
+        write(with_progress(), path)
 
 
 def _write_arrays(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
-    listed = list(blocks)
+    all_blocks = list(blocks)
     columns: dict[str, Any] = {
-        name: np.concatenate([block[name] for block in listed]) for name in listed[0]
+        name: np.concatenate([block[name] for block in all_blocks]) for name in all_blocks[0]
     }
     # numpy does not load object arrays by default.
-    plain = {name: c.astype(str) if c.dtype == object else c for name, c in columns.items()}
+    loadable = {
+        name: column.astype(str) if column.dtype == object else column
+        for name, column in columns.items()
+    }
     # An open file, because numpy appends .npz to a name that ends in .NPZ.
     with open(path, "wb") as file:
-        np.savez_compressed(file, **plain)
+        np.savez_compressed(file, **loadable)
 
 
 def _write_parquet(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
@@ -139,9 +142,9 @@ def _write_text(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
     import pandas
 
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    for number, block in enumerate(blocks):
+    for i, block in enumerate(blocks):
         pandas.DataFrame(dict(block)).to_csv(
-            path, sep=separator, index=False, header=number == 0, mode="w" if number == 0 else "a"
+            path, sep=separator, index=False, header=i == 0, mode="w" if i == 0 else "a"
         )
 
 
@@ -160,7 +163,7 @@ def format_facts(facts: Mapping[str, Any]) -> str:
         elif name == "seconds":
             figures.append(["time", f"{value:.2f} s"])
         else:
-            figures.append([name.replace("_", " "), _shown(value)])
+            figures.append([name.replace("_", " "), _format_figure(value)])
     blocks = [format_rows(figures)] if figures else []
     return "\n".join([*blocks, *filter(None, tables), *lines])
 
@@ -174,24 +177,24 @@ def _format_records(records: list[dict[str, Any]]) -> str:
     if not records:
         return ""
     head = [name.replace("_", " ") for name in records[0]]
-    body = [[_entry(*item) for item in record.items()] for record in records[:MAX_SHOWN_ROWS]]
+    body = [[_format_cell(*item) for item in record.items()] for record in records[:MAX_SHOWN_ROWS]]
     n_hidden = len(records) - MAX_SHOWN_ROWS
     return format_rows([head, *body]) + (
         f"\n... and {n_hidden:,} more rows" if n_hidden > 0 else ""
     )
 
 
-def _entry(name: str, value: Any) -> str:
+def _format_cell(name: str, value: Any) -> str:
     if name == "fraction":
         return f"{value:.1%}"
-    return "noise" if name == "cluster" and value == -1 else _cell(value)
+    return "noise" if name == "cluster" and value == -1 else _format_value(value)
 
 
-def _shown(value: Any) -> str:
-    return f"{value:,}" if type(value) is int else _cell(value)
+def _format_figure(value: Any) -> str:
+    return f"{value:,}" if type(value) is int else _format_value(value)
 
 
-def _cell(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if is_missing(value):
         return "-"
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)

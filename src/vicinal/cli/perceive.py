@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     if folder is not None:
         check_folder(folder, "--resume: cache folder")
-    table = read_source(arguments, accept_gaps=True)
+    table = read_source(arguments, accept_missing=True)
     if looks_like_distances(table.points):
         note = (
             f"{DISTANCES_AS_POINTS}; to cluster distances, use vicinal cluster --metric precomputed"
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         table = table._replace(notes=[*table.notes, note])
     try:
         report = perceive_table(
-            _with_roles(table, arguments),
+            _with_images(table, arguments),
             Origin(arguments.data.name, command_of(arguments), _reading(arguments)),
             n_clusters=arguments.clusters,
             scaling="standard" if arguments.standardize else "none" if arguments.as_is else "auto",
@@ -145,19 +145,19 @@ def write_report(report: Perception, path: Path, force: bool, as_json: bool) -> 
 def command_of(arguments: argparse.Namespace) -> str:
     """Command that reproduces the report: given options, the sample size and the seed."""
     source = "-" if arguments.data == STDIN else str(arguments.data)
-    words = ["vicinal", "perceive", source]
+    args = ["vicinal", "perceive", source]
     for name in ("key", "id", "label", "images"):
         value = getattr(arguments, name)
-        words += [] if value is None else [f"--{name}", str(value)]
-    words += ["--clusters", str(arguments.clusters)] if arguments.clusters != "auto" else []
-    words += ["--standardize"] if arguments.standardize else []
-    words += ["--as-is"] if arguments.as_is else []
-    words += ["--sample", str(arguments.sample), "--seed", str(arguments.seed)]
-    return shlex.join([*words, "-o", str(arguments.output)])
+        args += [] if value is None else [f"--{name}", str(value)]
+    args += ["--clusters", str(arguments.clusters)] if arguments.clusters != "auto" else []
+    args += ["--standardize"] if arguments.standardize else []
+    args += ["--as-is"] if arguments.as_is else []
+    args += ["--sample", str(arguments.sample), "--seed", str(arguments.seed)]
+    return shlex.join([*args, "-o", str(arguments.output)])
 
 
-def _with_roles(table: RawTable, arguments: argparse.Namespace) -> RawTable:
-    """The table with the name of its labels, and with images from ``--images``."""
+def _with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
+    """The table with the name of its label column, and with images from ``--images``."""
     table = table._replace(label_name=arguments.label or "label")
     if arguments.images is None:
         return table
@@ -174,9 +174,9 @@ def _reading(arguments: argparse.Namespace) -> list[str]:
         imports, call = "image_folder import read_images", f"read_images({path})"
     else:
         roles = {"key": arguments.key, "id_column": arguments.id, "label_column": arguments.label}
-        words = [f"{name}={value!r}" for name, value in roles.items() if value is not None]
+        args = [f"{name}={value!r}" for name, value in roles.items() if value is not None]
         imports = "tables import read_table"
-        call = f"read_table({', '.join([path, *words, 'accept_gaps=True'])})"
+        call = f"read_table({', '.join([path, *args, 'accept_missing=True'])})"
     return [
         "from pathlib import Path",
         f"from vicinal.cli.{imports}",

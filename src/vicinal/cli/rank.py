@@ -133,33 +133,33 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return facts | {"written": written}
 
 
-def query_rows(words: list[str], table: RawTable, by_name: bool) -> np.ndarray:
+def query_rows(queries: list[str], table: RawTable, by_name: bool) -> np.ndarray:
     """Row numbers of the queries; anything but a number is looked up among the row names."""
     n = table.points.shape[0]
     names = None if table.ids is None else table.ids.astype(str)
     rows = []
-    for word in words:
-        if word.lstrip("-").isdigit() and not by_name:
-            if not 0 <= int(word) < n:
+    for query in queries:
+        if query.lstrip("-").isdigit() and not by_name:
+            if not 0 <= int(query) < n:
                 raise InvalidValueError(
-                    f"--query {word}: the table has rows 0 to {n - 1}; choose one of them."
+                    f"--query {query}: the table has rows 0 to {n - 1}; choose one of them."
                 )
-            rows.append(int(word))
+            rows.append(int(query))
             continue
         if names is None:
             raise InvalidValueError(
-                f"--query {word} is not a row number, and the rows have no names; use --id to choose "
+                f"--query {query} is not a row number, and the rows have no names; use --id to choose "
                 "the column of row names."
             )
-        matches = np.flatnonzero(names == word)
+        matches = np.flatnonzero(names == query)
         if len(matches) == 0:
             raise InvalidValueError(
-                f"--query {word}: no row has this name{suggestion(word, names.tolist())}; the first "
+                f"--query {query}: no row has this name{suggestion(query, names.tolist())}; the first "
                 f"names are {', '.join(names[:3])}."
             )
         if len(matches) > 1:
             raise InvalidValueError(
-                f"--query {word}: {len(matches)} rows have this name; use a row number without --id, "
+                f"--query {query}: {len(matches)} rows have this name; use a row number without --id, "
                 "or a column of unique names."
             )
         rows.append(int(matches[0]))

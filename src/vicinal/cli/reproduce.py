@@ -80,11 +80,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     study = import_module(f"vicinal.studies.{STUDIES[arguments.study].module}")
     setting, experiments = study.plan(arguments.quick, arguments.data)
     folder = arguments.output
-    targets = [folder / f"{e.name}{suffix}" for e in experiments for suffix in SUFFIXES]
+    targets = [
+        folder / f"{experiment.name}{suffix}" for experiment in experiments for suffix in SUFFIXES
+    ]
     check_overwrite(targets, arguments.force)
     folder.mkdir(parents=True, exist_ok=True)
     verbose = verbosity(arguments)
-    done = []
+    results = []
     for name, measure, summary, draw, claim in experiments:
         start = time.perf_counter()
         result = measure(setting, verbose)
@@ -98,9 +100,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             draw(result, unfinished)
         seconds = time.perf_counter() - start
         records = [dict(zip(head, row, strict=True)) for row in body]
-        done.append({"name": name, "seconds": seconds, "claim": claim, "summary": records})
+        results.append({"name": name, "seconds": seconds, "claim": claim, "summary": records})
         if not arguments.json:
             print(format_rows(table))
             print(f"{name}: wrote .csv, .md and .png in {seconds:.0f} s\n", flush=True)
     facts: dict[str, Any] = {"written": {f"{arguments.study}": folder}}
-    return facts | {"experiments": done} if arguments.json else facts
+    return facts | {"experiments": results} if arguments.json else facts

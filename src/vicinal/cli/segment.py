@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import UNREADABLE
-from vicinal.cli.image_folder import opened_image
+from vicinal.cli.columns import READ_ERRORS
+from vicinal.cli.image_folder import open_image
 from vicinal.cli.options import (
     add_force,
     add_run_options,
@@ -142,8 +142,8 @@ def read_image(path: Path) -> np.ndarray:
     if path.suffix.lower() == ".npy":
         return _load_values(path)
     _import_pillow()
-    with opened_image(path) as opened:
-        return _pixels(opened)
+    with open_image(path) as image:
+        return _pixels(image)
 
 
 def _load_values(path: Path) -> np.ndarray:
@@ -151,7 +151,7 @@ def _load_values(path: Path) -> np.ndarray:
         values = np.load(path, allow_pickle=False)
     except PermissionError:
         raise
-    except UNREADABLE as error:
+    except READ_ERRORS as error:
         raise InvalidValueError(f"cannot read {path}: {error}; save it with numpy.save.") from error
     if not isinstance(values, np.ndarray):
         values.close()
@@ -161,11 +161,11 @@ def _load_values(path: Path) -> np.ndarray:
     return values
 
 
-def _pixels(opened: Any) -> np.ndarray:
+def _pixels(image: Any) -> np.ndarray:
     from PIL import ImageOps
 
     # Cameras store the orientation separately from the pixels.
-    image = ImageOps.exif_transpose(opened)
+    image = ImageOps.exif_transpose(image)
     supported = ("1", "L", "I", "I;16", "F", "RGB", "RGBA")
     if image.mode not in supported and not image.mode.startswith("I;16"):
         transparent = image.mode in ("LA", "PA", "La", "RGBa") or "transparency" in image.info

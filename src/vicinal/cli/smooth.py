@@ -89,13 +89,15 @@ def add_to(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, smooth its similarity and write the nearest neighbours."""
     from vicinal import SelfSmoothing
+    from vicinal.neighbors.metric import as_metric
 
     check_targets(arguments)
-    matrix = "distances" if arguments.metric == "precomputed" else None
+    matrix = "distances" if as_metric(arguments.metric).is_precomputed else None
     table = read_data(arguments, matrix=matrix, accept_sparse=True)
     metric = arguments.metric or _detect_metric(table.points)
     points = table.points
-    if hasattr(points, "toarray") and metric not in ("precomputed", "similarity"):
+    is_matrix = as_metric(metric).is_precomputed or metric == "similarity"
+    if hasattr(points, "toarray") and not is_matrix:
         points = dense_table(points, arguments.data)
     top = check_top(arguments, points.shape[0])
     model = SelfSmoothing(
@@ -191,13 +193,13 @@ def _detect_metric(points: Any) -> str:
         return "euclidean"
     diagonal, largest = points.diagonal(), points.max()
     if (diagonal == 0).all():
-        what, metric = "distances", "precomputed"
+        meaning, metric = "distances", "precomputed"
     elif (diagonal == largest).all() and abs(points - points.T).max() <= 1e-9 * largest:
-        what, metric = "similarities", "similarity"
+        meaning, metric = "similarities", "similarity"
     else:
         return "euclidean"
     print(
-        f"the square table is interpreted as {what}; use --metric euclidean if its rows are points",
+        f"the square table is interpreted as {meaning}; use --metric euclidean if its rows are points",
         file=sys.stderr,
     )
     return metric

@@ -13,7 +13,7 @@ import numpy as np
 
 from vicinal._core.tables import RawTable
 from vicinal.cli.columns import (
-    UNREADABLE,
+    READ_ERRORS,
     Roles,
     import_reader,
     numeric_columns,
@@ -32,8 +32,8 @@ def read_table(
     id_column: str | None = None,
     label_column: str | None = None,
     accept_sparse: bool = False,
-    accept_pairs: bool = False,
-    accept_gaps: bool = False,
+    accept_condensed: bool = False,
+    accept_missing: bool = False,
 ) -> RawTable:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
 
@@ -49,8 +49,8 @@ def read_table(
                 id_column=id_column,
                 label_column=label_column,
                 accept_sparse=accept_sparse,
-                accept_pairs=accept_pairs,
-                accept_gaps=accept_gaps,
+                accept_condensed=accept_condensed,
+                accept_missing=accept_missing,
             )
     suffix = path.suffix.lower()
     if suffix not in READERS:
@@ -68,7 +68,9 @@ def read_table(
         raise InvalidValueError(
             f"--key {key}: only .npz and .h5ad files have several arrays, not {path}; remove it."
         )
-    table = _as_rows(READERS[suffix](path, Roles(key, id_column, label_column, accept_pairs)), path)
+    table = _as_rows(
+        READERS[suffix](path, Roles(key, id_column, label_column, accept_condensed)), path
+    )
     points = table.points
     if 0 in points.shape:
         raise InvalidValueError(f"{path} contains an empty table of shape {points.shape}.")
@@ -78,7 +80,7 @@ def read_table(
         points = checked_csr(points, str(path))
         points = points if accept_sparse else dense_table(points, path)
         table = table._replace(points=points)
-    if not accept_gaps:
+    if not accept_missing:
         _check_finite(table.points, path)
     return table
 
@@ -106,7 +108,7 @@ def _read_npy(path: Path, roles: Roles) -> RawTable:
         raise InvalidValueError(
             f"{path} contains several arrays, like an .npz file; rename it to .npz."
         )
-    return RawTable(*_all_pairs(values, roles))
+    return RawTable(*_expand_condensed(values, roles))
 
 
 def _read_npz(path: Path, roles: Roles) -> RawTable:
@@ -118,10 +120,10 @@ def _read_npz(path: Path, roles: Roles) -> RawTable:
         if {"format", "shape", "data"} <= set(names):
             return RawTable(_load_sparse(path), ["read a sparse matrix"])
         candidates = [name for name in names if name not in (roles.id, roles.label)]
-        chosen = roles.key or (
+        name = roles.key or (
             "X" if "X" in candidates else candidates[0] if len(candidates) == 1 else None
         )
-        if chosen not in names:
+        if name not in names:
             raise InvalidValueError(
                 (
                     f"--key {roles.key}: no such array{suggestion(roles.key, names)}; "
@@ -130,10 +132,10 @@ def _read_npz(path: Path, roles: Roles) -> RawTable:
                 )
                 + f"{path} contains the arrays {', '.join(names) or '(none)'}; choose one with --key."
             )
-        points, notes = _all_pairs(_array_of(arrays, str(chosen), path), roles)
+        points, notes = _expand_condensed(_load_array(arrays, str(name), path), roles)
         ids = row_column(arrays, roles.id, "--id", len(points), path)
         labels = row_column(arrays, roles.label, "--label", len(points), path)
-    notes += [] if len(names) == 1 else [f"read the array {chosen}"]
+    notes += [] if len(names) == 1 else [f"read the array {name}"]
     return RawTable(points, notes, None, ids, labels)
 
 
@@ -196,14 +198,14 @@ def _as_rows(table: RawTable, path: Path) -> RawTable:
 def _load_numpy(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
-    except (MemoryError, *UNREADABLE) as error:
+    except (MemoryError, *READ_ERRORS) as error:
         raise _unreadable_arrays(path, error) from error
 
 
-def _array_of(arrays: Any, name: str, path: Path) -> np.ndarray:
+def _load_array(arrays: Any, name: str, path: Path) -> np.ndarray:
     try:
         return arrays[name]
-    except (MemoryError, *UNREADABLE) as error:
+    except (MemoryError, *READ_ERRORS) as error:
         raise _unreadable_arrays(path, error) from error
 
 
@@ -214,10 +216,10 @@ def _unreadable_arrays(path: Path, error: Exception) -> ValueError:
     )
 
 
-def _all_pairs(values: np.ndarray, roles: Roles) -> tuple[np.ndarray, list[str]]:
+def _expand_condensed(values: np.ndarray, roles: Roles) -> tuple[np.ndarray, list[str]]:
     """Square form of condensed distances, if the array can be that."""
     n = round(np.sqrt(2 * values.size)) + 1
-    if not roles.pairs or values.ndim != 1 or n * (n - 1) != 2 * values.size or n < 2:
+    if not roles.condensed or values.ndim != 1 or n * (n - 1) != 2 * values.size or n < 2:
         return values, []
     from scipy.spatial.distance import squareform
 
@@ -231,7 +233,7 @@ def _load_sparse(path: Path) -> Any:
 
     try:
         return sparse.load_npz(path)
-    except (KeyError, TypeError, OverflowError, NotImplementedError, *UNREADABLE) as error:
+    except (KeyError, TypeError, OverflowError, NotImplementedError, *READ_ERRORS) as error:
         raise InvalidValueError(f"cannot read {path} as a sparse matrix: {error}") from error
 
 

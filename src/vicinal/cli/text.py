@@ -47,14 +47,14 @@ def read_text(path: Path, roles: Roles) -> RawTable:
             "all lines need the same number of cells."
         )
     if not header:
-        frame.columns = [f"column {number}" for number in range(1, frame.shape[1] + 1)]
+        frame.columns = [f"column {i}" for i in range(1, frame.shape[1] + 1)]
     notes = ["the first line is the header" if header else "no header line"]
     if frame.index.nlevels == 1 and len(frame) and _ends_in_separators(frame, pandas):
         frame = frame.reset_index().iloc[:, :-1].set_axis(frame.columns, axis="columns")
         notes.append(f"ignored the trailing {separator!r} of all lines but the first")
     elif not isinstance(frame.index, pandas.RangeIndex):
         notes.append(
-            "the header has one name less than columns, so the first column is used as row names"
+            "the header has one name fewer than there are columns, so the first column is used as row names"
         )
     if separator != ",":
         notes += _read_decimal_commas(frame, roles)
@@ -86,11 +86,11 @@ def cells(line: str, separator: str) -> list[str]:
 
 def _split(line: str, separator: str) -> list[str]:
     """Cells of a line of any length; the default limit of the csv module is 131,072 characters."""
-    before = csv.field_size_limit(max(csv.field_size_limit(), len(line) + 1))
+    previous_limit = csv.field_size_limit(max(csv.field_size_limit(), len(line) + 1))
     try:
         return next(csv.reader([line], delimiter=separator), [])
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(previous_limit)
 
 
 def is_header(first: list[str], second: list[str]) -> bool:
@@ -99,14 +99,14 @@ def is_header(first: list[str], second: list[str]) -> bool:
     It does if it has no numbers, if a word is above a number, if only the cell above the row names is
     empty, or if it numbers the columns, as pandas does.
     """
-    over_number = any(
+    word_above_number = any(
         above and not _is_number(above) and _is_number(below)
         for above, below in zip(first, second, strict=False)
     )
-    over_names = first[:1] == [""] and all(first[1:]) and all(second)
+    empty_above_names = first[:1] == [""] and all(first[1:]) and all(second)
     return (
-        over_number
-        or over_names
+        word_above_number
+        or empty_above_names
         or _numbers_columns(first, second)
         or not any(map(_is_number, first))
     )
@@ -114,7 +114,7 @@ def is_header(first: list[str], second: list[str]) -> bool:
 
 def _numbers_columns(first: list[str], second: list[str]) -> bool:
     names = first[1:] if first[:1] == [""] else first
-    if names != [str(number) for number in range(len(names))]:
+    if names != [str(i) for i in range(len(names))]:
         return False
     # One or two integer columns may start with 0 or 0, 1 as data.
     return len(first) > 2 or not all(cell.lstrip("-").isdigit() for cell in second)
@@ -138,15 +138,15 @@ def _read_decimal_commas(frame: Any, roles: Roles) -> list[str]:
     converted = []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
-        words = column.dropna().astype(str).str.strip()
-        if column.dtype.kind in "biuf" or name in (roles.id, roles.label) or not len(words):
+        texts = column.dropna().astype(str).str.strip()
+        if column.dtype.kind in "biuf" or name in (roles.id, roles.label) or not len(texts):
             continue
-        if words.str.fullmatch(COMMA_NUMBER).all() and words.str.contains(",").any():
-            numbers = words.str.replace(",", ".", regex=False).map(float)
+        if texts.str.fullmatch(COMMA_NUMBER).all() and texts.str.contains(",").any():
+            numbers = texts.str.replace(",", ".", regex=False).map(float)
             frame.isetitem(position, numbers.reindex(column.index))
             converted.append(repr(str(name)))
-    shown = ", ".join(converted[:8]) + (", ..." if len(converted) > 8 else "")
-    return [f"read commas as decimal points in {shown}"] if converted else []
+    listed = ", ".join(converted[:8]) + (", ..." if len(converted) > 8 else "")
+    return [f"read commas as decimal points in {listed}"] if converted else []
 
 
 def _first_lines(path: Path) -> tuple[str, str, int]:

@@ -85,21 +85,21 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
 
     from vicinal import graphs, operators
 
-    points, few = wide[:, :3], wide[:N_SMALL, :3]
+    points, small = wide[:, :3], wide[:N_SMALL, :3]
     for name, kind in KINDS.items():
         build = partial(getattr(graphs, kind.builder), **kind.fixed, **REQUIRED.get(name, {}))
-        yield partial(build, few)
+        yield partial(build, small)
         if name not in SMALL_ONLY:
             yield partial(build, points)
     for builder in (graphs.knn, graphs.mst, graphs.disjoint_mst, graphs.relative_neighborhood):
         yield partial(builder, wide)
-        yield partial(builder, few, metric="manhattan")
+        yield partial(builder, small, metric="manhattan")
     yield partial(graphs.knn, noise[:N_LARGE], method="exact")
     yield partial(graphs.knn, noise, method="approximate")
     yield partial(graphs.mst, noise[:N_LARGE])
     yield partial(graphs.epsilon_ball, noise[:N_LARGE], radius=5.0)
-    yield partial(graphs.structure_aware_l1, few, n_neighbors=10)
-    yield partial(graphs.knn, np.repeat(few, 20, axis=0))
+    yield partial(graphs.structure_aware_l1, small, n_neighbors=10)
+    yield partial(graphs.knn, np.repeat(small, 20, axis=0))
     digraph = graphs.knn(points, 10, directed=True)
     for size in (N_SMALL, N_LARGE):
         yield partial(operators.stationary_distribution, digraph.subgraph(np.arange(size)))
@@ -112,15 +112,15 @@ def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
 
     import vicinal
 
-    few = points[:N_SMALL]
-    distances = np.sqrt(((few[:, None] - few) ** 2).sum(axis=2))
+    small = points[:N_SMALL]
+    distances = np.sqrt(((small[:, None] - small) ** 2).sum(axis=2))
     descriptors: dict[DescriptorLike, int] = {"coding_length": 10, "centroid": 10, "trivial": 1}
     for descriptor, k in descriptors.items():
         context = partial(vicinal.contextual_distance, n_neighbors=k, descriptor=descriptor)
-        yield partial(context, few)
+        yield partial(context, small)
         if descriptor != "trivial":
             yield partial(context, distances, metric="precomputed", n_features=3)
-    yield lambda: vicinal.SelfSmoothing().fit(few).transform(few[:5] + 0.01)
+    yield lambda: vicinal.SelfSmoothing().fit(small).transform(small[:5] + 0.01)
     yield lambda: vicinal.SelfSmoothing(method="sparse").fit(points).kneighbors(n_neighbors=5)
     yield partial(vicinal.self_smooth, np.exp(-(distances**2)), t=4)
     paths = vicinal.path_similarity(points)
@@ -129,31 +129,31 @@ def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
     yield partial(paths.clusters, 0.5)
 
 
-def _estimators(few: Any, classes: Any) -> Iterator[Callable[[], Any]]:
+def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     import numpy as np
 
     import vicinal
     from vicinal import graphs, semi_supervised
 
-    some_known = np.where(np.arange(len(few)) < 30, classes, -1)
+    partial_labels = np.where(np.arange(len(small)) < 30, classes, -1)
     for method in CLUSTERS.values():
-        yield partial(getattr(vicinal, method.estimator)(n_clusters=3, **method.fixed).fit, few)
+        yield partial(getattr(vicinal, method.estimator)(n_clusters=3, **method.fixed).fit, small)
     for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
-        yield partial(estimator().fit, few)  # the number of clusters is found
-    yield partial(vicinal.OutlierDetector().fit, few)
+        yield partial(estimator().fit, small)  # the number of clusters is found
+    yield partial(vicinal.OutlierDetector().fit, small)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
-        yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, few)
-    yield lambda: vicinal.Isomap(n_landmarks=50).fit(few).transform(few[:5] + 0.01)
+        yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, small)
+    yield lambda: vicinal.Isomap(n_landmarks=50).fit(small).transform(small[:5] + 0.01)
     for learner in (
         semi_supervised.LabelPropagation,
         semi_supervised.GraphClassifier,
         semi_supervised.SimilarityVoteClassifier,
     ):
-        yield partial(_fit_and_predict, learner(), few, some_known)
-    yield partial(_fit_and_predict, semi_supervised.GraphRegressor(), few, few[:, 0])
-    yield lambda: vicinal.pagerank(graphs.knn(few))
+        yield partial(_fit_and_predict, learner(), small, partial_labels)
+    yield partial(_fit_and_predict, semi_supervised.GraphRegressor(), small, small[:, 0])
+    yield lambda: vicinal.pagerank(graphs.knn(small))
     yield partial(vicinal.segment, np.random.default_rng(0).random((32, 32, 3)), 3)
-    yield partial(vicinal.perceive, few, labels=classes)
+    yield partial(vicinal.perceive, small, labels=classes)
 
 
 def _fit_and_predict(model: Any, X: Any, y: Any) -> None:

@@ -148,9 +148,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, dict):
-        return {key: _encode(part, arrays) for key, part in value.items()}
+        return {key: _encode(item, arrays) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_encode(part, arrays) for part in value]
+        return [_encode(item, arrays) for item in value]
     return value
 
 
@@ -158,7 +158,7 @@ def _decode(value: Any, arrays: Any) -> Any:
     if isinstance(value, dict):
         if ARRAY in value:
             return arrays[value[ARRAY]]
-        return {key: _decode(part, arrays) for key, part in value.items()}
+        return {key: _decode(item, arrays) for key, item in value.items()}
     if isinstance(value, list):
-        return [_decode(part, arrays) for part in value]
+        return [_decode(item, arrays) for item in value]
     return value

@@ -7,51 +7,51 @@ import numpy as np
 # Columns whose ranges differ by more than this factor are standardised.
 MAX_RANGE_RATIO = 10.0
 SCALINGS = ("auto", "none", "standard")
-# Products of values beyond these sizes may overflow or underflow.
-TINY, HUGE = 1e-100, 1e100
+# Products of values outside this range may overflow or underflow.
+MIN_MAGNITUDE, MAX_MAGNITUDE = 1e-100, 1e100
 
 
 def choose_scaling(values: np.ndarray, scaling: str, images: bool) -> tuple[str, str]:
-    """The scaling to use, and why."""
+    """The scaling to use, and the reason."""
     if scaling != "auto":
         return scaling, f"scaling: {scaling}, as requested"
     if images:
         return "none", "not rescaled: grey levels are comparable"
     if values.shape[1] == 1:
         return "none", "not rescaled: there is only one column"
-    ranges = np.ptp(values / largest(values), axis=0)
+    ranges = np.ptp(values / max_abs(values), axis=0)
     # Quantiles, so that a few unusual columns among many do not decide.
     low, high = np.quantile(ranges, [0.05, 0.95])
     ratio = high / max(low, np.finfo(float).tiny)
     if ratio > MAX_RANGE_RATIO:
         return "standard", (
             "columns standardised to mean 0 and standard deviation 1: their ranges differ by a factor "
-            f"of {_factor(ratio)}"
+            f"of {_format_ratio(ratio)}"
         )
     return "none", f"not rescaled: column ranges differ by only a factor of {ratio:.1f}"
 
 
-def _factor(ratio: float) -> str:
+def _format_ratio(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.0e}"
 
 
 def is_extreme(values: np.ndarray) -> bool:
     """Whether products of values in some column may overflow or underflow."""
-    sizes = np.abs(values).max(axis=0)
-    return bool(np.any((sizes > HUGE) | ((sizes > 0) & (sizes < TINY))))
+    largest = np.abs(values).max(axis=0)
+    return bool(np.any((largest > MAX_MAGNITUDE) | ((largest > 0) & (largest < MIN_MAGNITUDE))))
 
 
-def largest(values: np.ndarray, axis: int | None = None) -> np.ndarray:
+def max_abs(values: np.ndarray, axis: int | None = None) -> np.ndarray:
     """Largest absolute value, overall or per column; 1 where it is 0."""
-    size = np.abs(values).max(axis=axis)
-    return np.where(size > 0, size, 1.0)
+    largest = np.abs(values).max(axis=axis)
+    return np.where(largest > 0, largest, 1.0)
 
 
-def scaled(values: np.ndarray, scaling: str) -> np.ndarray:
+def scale_columns(values: np.ndarray, scaling: str) -> np.ndarray:
     """Scaled values, none of them extreme."""
     standard = scaling == "standard"
     if is_extreme(values):
-        values = values / largest(values, axis=0 if standard else None)
+        values = values / max_abs(values, axis=0 if standard else None)
     if not standard:
         return values
     from sklearn.preprocessing import StandardScaler

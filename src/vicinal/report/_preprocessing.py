@@ -1,4 +1,4 @@
-"""From a table as given to complete, scaled points."""
+"""Preparation of the input table: complete, scaled points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import check_indices
 from vicinal._core.tables import RawTable, as_table, distinct, missing_cells
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.report._column_scaling import SCALINGS, choose_scaling, is_extreme, largest, scaled
+from vicinal.report._column_scaling import (
+    SCALINGS,
+    choose_scaling,
+    is_extreme,
+    max_abs,
+    scale_columns,
+)
 
 MIN_ROWS = 10
 
@@ -81,30 +87,30 @@ def prepare(table: RawTable, scaling: str = "auto") -> CleanTable:
     notes = list(table.notes)
     missing = _fill_missing(values, names, notes)
     columns = _column_statistics(values, names, missing)
-    kept = np.array([column["used"] for column in columns])
+    is_used = np.array([column["used"] for column in columns])
     _note_dropped([column for column in columns if column["missing"] < n], notes)
-    if not kept.any():
+    if not is_used.any():
         raise InvalidValueError(
             f"all {d} numeric columns are constant or empty, so all rows are equal; "
             "pass a table whose rows differ."
         )
-    if not kept.all():
-        values = np.ascontiguousarray(values[:, kept])
-    chosen, why = choose_scaling(values, scaling, images is not None)
-    if chosen == "none" and is_extreme(values):
-        size = largest(values)
-        notes.append(f"all values were divided by the largest, {size:.3g}, to avoid overflow")
+    if not is_used.all():
+        values = np.ascontiguousarray(values[:, is_used])
+    applied, reason = choose_scaling(values, scaling, images is not None)
+    if applied == "none" and is_extreme(values):
+        divisor = max_abs(values)
+        notes.append(f"all values were divided by the largest, {divisor:.3g}, to avoid overflow")
     return CleanTable(
-        points=scaled(values, chosen),
+        points=scale_columns(values, applied),
         values=values,
-        names=[name for name, used in zip(names, kept, strict=True) if used],
+        names=[name for name, used in zip(names, is_used, strict=True) if used],
         ids=_ids(table.ids, n),
         labels=_labels(table.labels, n, notes),
         label_name=table.label_name,
         columns=columns,
         n_missing=int(missing[missing < n].sum()),
-        scaling=chosen,
-        why_scaling=why,
+        scaling=applied,
+        why_scaling=reason,
         notes=notes,
         others={name: np.asarray(column) for name, column in table.others.items()},
         images=images,
@@ -124,7 +130,12 @@ def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
         if sparse.issparse(X):
             check_indices(X, "X")
         array = X.toarray() if hasattr(X, "toarray") else read_array(X, "X")
-        return RawTable(array, ids=_array(ids), labels=_array(labels), images=_array(images))
+        return RawTable(
+            array,
+            ids=_array_or_none(ids),
+            labels=_array_or_none(labels),
+            images=_array_or_none(images),
+        )
     roles = {"labels": labels, "ids": ids}
     named = {role: name for role, name in roles.items() if isinstance(name, str)}
     for role, name in named.items():
@@ -147,15 +158,15 @@ def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
         notes=[f"set aside {name!r}: it is not numeric" for name in others]
         + [f"interpreted {name!r} as numbers: true is 1, false is 0" for name in flags],
         names=[names[j] for j in numeric],
-        ids=_array(X[ids] if "ids" in named else ids),
-        labels=_array(X[labels] if "labels" in named else labels),
+        ids=_array_or_none(X[ids] if "ids" in named else ids),
+        labels=_array_or_none(X[labels] if "labels" in named else labels),
         others={name: frame.iloc[:, j].to_numpy() for name, j in others.items()},
-        images=_array(images),
+        images=_array_or_none(images),
         label_name=named.get("labels", "label"),
     )
 
 
-def _array(values: Any) -> np.ndarray | None:
+def _array_or_none(values: Any) -> np.ndarray | None:
     return None if values is None else np.asarray(values)
 
 
@@ -182,19 +193,20 @@ def _values_and_images(table: RawTable) -> tuple[np.ndarray, np.ndarray | None]:
 
 def _fill_missing(values: np.ndarray, names: list[str], notes: list[str]) -> np.ndarray:
     """Replace missing values in place by the median of their column; count them per column."""
-    gaps = ~np.isfinite(values)
-    missing: np.ndarray = gaps.sum(axis=0)
+    is_missing = ~np.isfinite(values)
+    missing: np.ndarray = is_missing.sum(axis=0)
     for j in np.flatnonzero(missing):
-        known = values[~gaps[:, j], j]
+        finite = values[~is_missing[:, j], j]
         # Halved, because the sum of two values may overflow.
-        values[gaps[:, j], j] = 2.0 * np.median(known / 2.0) if len(known) else 0.0
+        values[is_missing[:, j], j] = 2.0 * np.median(finite / 2.0) if len(finite) else 0.0
     empty = missing == len(values)
     notes += [f"set aside {names[j]!r}: it is empty" for j in np.flatnonzero(empty)]
     replaced = np.where(empty, 0, missing)
-    if replaced.any():
-        worst, size = int(np.argmax(replaced)), len(values) * np.count_nonzero(~empty)
+    n_replaced = int(replaced.sum())
+    if n_replaced:
+        worst, n_values = int(np.argmax(replaced)), len(values) * np.count_nonzero(~empty)
         notes.append(
-            f"{replaced.sum():,} of {size:,} values are missing ({replaced.sum() / size:.2%}), most in "
+            f"{n_replaced:,} of {n_values:,} values are missing ({n_replaced / n_values:.2%}), most in "
             f"{names[worst]!r} ({replaced[worst]:,}); each was replaced by the median of its column"
         )
     return missing
@@ -205,7 +217,7 @@ def _column_statistics(
 ) -> list[dict[str, Any]]:
     units = np.ones(len(names))
     if is_extreme(values):
-        units = largest(values, axis=0)
+        units = max_abs(values, axis=0)
         values = values / units
     low, median, high = np.quantile(values, [0.0, 0.5, 1.0], axis=0) * units
     mean, std = values.mean(axis=0) * units, values.std(axis=0) * units
@@ -235,13 +247,13 @@ def _note_dropped(columns: list[dict[str, Any]], notes: list[str]) -> None:
 def _ids(ids: np.ndarray | None, n: int) -> list[str]:
     if ids is None:
         return [str(i) for i in range(n)]
-    return _column(ids, n, "ids")
+    return _as_strings(ids, n, "ids")
 
 
 def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray | None:
     if labels is None:
         return None
-    words = _column(labels, n, "labels")
+    names = _as_strings(labels, n, "labels")
     missing = missing_cells(labels)
     n_missing = int(missing.sum())
     if n_missing == n:
@@ -250,19 +262,19 @@ def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray |
         notes.append(
             f"{n_missing:,} of {n:,} rows have no label; they are not scored against labels"
         )
-    return np.where(missing, "", words)
+    return np.where(missing, "", names)
 
 
-def _column(values: np.ndarray, n: int, name: str) -> list[str]:
+def _as_strings(values: np.ndarray, n: int, name: str) -> list[str]:
     if values.shape != (n,):
         raise InvalidValueError(
             f"{name} has shape {values.shape}, but one value per row ({n} rows) is needed."
         )
     if values.dtype.kind != "f":
         return [str(value) for value in values.tolist()]
-    words = [str(value) for value in (values + 0.0).tolist()]
+    texts = [str(value) for value in (values + 0.0).tolist()]
     # Integers that were read as floats are written without a decimal point where floats are exact.
-    known = values[np.isfinite(values)]
-    if np.all(known == np.round(known)) and np.all(np.abs(known) <= 2.0**53):
-        return [word.removesuffix(".0") for word in words]
-    return words
+    finite = values[np.isfinite(values)]
+    if np.all(finite == np.round(finite)) and np.all(np.abs(finite) <= 2.0**53):
+        return [text.removesuffix(".0") for text in texts]
+    return texts

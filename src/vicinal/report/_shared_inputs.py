@@ -1,4 +1,4 @@
-"""What several steps need: each is computed once, on first use."""
+"""Inputs that several steps share; each is computed once, on first use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from vicinal.graphs.trees import max_disjoint_mst
 from vicinal.neighbors import NeighborSearch
 
 # Neighbours per context, and in neighbourhood graphs.
-NEIGHBORS = 10
-# Larger contexts for data in many dimensions, where more than this fraction of the rows are in no
-# neighbour list: a walk along the lists cannot distinguish them from noise.
-CONTEXT_SIZES, MAX_ORPHAN_FRACTION = (NEIGHBORS, 20, 30), 0.03
+N_NEIGHBORS = 10
+# In many dimensions, some rows are in no neighbour list, and a walk along the lists cannot distinguish
+# them from noise. Contexts are enlarged until at most this fraction of the rows is left out.
+CONTEXT_SIZES, MAX_ORPHAN_FRACTION = (N_NEIGHBORS, 20, 30), 0.03
 MAX_TREES = 4
 # Largest number of clusters that the spectra are searched for.
 MAX_CLUSTERS = 20
@@ -75,7 +75,7 @@ class SharedInputs:
     @cached_property
     def context(self) -> int:
         """Neighbours per context: the smallest size that leaves few points out of all lists."""
-        k = NEIGHBORS
+        k = N_NEIGHBORS
         for k in CONTEXT_SIZES:
             listed = np.unique(self.neighbors[0][:, 1 : k + 1])
             if len(listed) >= (1 - MAX_ORPHAN_FRACTION) * len(self.distinct):
@@ -97,10 +97,10 @@ class SharedInputs:
     @cached_property
     def spectrum(self) -> PerceptualSpectrum:
         """Eigenpairs of the walk on `digraph`, for every number of clusters that a step may use."""
-        most = max(MAX_CLUSTERS, self.n_clusters or self.evidence.n_clusters)
+        n_pairs = max(MAX_CLUSTERS, self.n_clusters or self.evidence.n_clusters)
         return PerceptualSpectrum(
             self.digraph,
-            min(most, len(self.distinct)),
+            min(n_pairs, len(self.distinct)),
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )

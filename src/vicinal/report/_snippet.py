@@ -11,7 +11,7 @@ from vicinal.report._column_scaling import is_extreme
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
-GIVEN = "X = ...  # the numeric columns of your table"
+PLACEHOLDER = "X = ...  # the numeric columns of your table"
 
 
 def versions() -> dict[str, str]:
@@ -25,7 +25,7 @@ def snippet(result: Perception) -> str:
     data = result.data
     imports = {"from vicinal import PerceptualClustering"}
     body: list[str] = []
-    for line in result.origin.reading or [GIVEN]:
+    for line in result.origin.reading or [PLACEHOLDER]:
         (imports.add if line.startswith(("import ", "from ")) else body.append)(line)
     if data.n_missing:
         imports |= {"import numpy as np", "from sklearn.impute import SimpleImputer"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal.report import _tables
-from vicinal.report._shared_inputs import NEIGHBORS
+from vicinal.report._shared_inputs import N_NEIGHBORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ STABLE, MOSTLY_STABLE = 0.9, 0.7
 HUB_SKEWNESS = 1.0
 CLUSTERING = ("number of clusters", "clusters and noise")
 # The steps that each finding depends on.
-STEPS_OF = {
+STEPS_BY_FINDING = {
     "Clusters": CLUSTERING,
     "Noise": CLUSTERING,
     "Agreement": CLUSTERING,
@@ -75,7 +75,8 @@ def findings(result: Perception) -> list[tuple[str, str]]:
             f"{smoothing.same_after:.1%} after {smoothing.t:,.0f} steps of self-smoothing."
         )
     return [
-        (heading, result.failure(*STEPS_OF[heading]) or text) for heading, text in texts.items()
+        (heading, result.failure(*STEPS_BY_FINDING[heading]) or text)
+        for heading, text in texts.items()
     ]
 
 
@@ -155,27 +156,27 @@ def _agreement(result: Perception) -> str:
 
 
 def _dimension(result: Perception) -> str:
-    near, d = result.neighborhoods, result.data.points.shape[1]
-    if not np.isfinite(near.dimension):
+    stats, d = result.neighborhoods, result.data.points.shape[1]
+    if not np.isfinite(stats.dimension):
         return "Too few distinct rows to estimate."
-    two_nn = near.dimension_two_nearest
+    two_nn = stats.dimension_two_nearest
     second = f"; TwoNN estimate {two_nn:.1f}" if np.isfinite(two_nn) else ""
     columns = plural(d, "column")
     return (
-        f"About {near.dimension:.1f} (of {columns}; maximum likelihood, 5–20 neighbours){second}."
+        f"About {stats.dimension:.1f} (of {columns}; maximum likelihood, 5–20 neighbours){second}."
     )
 
 
 def _hubs(result: Perception) -> str:
-    near = result.neighborhoods
-    verb = "is" if near.n_orphans == 1 else "are"
+    stats = result.neighborhoods
+    verb = "is" if stats.n_orphans == 1 else "are"
     text = (
-        f"{plural(near.n_orphans, 'row')} {verb} not among the {NEIGHBORS} nearest neighbours of any "
-        f"other row; the largest hub appears in {int(near.occurrences.max()):,} neighbour lists "
-        f"(skewness {near.skewness:.2f}{', a few strong hubs' * (near.skewness > HUB_SKEWNESS)})."
+        f"{plural(stats.n_orphans, 'row')} {verb} not among the {N_NEIGHBORS} nearest neighbours of any "
+        f"other row; the largest hub appears in {int(stats.occurrences.max()):,} neighbour lists "
+        f"(skewness {stats.skewness:.2f}{', a few strong hubs' * (stats.skewness > HUB_SKEWNESS)})."
     )
-    if near.context > NEIGHBORS:
+    if stats.context > N_NEIGHBORS:
         text += (
-            f" Because of this, neighbourhoods of {near.context} points were used for clustering."
+            f" Because of this, neighbourhoods of {stats.context} points were used for clustering."
         )
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal.report._preprocessing import CleanTable
-from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
+from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 from vicinal.report._steps.clusters import Clusters, cluster_sizes, contingency_table
 from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.graph_comparison import GraphComparison
@@ -24,7 +24,7 @@ def no_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
         occurrences=np.zeros(inputs.n, dtype=np.int64),
         skewness=0.0,
         n_orphans=0,
-        context=min(NEIGHBORS, inputs.n - 1),
+        context=min(N_NEIGHBORS, inputs.n - 1),
         hubs=np.empty(0, dtype=np.int64),
         duplicate_of=np.full(inputs.n, -1),
         n_duplicates=0,

@@ -17,7 +17,7 @@ from vicinal.report._html.elements import (
     text,
 )
 from vicinal.report._html.figures import Curve, histogram, line_chart
-from vicinal.report._shared_inputs import NEIGHBORS
+from vicinal.report._shared_inputs import N_NEIGHBORS
 from vicinal.report._snippet import snippet, versions
 from vicinal.report._summary_text import duplicates, plural
 
@@ -30,34 +30,34 @@ MAX_OPEN_COLUMNS = 12
 
 def graphs(result: Perception) -> Html:
     """Six graphs of the same rows."""
-    parts = [html_table(_tables.graphs(result))]
+    content = [html_table(_tables.graphs(result))]
     n_listed = len(result.graphs.shortcuts)
     if n_listed:
         inner = html_table(_tables.shortcuts(result), result.data.ids)
         summary = f"Edges that look like shortcuts ({n_listed})"
-        parts.append(Html(f"<details><summary>{summary}</summary>{inner}</details>"))
-    return section("graphs", "Graphs compared", *parts)
+        content.append(Html(f"<details><summary>{summary}</summary>{inner}</details>"))
+    return section("graphs", "Graphs compared", *content)
 
 
 def neighbours(result: Perception) -> Html:
     """Dimension, hubs and duplicates."""
-    near = result.neighborhoods
+    stats = result.neighborhoods
     caption = (
-        f"Number of {NEIGHBORS}-neighbour lists that contain each row. Hubs are far to the right; "
-        f"{plural(near.n_orphans, 'row')} at 0 {'is' if near.n_orphans == 1 else 'are'} in no list."
+        f"Number of {N_NEIGHBORS}-neighbour lists that contain each row. Hubs are far to the right; "
+        f"{plural(stats.n_orphans, 'row')} at 0 {'is' if stats.n_orphans == 1 else 'are'} in no list."
     )
-    figures = [figure(histogram(near.occurrences, "neighbour lists containing the row"), caption)]
-    known = near.dimension_curve[np.isfinite(near.dimension_curve[:, 1])]
-    if len(known) > 1:
+    figures = [figure(histogram(stats.occurrences, "neighbour lists containing the row"), caption)]
+    curve = stats.dimension_curve[np.isfinite(stats.dimension_curve[:, 1])]
+    if len(curve) > 1:
         caption = (
             "Intrinsic dimension at increasing scale: the number of directions in which the rows vary "
             f"locally, of {plural(result.data.points.shape[1], 'column')}."
         )
-        chart = line_chart([Curve("", *known.T)], "neighbours", "dimension")
+        chart = line_chart([Curve("", *curve.T)], "neighbours", "dimension")
         figures.append(figure(chart, caption))
     figures.append(html_table(_tables.hubs(result), result.data.ids))
-    words = paragraph(duplicates(near.n_duplicates))
-    return section("neighbours", "Neighbour structure", words, side_by_side(*figures))
+    note = paragraph(duplicates(stats.n_duplicates))
+    return section("neighbours", "Neighbour structure", note, side_by_side(*figures))
 
 
 def labels(result: Perception) -> Html:
@@ -77,20 +77,20 @@ def columns(result: Perception) -> Html:
 def reproduce(result: Perception) -> Html:
     """Command, parameters, versions, a snippet, and times."""
     parameters = ", ".join(f"{name}={value!r}" for name, value in result.parameters.items())
-    used = ", ".join(f"{name} {number}" for name, number in versions().items())
-    parts = []
+    package_versions = ", ".join(f"{name} {number}" for name, number in versions().items())
+    content = []
     if result.origin.command is not None:
-        parts.append(f"<h3>Command</h3><pre>{text(result.origin.command)}</pre>")
-    parts.append(f"<h3>Parameters</h3><pre>{text(parameters)}</pre>")
-    parts.append(f"<h3>Versions</h3><pre>{text(used)}</pre>")
-    parts.append(
+        content.append(f"<h3>Command</h3><pre>{text(result.origin.command)}</pre>")
+    content.append(f"<h3>Parameters</h3><pre>{text(parameters)}</pre>")
+    content.append(f"<h3>Versions</h3><pre>{text(package_versions)}</pre>")
+    content.append(
         "<h3>The same clusters in Python</h3>"
         f'<pre id="snippet">{text(snippet(result))}</pre>'
         '<button type="button" class="copy" data-copy="snippet">Copy</button>'
     )
-    parts.append(html_table(_tables.times(result)))
+    content.append(html_table(_tables.times(result)))
     note = (
         "The report is deterministic: the same table, parameters (including random_state) and versions "
         "give the same report on any number of threads."
     )
-    return section("reproduce", "How to reproduce this report", paragraph(note), *parts)
+    return section("reproduce", "How to reproduce this report", paragraph(note), *content)

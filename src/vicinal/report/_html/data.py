@@ -15,11 +15,11 @@ from vicinal.report._tables import cluster_name
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
-# Maps whose distances are meaningful are drawn to scale.
-TO_SCALE = ("isomap", "principal")
+# Maps with meaningful distances: both axes have the same scale.
+EQUAL_ASPECT_MAPS = ("isomap", "principal")
 # Total number of values of the columns offered as colours; columns that differ least between clusters
 # are dropped first.
-MAX_VALUES = 2_000_000
+MAX_COLOUR_VALUES = 2_000_000
 # Text columns with more categories than this are not offered as colours; known labels always are.
 MAX_CATEGORIES = 40
 MAX_SPRITE_PIXELS = 4_000_000
@@ -55,36 +55,36 @@ def columns_by_contrast(result: Perception) -> np.ndarray:
 def _map(result: Perception, name: str) -> dict[str, Any]:
     points = result.maps.coordinates[name]
     low, span = points.min(axis=0), np.ptp(points, axis=0)
-    whole = np.where(span > 0, span, 1.0)
-    steps = np.where(span > 0, (points - low) / whole, 0.5) * 65535
-    ratio = float(whole[0] / whole[1]) if name in TO_SCALE and (span > 0).all() else None
+    nonzero_span = np.where(span > 0, span, 1.0)
+    scaled = np.where(span > 0, (points - low) / nonzero_span, 0.5) * 65535
+    has_ratio = name in EQUAL_ASPECT_MAPS and (span > 0).all()
     return {
         "name": name,
         "about": result.maps.about[name],
-        "x": _packed(np.round(steps[:, 0]), np.uint16),
-        "y": _packed(np.round(steps[:, 1]), np.uint16),
-        "ratio": ratio,
+        "x": _pack(np.round(scaled[:, 0]), np.uint16),
+        "y": _pack(np.round(scaled[:, 1]), np.uint16),
+        "ratio": float(span[0] / span[1]) if has_ratio else None,
     }
 
 
 def _colours(result: Perception) -> Iterator[dict[str, Any]]:
     data, clusters = result.data, result.clusters
-    width = int(max(clusters.labels.max(), clusters.tree_labels.max())) + 1
-    names = [cluster_name(label) for label in range(width)]
+    n_clusters = int(max(clusters.labels.max(), clusters.tree_labels.max())) + 1
+    names = [cluster_name(label) for label in range(n_clusters)]
     yield _categories("cluster", clusters.labels, names)
     yield _numbers("noise score", clusters.noise_score)
     if data.labels is not None:
-        words, codes = np.unique(data.labels, return_inverse=True)
-        named = words[words != ""].tolist()
+        categories, codes = np.unique(data.labels, return_inverse=True)
+        class_names = categories[categories != ""].tolist()
         # The empty string (no label) sorts first and becomes -1.
-        codes = codes - (len(words) - len(named))
-        yield _categories(f"known {data.label_name}", codes, named, "no label")
+        codes = codes - (len(categories) - len(class_names))
+        yield _categories(f"known {data.label_name}", codes, class_names, "no label")
     yield _categories("cluster on spanning trees", clusters.tree_labels, names)
     yield _numbers("occurrences in neighbour lists", result.neighborhoods.occurrences)
     for name, column in data.others.items():
-        words, codes = _category_codes(column)
-        if len(words) <= MAX_CATEGORIES:
-            yield _categories(name, codes, words.tolist())
+        categories, codes = _category_codes(column)
+        if len(categories) <= MAX_CATEGORIES:
+            yield _categories(name, codes, categories.tolist())
     for j in sorted(columns_by_contrast(result)[: _n_offered(result)]):
         yield _numbers(data.names[j], data.values[:, j])
 
@@ -98,17 +98,17 @@ def unavailable_colours(result: Perception) -> list[str]:
         for name, count in counts.items()
         if count > MAX_CATEGORIES
     ]
-    most, width = _n_offered(result), len(data.names)
-    if most < width:
+    n_offered, n_columns = _n_offered(result), len(data.names)
+    if n_offered < n_columns:
         notes.append(
-            f"the map can be coloured by {most:,} of {width:,} numeric columns, those that differ "
+            f"the map can be coloured by {n_offered:,} of {n_columns:,} numeric columns, those that differ "
             "most between clusters"
         )
     return notes
 
 
 def _n_offered(result: Perception) -> int:
-    return min(len(result.data.names), max(1, MAX_VALUES // len(result.data.ids)))
+    return min(len(result.data.names), max(1, MAX_COLOUR_VALUES // len(result.data.ids)))
 
 
 def _category_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,12 +116,18 @@ def _category_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _categories(
-    name: str, codes: np.ndarray, names: list[str], none: str = "noise"
+    name: str, codes: np.ndarray, names: list[str], missing_name: str = "noise"
 ) -> dict[str, Any]:
-    """Codes from -1 (``none``) up, stored from 0 up in as few bytes as possible."""
-    kind = np.min_scalar_type(len(names))
-    packed = _packed(codes + 1, kind)
-    return {"name": name, "names": names, "none": none, "bytes": kind.itemsize, "codes": packed}
+    """Codes from -1 (``missing_name``) up, stored from 0 up in as few bytes as possible."""
+    dtype = np.min_scalar_type(len(names))
+    packed = _pack(codes + 1, dtype)
+    return {
+        "name": name,
+        "names": names,
+        "none": missing_name,
+        "bytes": dtype.itemsize,
+        "codes": packed,
+    }
 
 
 def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
@@ -130,28 +136,30 @@ def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
     if high <= low:
         low, high = values.min(), values.max()
     with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
-    whole = bool((values == np.round(values)).all())
+        as_float32 = values.astype(np.float32)
+    is_integer = bool((values == np.round(values)).all())
     # Values that do not fit into float32 are stored as float64.
-    kind = np.float32 if np.allclose(single, values, 0 if whole else 1e-6, 0) else np.float64
+    dtype = (
+        np.float32 if np.allclose(as_float32, values, 0 if is_integer else 1e-6, 0) else np.float64
+    )
     return {
         "name": name,
         "low": float(low),
         "high": float(high),
-        "bytes": np.dtype(kind).itemsize,
-        "values": _packed(values, kind),
+        "bytes": np.dtype(dtype).itemsize,
+        "values": _pack(values, dtype),
     }
 
 
 def _nearest(result: Perception) -> dict[str, Any]:
     smoothing = result.smoothing
-    whole = len(smoothing.rows) == len(smoothing.nearest_sampled)
+    is_complete = len(smoothing.rows) == len(smoothing.nearest_sampled)
     return {
         "k": smoothing.before.shape[1],
-        "rows": None if whole else _packed(smoothing.rows, np.uint32),
-        "nearestSampled": None if whole else _packed(smoothing.nearest_sampled, np.uint32),
-        "before": _packed(smoothing.before, np.uint32),
-        "after": _packed(smoothing.after, np.uint32),
+        "rows": None if is_complete else _pack(smoothing.rows, np.uint32),
+        "nearestSampled": None if is_complete else _pack(smoothing.nearest_sampled, np.uint32),
+        "before": _pack(smoothing.before, np.uint32),
+        "after": _pack(smoothing.after, np.uint32),
     }
 
 
@@ -160,9 +168,9 @@ def _matrices(result: Perception) -> dict[str, Any]:
     before, after = map(brightness, (smoothing.matrix_before, smoothing.matrix_after))
     return {
         "size": len(smoothing.shown),
-        "clusters": _packed(result.labels[smoothing.shown] + 1, np.uint32),
-        "before": _packed(before, np.uint8),
-        "after": _packed(after, np.uint8),
+        "clusters": _pack(result.labels[smoothing.shown] + 1, np.uint32),
+        "before": _pack(before, np.uint8),
+        "after": _pack(after, np.uint8),
     }
 
 
@@ -171,8 +179,8 @@ def brightness(matrix: np.ndarray) -> np.ndarray:
     pairs = matrix[~np.eye(len(matrix), dtype=bool)]
     with np.errstate(divide="ignore"):
         logs = np.log10(np.clip(matrix, 0.0, 1.0))
-        dark = np.clip(np.log10(np.median(pairs)), -30.0, -0.5)
-    return np.round(255 * np.clip(1.0 - logs / dark, 0.0, 1.0))
+        darkest = np.clip(np.log10(np.median(pairs)), -30.0, -0.5)
+    return np.round(255 * np.clip(1.0 - logs / darkest, 0.0, 1.0))
 
 
 def _sprites(result: Perception) -> dict[str, Any] | None:
@@ -191,22 +199,22 @@ def _sprites(result: Perception) -> dict[str, Any] | None:
     rows = np.arange(len(images))
     if len(images) * height * width > MAX_SPRITE_PIXELS:
         rows = _listed_rows(result)[: MAX_SPRITE_PIXELS // (height * width)]
-    small = images[rows, ::step, ::step].astype(np.float64)
-    small = np.where(np.isfinite(small), small, 0.0)
-    low, span = small.min(), np.ptp(small)
-    grey = np.round((small - low) * (255.0 / (span if span > 0 else 1.0))).astype(np.uint8)
-    columns = int(np.ceil(np.sqrt(len(rows))))
-    sheet = np.zeros((-(-len(rows) // columns), columns, height, width), dtype=np.uint8)
+    thumbnails = images[rows, ::step, ::step].astype(np.float64)
+    thumbnails = np.where(np.isfinite(thumbnails), thumbnails, 0.0)
+    low, span = thumbnails.min(), np.ptp(thumbnails)
+    grey = np.round((thumbnails - low) * (255.0 / (span if span > 0 else 1.0))).astype(np.uint8)
+    n_columns = int(np.ceil(np.sqrt(len(rows))))
+    sheet = np.zeros((-(-len(rows) // n_columns), n_columns, height, width), dtype=np.uint8)
     sheet.reshape(-1, height, width)[: len(rows)] = grey
-    picture = Image.fromarray(sheet.swapaxes(1, 2).reshape(-1, columns * width))
+    image = Image.fromarray(sheet.swapaxes(1, 2).reshape(-1, n_columns * width))
     stream = BytesIO()
-    picture.save(stream, "PNG", optimize=True)
+    image.save(stream, "PNG", optimize=True)
     return {
         "width": width,
         "height": height,
-        "columns": columns,
+        "columns": n_columns,
         "lines": sheet.shape[0],
-        "rows": None if len(rows) == len(images) else _packed(rows, np.uint32),
+        "rows": None if len(rows) == len(images) else _pack(rows, np.uint32),
         "source": "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode(),
     }
 
@@ -215,11 +223,11 @@ def _listed_rows(result: Perception) -> np.ndarray:
     picked = [result.exemplars.noise]
     for cluster in result.exemplars.clusters:
         picked += [cluster["typical"], cluster["atypical"]]
-    first = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in picked]))
-    return np.concatenate([first, np.setdiff1d(result.smoothing.rows, first)])
+    listed = np.unique(np.concatenate([np.asarray(rows, dtype=np.int64) for rows in picked]))
+    return np.concatenate([listed, np.setdiff1d(result.smoothing.rows, listed)])
 
 
-def _packed(values: np.ndarray, dtype: Any) -> str:
+def _pack(values: np.ndarray, dtype: Any) -> str:
     # Typed arrays in browsers are little-endian.
-    whole = np.ascontiguousarray(values.astype(np.dtype(dtype).newbyteorder("<")))
-    return base64.b64encode(whole.tobytes()).decode()
+    array = np.ascontiguousarray(values.astype(np.dtype(dtype).newbyteorder("<")))
+    return base64.b64encode(array.tobytes()).decode()

@@ -30,9 +30,9 @@ def section(anchor: str, heading: str, *parts: str) -> Html:
     return Html(f'<section id="{anchor}"><h2>{text(heading)}</h2>{"".join(parts)}</section>')
 
 
-def paragraph(words: str) -> Html:
+def paragraph(content: str) -> Html:
     """A paragraph."""
-    return Html(f"<p>{text(words)}</p>")
+    return Html(f"<p>{text(content)}</p>")
 
 
 def figure(content: str, caption: str) -> Html:
@@ -47,7 +47,9 @@ def side_by_side(*figures: str) -> Html:
 
 def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
     """A table that scrolls horizontally on narrow screens; ``ids`` are names for "row" columns."""
-    head = "".join(f"<th{_kind(column)}>{text(column.heading)}</th>" for column in table.columns)
+    head = "".join(
+        f"<th{_alignment(column)}>{text(column.heading)}</th>" for column in table.columns
+    )
     largest = {
         column.key: max(record[column.key] for record in table.records)
         for column in table.columns
@@ -56,7 +58,7 @@ def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{_kind(column)}>{_cell(column, record, ids, largest)}</td>"
+            f"<td{_alignment(column)}>{_cell(column, record, ids, largest)}</td>"
             for column in table.columns
         )
         + "</tr>"
@@ -70,7 +72,7 @@ def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
 
 def chip(label: int) -> Html:
     """Name of a cluster in its colour."""
-    return Html(f'<span class="chip {_colour(label)}">{cluster_name(label)}</span>')
+    return Html(f'<span class="chip {_colour_class(label)}">{cluster_name(label)}</span>')
 
 
 def row_button(row: int, name: str) -> Html:
@@ -86,18 +88,18 @@ def _cell(column: Column, record: Record, ids: Sequence[str], largest: Record) -
         return row_button(value, ids[value])
     if column.kind == "bar":
         width = 100 * value / largest[column.key]
-        kind = _colour(record["cluster"])
-        return Html(f'<span class="bar {kind}" style="width:{width:.1f}%"></span>')
+        colour = _colour_class(record["cluster"])
+        return Html(f'<span class="bar {colour}" style="width:{width:.1f}%"></span>')
     content = text(column.text(record))
     if column.shade is None:
         return content
     strength = max(column.shade(record), 0.0)
-    return Html(f'<span class="shade" style="--share:{strength:.3f}">{content}</span>')
+    return Html(f'<span class="shade" style="--strength:{strength:.3f}">{content}</span>')
 
 
-def _kind(column: Column) -> str:
+def _alignment(column: Column) -> str:
     return " class=n" if column.kind == "number" and column.shade is None else ""
 
 
-def _colour(label: int) -> str:
+def _colour_class(label: int) -> str:
     return "noise" if label < 0 else f"k{label % N_COLOURS}"

@@ -29,7 +29,7 @@ class Axis(NamedTuple):
     stop: float
     log: bool = False
 
-    def at(self, value: float) -> float:
+    def pixel(self, value: float) -> float:
         """Pixel position of a value."""
         low, high, value = (
             (float(np.log10(v)) for v in (self.low, self.high, value))
@@ -38,6 +38,11 @@ class Axis(NamedTuple):
         )
         fraction = (value - low) / (high - low) if high > low else 0.5
         return self.start + fraction * (self.stop - self.start)
+
+    def ticks(self, max_ticks: int) -> list[tuple[float, float]]:
+        """Tick values and their pixel positions."""
+        values = ticks(self.low, self.high, self.log, max_ticks)
+        return [(value, self.pixel(value)) for value in values]
 
 
 def line_chart(
@@ -55,27 +60,27 @@ def line_chart(
     ys = np.concatenate([curve.y for curve in curves])
     if level is not None:
         ys = np.append(ys, level)
-    across = Axis(*_limits(xs, log_x, 0.0), LEFT, WIDTH - RIGHT, log_x)
-    up = Axis(*_limits(ys, log_y, 0.05), HEIGHT - BOTTOM, TOP, log_y)
-    parts = [_axes(across, up, label_x, label_y)]
+    x_axis = Axis(*_limits(xs, log_x, 0.0), LEFT, WIDTH - RIGHT, log_x)
+    y_axis = Axis(*_limits(ys, log_y, 0.05), HEIGHT - BOTTOM, TOP, log_y)
+    parts = [_axes(x_axis, y_axis, label_x, label_y)]
     if level is not None:
-        y = up.at(level)
+        y = y_axis.pixel(level)
         parts.append(
             f'<line class="level" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         )
-    if mark is not None and across.low <= mark <= across.high:
-        x = across.at(mark)
+    if mark is not None and x_axis.low <= mark <= x_axis.high:
+        x = x_axis.pixel(mark)
         parts.append(
             f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
         )
-    for number, curve in enumerate(curves):
-        pixels = [(across.at(x), up.at(y)) for x, y in zip(curve.x, curve.y, strict=True)]
+    for i, curve in enumerate(curves):
+        pixels = [(x_axis.pixel(x), y_axis.pixel(y)) for x, y in zip(curve.x, curve.y, strict=True)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in pixels)
         dots = "".join(
             f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3"><title>{x:.4g}: {y:.4g}</title></circle>'
             for (px, py), x, y in zip(pixels, curve.x, curve.y, strict=True)
         )
-        parts.append(f'<g class="curve c{number}"><polyline points="{path}"/>{dots}</g>')
+        parts.append(f'<g class="curve c{i}"><polyline points="{path}"/>{dots}</g>')
     legend = "" if len(curves) == 1 else _legend([curve.name for curve in curves])
     return _figure("".join(parts), f"{label_y} by {label_x}") + legend
 
@@ -93,19 +98,20 @@ def histogram(
     else:
         edges = np.histogram_bin_edges(values, bins)
     counts, edges = np.histogram(values, edges)
-    across = Axis(float(edges[0]), float(edges[-1]), LEFT, WIDTH - RIGHT)
-    up = Axis(0.0, float(max(counts.max(), 1)), HEIGHT - BOTTOM, TOP)
+    x_axis = Axis(float(edges[0]), float(edges[-1]), LEFT, WIDTH - RIGHT)
+    y_axis = Axis(0.0, float(max(counts.max(), 1)), HEIGHT - BOTTOM, TOP)
     bars = "".join(
-        f'<rect x="{across.at(a) + 0.5:.1f}" y="{up.at(c):.1f}" '
-        f'width="{max(across.at(b) - across.at(a) - 1, 0.5):.1f}" '
-        f'height="{up.start - up.at(c):.1f}"><title>{a:.3g} to {b:.3g}: {c:,}</title></rect>'
-        for a, b, c in zip(edges[:-1], edges[1:], counts, strict=True)
+        f'<rect x="{x_axis.pixel(low) + 0.5:.1f}" y="{y_axis.pixel(count):.1f}" '
+        f'width="{max(x_axis.pixel(high) - x_axis.pixel(low) - 1, 0.5):.1f}" '
+        f'height="{y_axis.start - y_axis.pixel(count):.1f}">'
+        f"<title>{low:.3g} to {high:.3g}: {count:,}</title></rect>"
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
     )
     line = ""
-    if level is not None and across.low < level < across.high:
-        x = across.at(level)
+    if level is not None and x_axis.low < level < x_axis.high:
+        x = x_axis.pixel(level)
         line = f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-    axes = _axes(across, up, label_x, label_y)
+    axes = _axes(x_axis, y_axis, label_x, label_y)
     return _figure(f'{axes}<g class="bars">{bars}</g>{line}', f"{label_y} by {label_x}")
 
 
@@ -115,11 +121,11 @@ def ticks(low: float, high: float, log: bool = False, max_ticks: int = 6) -> lis
         return [low]
     if log:
         lowest, highest = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
-        every = max(1, -(-(highest - lowest) // max_ticks))
+        stride = max(1, -(-(highest - lowest) // max_ticks))
         # A range of few decades also gets ticks within them.
         steps = (1, 2, 5) if highest - lowest <= 2 else (1,)
-        marks = [s * 10.0**power for power in range(lowest, highest + 1, every) for s in steps]
-        return [mark for mark in marks if low <= mark <= high] or [low, high]
+        values = [s * 10.0**power for power in range(lowest, highest + 1, stride) for s in steps]
+        return [value for value in values if low <= value <= high] or [low, high]
     step = 10.0 ** np.floor(np.log10((high - low) / max_ticks))
     for factor in (1, 2, 5, 10):
         if (high - low) / (step * factor) <= max_ticks:
@@ -136,24 +142,23 @@ def _limits(values: np.ndarray, log: bool, padding: float) -> tuple[float, float
     low, high = float(values.min()), float(values.max())
     if log:
         return low, high if high > low else low * 10.0
-    room = padding * (high - low) if high > low else 0.5
-    return low - room, high + room
+    margin = padding * (high - low) if high > low else 0.5
+    return low - margin, high + margin
 
 
-def _axes(across: Axis, up: Axis, label_x: str, label_y: str) -> str:
+def _axes(x_axis: Axis, y_axis: Axis, label_x: str, label_y: str) -> str:
     bottom, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
-    lines = "".join(
-        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{up.at(v):.1f}" y2="{up.at(v):.1f}"/>'
-        f'<text class="tick" x="{LEFT - 6}" y="{up.at(v) + 4:.1f}" text-anchor="end">{_number(v)}</text>'
-        for v in ticks(up.low, up.high, up.log, 5)
+    y_ticks = "".join(
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(v)}</text>'
+        for v, y in y_axis.ticks(5)
     )
-    numbers = "".join(
-        f'<text class="tick" x="{across.at(v):.1f}" y="{bottom + 16}" text-anchor="{_anchor(across.at(v))}">'
-        f"{_number(v)}</text>"
-        for v in ticks(across.low, across.high, across.log, 8)
+    x_ticks = "".join(
+        f'<text class="tick" x="{x:.1f}" y="{bottom + 16}" text-anchor="{_anchor(x)}">{_number(v)}</text>'
+        for v, x in x_axis.ticks(8)
     )
     return (
-        f'{lines}{numbers}<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>'
+        f'{y_ticks}{x_ticks}<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>'
         f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(label_x)}</text>'
         f'<text class="label" transform="translate(11 {(TOP + bottom) / 2}) rotate(-90)" '
         f'text-anchor="middle">{escape(label_y)}</text>'

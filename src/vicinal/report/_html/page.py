@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
 # The steps that each section depends on; one of the maps depends on none.
-STEPS_OF = {
+STEPS_BY_SECTION = {
     "clusters": CLUSTERING,
     "agreement": CLUSTERING,
     "noise": CLUSTERING,
@@ -59,8 +59,10 @@ def render_inline(result: Perception) -> str:
     base = Html('<base href="about:srcdoc">\n')
     page = render(result, base=base)
     if len(page) > MAX_INLINE_SIZE:
-        static = [part for part in _sections(result) if part[0] != "similarity"]
-        page = _fill(result, [("full", "Full report", Html(FULL_REPORT)), *static], base=base)
+        small_sections = [entry for entry in _sections(result) if entry[0] != "similarity"]
+        page = _fill(
+            result, [("full", "Full report", Html(FULL_REPORT)), *small_sections], base=base
+        )
     label = text(f"Report on {title(result)}")
     return (
         f'<iframe srcdoc="{escape(page)}" title="{label}" '
@@ -70,7 +72,7 @@ def render_inline(result: Perception) -> str:
 
 def _sections(result: Perception) -> list[Section]:
     """Anchor, name and content of every section after the map."""
-    parts = [
+    page_sections = [
         ("clusters", "Clusters", sections.clusters(result)),
         ("rows", "Rows", sections.exemplars(result)),
         ("noise", "Noise", sections.noise(result)),
@@ -81,10 +83,13 @@ def _sections(result: Perception) -> list[Section]:
         ("reproduce", "Reproduce", appendix.reproduce(result)),
     ]
     if result.n_clusters > 1:
-        parts.insert(1, ("agreement", "Agreement", sections.agreement(result)))
+        page_sections.insert(1, ("agreement", "Agreement", sections.agreement(result)))
     if result.scores is not None:
-        parts.insert(-2, ("labels", "Labels", appendix.labels(result)))
-    return [(anchor, name, _or_failure(result, anchor, name, part)) for anchor, name, part in parts]
+        page_sections.insert(-2, ("labels", "Labels", appendix.labels(result)))
+    return [
+        (anchor, name, _or_failure(result, anchor, name, content))
+        for anchor, name, content in page_sections
+    ]
 
 
 def _fill(
@@ -110,10 +115,10 @@ def _fill(
     )
 
 
-def _or_failure(result: Perception, anchor: str, name: str, part: Html) -> Html:
+def _or_failure(result: Perception, anchor: str, name: str, content: Html) -> Html:
     """A section, or why it is missing."""
-    failure = result.failure(*STEPS_OF.get(anchor, ()))
-    return part if failure is None else section(anchor, name, paragraph(failure))
+    failure = result.failure(*STEPS_BY_SECTION.get(anchor, ()))
+    return content if failure is None else section(anchor, name, paragraph(failure))
 
 
 def template_file(name: str) -> Html:

@@ -45,17 +45,19 @@ def glance(result: Perception) -> Html:
         cards.append((f"{result.neighborhoods.dimension:.1f}", "intrinsic dimension"))
     if result.n_clusters > 1:
         cards.append((f"{result.clusters.same_fraction:.0%}", "agreement of two methods"))
-    shown = "".join(f"<li><b>{text(a)}</b> {text(b)}</li>" for a, b in cards)
-    facts = "".join(f"<dt>{text(a)}</dt><dd>{text(b)}</dd>" for a, b in findings(result))
-    failed = [failure for step in result.failures if (failure := result.failure(step))]
+    card_items = "".join(f"<li><b>{text(value)}</b> {text(name)}</li>" for value, name in cards)
+    finding_items = "".join(
+        f"<dt>{text(heading)}</dt><dd>{text(finding)}</dd>" for heading, finding in findings(result)
+    )
+    failures = [failure for step in result.failures if (failure := result.failure(step))]
     prepared = [*result.data.notes, result.data.why_scaling]
-    notes = [*failed, *prepared, *unavailable_colours(result)]
-    listed = "".join(f"<li>{text(note)}</li>" for note in notes)
+    notes = [*failures, *prepared, *unavailable_colours(result)]
+    note_items = "".join(f"<li>{text(note)}</li>" for note in notes)
     return section(
         "glance",
         "At a glance",
-        f'<ul class="cards">{shown}</ul><dl class="facts">{facts}</dl>',
-        f'<ul class="notes">{listed}</ul>',
+        f'<ul class="cards">{card_items}</ul><dl class="facts">{finding_items}</dl>',
+        f'<ul class="notes">{note_items}</ul>',
     )
 
 
@@ -109,13 +111,13 @@ def noise(result: Perception) -> Html:
     """Distribution of the noise scores, and the rows with the highest."""
     threshold = result.clusters.noise_threshold
     chart = histogram(result.noise_score, "noise score", level=threshold if threshold < 1 else None)
-    end = (
+    conclusion = (
         "Rows to the right of the line are noise."
         if threshold < 1
         else "There is no clear separation, so no row is labelled as noise."
     )
     caption = (
-        f"Distribution of the noise scores, from 0 (typical) to 1 (outside the structure). {end}"
+        f"Distribution of noise scores, from 0 (typical) to 1 (outside the structure). {conclusion}"
     )
     table = html_table(_tables.least_typical(result), result.data.ids)
     return section("noise", "Noise", side_by_side(figure(chart, caption), table))
@@ -188,9 +190,9 @@ def similarity(result: Perception) -> Html:
         )
         figures.append(figure(chart, caption))
     sampled = "" if n_rows == len(result.labels) else f" Computed on a sample of {n_rows:,} rows."
-    words = (
+    note = (
         f"Of the {smoothing.before.shape[1]} nearest rows, {smoothing.same_before:.1%} are in the same "
         f"cluster before smoothing and {smoothing.same_after:.1%} after.{sampled}"
     )
     heading = "Similarity before and after smoothing"
-    return section("similarity", heading, paragraph(words), side_by_side(*figures))
+    return section("similarity", heading, paragraph(note), side_by_side(*figures))

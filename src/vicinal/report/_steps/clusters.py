@@ -92,9 +92,9 @@ def match_labels(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
     """``others`` renumbered so that as many rows as possible agree with ``labels``."""
     counts = contingency_table(labels, others)[:-1]
     new, old = linear_sum_assignment(counts, maximize=True)
-    number = np.empty(counts.shape[1], dtype=np.int64)
-    number[old] = new
-    return number[others]
+    new_label = np.empty(counts.shape[1], dtype=np.int64)
+    new_label[old] = new
+    return new_label[others]
 
 
 def top_features(values: np.ndarray, names: list[str], members: np.ndarray) -> list[dict[str, Any]]:

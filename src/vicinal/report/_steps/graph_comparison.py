@@ -11,10 +11,10 @@ from vicinal import graphs
 from vicinal.graphs._build.jitter import jittered_copies
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
-from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs, disjoint_trees
+from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs, disjoint_trees
 
 N_REPLICATES = 3
-# Noise in units of the mean distance to five neighbours, r in [3].
+# Noise in units of the mean distance to five neighbours.
 NOISE, N_LOCAL_NEIGHBORS = 0.2, 5
 N_PERTURBED_TREES, TREE_NOISE = 10, 0.4
 # An edge longer than this many times the local scale at both ends looks like a shortcut.
@@ -143,4 +143,4 @@ def _fraction_between(ends: np.ndarray) -> float:
 
 
 def _k(X: np.ndarray) -> int:
-    return min(NEIGHBORS, len(X) - 1)
+    return min(N_NEIGHBORS, len(X) - 1)

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal._core.parallel import one_openmp_thread
 from vicinal.metrics import clustering_accuracy, normalized_mutual_info
-from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
+from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 from vicinal.report._steps.clusters import Clusters
 
 # Some of the other methods need memory for all pairs.
@@ -49,13 +49,14 @@ def score_against(
         **_peer_labels(inputs.points[rows], n_clusters, inputs.seed),
     }
     table = [
-        {"method": name, **_scores(classes, part[labelled])} for name, part in labelings.items()
+        {"method": name, **_scores(classes, method_labels[labelled])}
+        for name, method_labels in labelings.items()
     ]
     return LabelScores(table, len(classes), int(classes.max()) + 1)
 
 
 def _sample_rows(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Rows for all methods, labelled rows first; the others only help to find clusters."""
+    """Rows for all methods: labelled rows first, then others, which only help to find clusters."""
     rng, picked, n_left = np.random.default_rng(seed), [], MAX_ROWS
     for rows in (np.flatnonzero(labels != ""), np.flatnonzero(labels == "")):
         picked.append(rows if len(rows) <= n_left else rng.choice(rows, n_left, replace=False))
@@ -67,9 +68,9 @@ def _peer_labels(X: np.ndarray, n_clusters: int, seed: int) -> dict[str, np.ndar
     from sklearn.cluster import HDBSCAN, KMeans
     from sklearn.cluster import SpectralClustering as SklearnSpectral
 
-    neighbors = {"affinity": "nearest_neighbors", "n_neighbors": min(NEIGHBORS, len(X) - 1)}
+    neighbors = {"affinity": "nearest_neighbors", "n_neighbors": min(N_NEIGHBORS, len(X) - 1)}
     with warnings.catch_warnings(), one_openmp_thread():
-        # That the neighbour graph is disconnected is part of the comparison.
+        # Warnings about a disconnected neighbour graph: the methods are compared as they are.
         warnings.simplefilter("ignore")
         return {
             "k-means": KMeans(n_clusters, n_init=10, random_state=seed).fit(X).labels_,

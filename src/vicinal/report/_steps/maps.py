@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import ClusterPreservingEmbedding, Isomap, LaplacianEigenmaps
-from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
+from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 
 # Up to this many rows, cluster-preserving paths may use any edge; above, only those of the spanning trees.
 COMPLETE_GRAPH_MAX_ROWS = 20_000
@@ -60,10 +60,10 @@ def draw_maps(inputs: SharedInputs) -> Maps:
 
 def _cluster_preserving(inputs: SharedInputs, common: dict[str, Any]) -> np.ndarray:
     model = ClusterPreservingEmbedding(
-        n_components=2, n_neighbors=min(NEIGHBORS, inputs.n - 1), **common
+        n_components=2, n_neighbors=min(N_NEIGHBORS, inputs.n - 1), **common
     )
     with warnings.catch_warnings():
-        # A map without extent in one direction needs no warning: the reader sees it.
+        # A map without extent in one direction is visible in the report and needs no warning.
         warnings.simplefilter("ignore", UserWarning)
         return model.fit_transform(
             inputs.points if inputs.n <= COMPLETE_GRAPH_MAX_ROWS else inputs.trees

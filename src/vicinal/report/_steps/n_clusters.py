@@ -15,7 +15,7 @@ from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.report._shared_inputs import MAX_CLUSTERS, SharedInputs
 from vicinal.report._steps.graph_comparison import jittered
 
-# By the evidence that the number was chosen from.
+# Explanation by the kind of evidence that the number was chosen from.
 REASONS = {
     "density": "the density valleys between them are deeper than expected by chance",
     "communities": "rows within them are linked more strongly than expected by chance",
@@ -25,7 +25,7 @@ MAX_STABILITY_CLUSTERS = 10
 N_REPLICATES = 4
 # More noise than for the graphs: clusters should be stable where single edges need not be.
 NOISE = 0.4
-# Rows that are clustered repeatedly.
+# Maximum number of rows that are clustered repeatedly.
 MAX_STABILITY_ROWS = 1000
 
 
@@ -57,8 +57,8 @@ class ClusterCount(NamedTuple):
 
     def stability_of(self, n_clusters: int) -> float:
         """Stability of a number of clusters; NaN if it was not measured."""
-        at = np.flatnonzero(self.stability[:, 0] == n_clusters)
-        return float(self.stability[at[0], 1]) if len(at) else float("nan")
+        index = np.flatnonzero(self.stability[:, 0] == n_clusters)
+        return float(self.stability[index[0], 1]) if len(index) else float("nan")
 
 
 def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
@@ -73,8 +73,8 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
         max_clusters=n_gaps, random_state=inputs.seed, n_jobs=inputs.n_jobs
     ).fit(inputs.trees)
     trees = model.eigengaps_[: len(inputs.distinct)]
-    chosen, why = _choose(perceptual, trees)
-    # On a line graphs break wherever chance leaves points apart.
+    chosen, why = _choose_by_eigengap(perceptual, trees)
+    # On a line, graphs break at any gap that occurs by chance.
     if evidence.prominence and (chosen == 1 or inputs.distinct.shape[1] == 1):
         chosen, why = evidence.n_clusters, REASONS[evidence.source]
     if isinstance(requested, int):
@@ -85,18 +85,18 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     rows = inputs.sample_points[:MAX_STABILITY_ROWS]
     if len(inputs.sample) > MAX_STABILITY_ROWS:
         rng = np.random.default_rng(inputs.seed)
-        picked = rng.choice(len(inputs.sample), MAX_STABILITY_ROWS, replace=False)
-        rows = inputs.sample_points[np.sort(picked)]
+        sampled = rng.choice(len(inputs.sample), MAX_STABILITY_ROWS, replace=False)
+        rows = inputs.sample_points[np.sort(sampled)]
     rows = rows[find_duplicates(rows).representative]
     # A small sample cannot be split into as many clusters as the whole table.
-    most = len(rows) // 3
-    numbers = {*range(2, min(MAX_STABILITY_CLUSTERS, most) + 1)}
-    numbers |= {chosen} if 1 < chosen <= most else set()
-    stability = _stability_curve(rows, sorted(numbers), inputs)
+    max_clusters = len(rows) // 3
+    candidates = {*range(2, min(MAX_STABILITY_CLUSTERS, max_clusters) + 1)}
+    candidates |= {chosen} if 1 < chosen <= max_clusters else set()
+    stability = _stability_curve(rows, sorted(candidates), inputs)
     return ClusterCount(chosen, why, perceptual, trees, stability, len(rows))
 
 
-def _choose(perceptual: np.ndarray, trees: np.ndarray) -> tuple[int, str]:
+def _choose_by_eigengap(perceptual: np.ndarray, trees: np.ndarray) -> tuple[int, str]:
     """The number with the largest gap in either spectrum, and why."""
     gaps = {"the contextual digraph": perceptual, "the spanning trees": trees}
     best = {name: int(np.argmax(curve)) + 1 for name, curve in gaps.items()}
@@ -107,12 +107,12 @@ def _choose(perceptual: np.ndarray, trees: np.ndarray) -> tuple[int, str]:
     (other,) = gaps.keys() - {name}
     if best[other] == n:
         return n, f"the eigengaps of {name} and of {other} are both largest after {n}"
-    rest = "is not significant" if best[other] == 1 else f"is smaller, after {best[other]}"
-    return n, f"the largest eigengap of {name} is after {n}; that of {other} {rest}"
+    other_gap = "is not significant" if best[other] == 1 else f"is smaller, after {best[other]}"
+    return n, f"the largest eigengap of {name} is after {n}; that of {other} {other_gap}"
 
 
-def _stability_curve(rows: np.ndarray, numbers: list[int], inputs: SharedInputs) -> np.ndarray:
-    if not numbers:
+def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInputs) -> np.ndarray:
+    if not candidates:
         return np.empty((0, 2))
     k = min(inputs.context, len(rows) - 1)
     replicates = [rows, *jittered(rows, N_REPLICATES, NOISE, inputs)]
@@ -122,16 +122,16 @@ def _stability_curve(rows: np.ndarray, numbers: list[int], inputs: SharedInputs)
         for points in replicates:
             spectrum = PerceptualSpectrum(
                 graphs.contextual(points, k, n_jobs=inputs.n_jobs),
-                numbers[-1],
+                candidates[-1],
                 random_state=inputs.seed,
                 n_jobs=inputs.n_jobs,
             )
-            labels.append([spectrum.cluster(number).labels_ for number in numbers])
+            labels.append([spectrum.cluster(n_clusters).labels_ for n_clusters in candidates])
             bar.update()
     first, *others = labels
     curve = [
-        [number, np.mean([agreement(first[i], other[i]) for other in others])]
-        for i, number in enumerate(numbers)
+        [n_clusters, np.mean([agreement(first[i], other[i]) for other in others])]
+        for i, n_clusters in enumerate(candidates)
     ]
     return np.array(curve).reshape(-1, 2)
 

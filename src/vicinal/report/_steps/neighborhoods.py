@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal.report._shared_inputs import NEIGHBORS, SharedInputs
+from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 
 N_HUBS = 5
 
@@ -53,14 +53,14 @@ class Neighborhoods(NamedTuple):
 def find_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
     """Compute dimension, hubs and duplicates."""
     indices, distances = inputs.neighbors
-    most = indices.shape[1] - 1
-    ks = np.unique(np.clip([5, NEIGHBORS, 15, 20], 3, most))
+    max_k = indices.shape[1] - 1
+    ks = np.unique(np.clip([5, N_NEIGHBORS, 15, 20], 3, max_k))
     curve = np.array([[k, maximum_likelihood_dimension(distances[:, 1 : k + 1])] for k in ks])
-    k = min(NEIGHBORS, most)
-    first, group = inputs.duplicates
-    listed = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=len(first))
-    occurrences = listed[group]
-    duplicate_of = np.where(first[group] == np.arange(inputs.n), -1, first[group])
+    k = min(N_NEIGHBORS, max_k)
+    representative, group = inputs.duplicates
+    counts = np.bincount(indices[:, 1 : k + 1].ravel(), minlength=len(representative))
+    occurrences = counts[group]
+    duplicate_of = np.where(representative[group] == np.arange(inputs.n), -1, representative[group])
     return Neighborhoods(
         dimension=float(np.nanmean(curve[:, 1]))
         if np.isfinite(curve[:, 1]).any()
@@ -71,7 +71,7 @@ def find_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
         skewness=_skewness(occurrences),
         n_orphans=int(np.count_nonzero(occurrences == 0)),
         context=inputs.context,
-        hubs=first[np.argsort(-listed, kind="stable")[:N_HUBS]],
+        hubs=representative[np.argsort(-counts, kind="stable")[:N_HUBS]],
         duplicate_of=duplicate_of,
         n_duplicates=int(np.count_nonzero(duplicate_of >= 0)),
     )
@@ -92,18 +92,18 @@ def maximum_likelihood_dimension(distances: np.ndarray) -> float:
 def two_nearest_dimension(distances: np.ndarray) -> float:
     """TwoNN estimate of the dimension from the ratio of the second to the first neighbour distance.
 
-    The logarithm of the ratio is exponential with rate d (Facco and others 2017); the largest tenth of
-    the ratios, which outliers dominate, is ignored.
+    The logarithm of the ratio is exponential with rate d (Facco et al. 2017); the largest tenth of the
+    ratios, which outliers dominate, is ignored.
     """
     if len(distances) < 10:
         return float("nan")
     logs = np.sort(np.log(distances[:, 1] / distances[:, 0]))
     if logs[len(logs) // 2] == 0:
         return float("nan")
-    kept = int(0.9 * len(logs))
-    survivors = -np.log1p(-np.arange(1, kept + 1) / len(logs))
-    squares = float(logs[:kept] @ logs[:kept])
-    return float(logs[:kept] @ survivors / squares) if squares > 0 else float("nan")
+    n_used = int(0.9 * len(logs))
+    quantiles = -np.log1p(-np.arange(1, n_used + 1) / len(logs))
+    squared_norm = float(logs[:n_used] @ logs[:n_used])
+    return float(logs[:n_used] @ quantiles / squared_norm) if squared_norm > 0 else float("nan")
 
 
 def _skewness(counts: np.ndarray) -> float:

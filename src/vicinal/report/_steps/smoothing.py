@@ -11,7 +11,7 @@ from vicinal.neighbors import NeighborSearch
 from vicinal.report._shared_inputs import SharedInputs
 
 N_NEAREST = 8
-# Rows of the matrices on the page.
+# Maximum number of rows of the matrices on the page.
 MAX_MATRIX_ROWS = 300
 
 
@@ -76,7 +76,7 @@ def smooth(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) ->
     else:
         nearest_sampled = search.nearest(1, queries=inputs.points)[0][:, 0]
         nearest_sampled[rows] = np.arange(len(rows))
-    shown = _shown(inputs, labels[rows], noise_score[rows])
+    shown = _matrix_rows(inputs, labels[rows], noise_score[rows])
     return Smoothing(
         t=float(model.t_),
         t_curve=np.asarray(model.t_curve_, dtype=np.float64).reshape(-1, 2),
@@ -94,15 +94,15 @@ def smooth(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) ->
     )
 
 
-def _shown(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) -> np.ndarray:
-    chosen = np.arange(len(labels))
-    if len(chosen) > MAX_MATRIX_ROWS:
-        chosen = np.random.default_rng(inputs.seed).choice(
+def _matrix_rows(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) -> np.ndarray:
+    rows = np.arange(len(labels))
+    if len(rows) > MAX_MATRIX_ROWS:
+        rows = np.random.default_rng(inputs.seed).choice(
             len(labels), MAX_MATRIX_ROWS, replace=False
         )
     # Noise (-1) comes last.
     cluster = np.where(labels < 0, labels.max() + 1, labels)
-    return chosen[np.lexsort((noise_score[chosen], cluster[chosen]))]
+    return rows[np.lexsort((noise_score[rows], cluster[rows]))]
 
 
 def _same_fraction(labels: np.ndarray, rows: np.ndarray, nearest: np.ndarray) -> float:

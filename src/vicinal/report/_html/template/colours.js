@@ -2,9 +2,9 @@
 
 const RAMP = ["#4b3f9e", "#2f78b7", "#2aa59a", "#8cc152", "#f2d43d"].map(rgbOf);
 
-function unpack(text, Kind) {
+function unpack(text, ArrayType) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Kind(bytes.buffer);
+  return new ArrayType(bytes.buffer);
 }
 
 function rgbOf(hex) {
@@ -36,9 +36,9 @@ function css(rgb) {
   return `rgb(${rgb.join(",")})`;
 }
 
-// One RGBA colour per row. With `only`, rows of other categories are faint.
-function coloursOf(colour, n, only) {
-  const out = new Uint8Array(4 * n);
+// One RGBA colour per row. With `isolated`, rows of other categories are faint.
+function coloursOf(colour, n, isolated) {
+  const rgba = new Uint8Array(4 * n);
   const palette = [];
   for (let code = 0; code < 256; code++) {
     palette.push(colour.codes ? categoryColour(code) : rampColour(code / 255));
@@ -47,10 +47,10 @@ function coloursOf(colour, n, only) {
   for (let i = 0; i < n; i++) {
     // Codes beyond the palette cycle through the twelve colours too.
     const rgb = palette[values[i] < 256 ? values[i] : ((values[i] - 1) % 12) + 1];
-    out[4 * i] = rgb[0];
-    out[4 * i + 1] = rgb[1];
-    out[4 * i + 2] = rgb[2];
-    out[4 * i + 3] = only === null || values[i] === only ? 235 : 22;
+    rgba[4 * i] = rgb[0];
+    rgba[4 * i + 1] = rgb[1];
+    rgba[4 * i + 2] = rgb[2];
+    rgba[4 * i + 3] = isolated === null || values[i] === isolated ? 235 : 22;
   }
-  return out;
+  return rgba;
 }

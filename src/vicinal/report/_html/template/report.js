@@ -1,9 +1,9 @@
 // The page: controls, tooltips, and the panel of the selected row.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const element = (id) => document.getElementById(id);
+const byId = (id) => document.getElementById(id);
 
-function make(tag, properties = {}, ...children) {
+function create(tag, properties = {}, ...children) {
   const node = Object.assign(document.createElement(tag), properties);
   node.append(...children.filter((child) => child !== null));
   return node;
@@ -28,11 +28,11 @@ if (data.sprites && data.sprites.rows) {
 
 const MAX_LEGEND_ENTRIES = 40;
 const clusters = data.colours[0];
-const scatter = new Scatter(element("scatter"), data.n);
-let only = null;
+const scatter = new Scatter(byId("scatter"), data.n);
+let isolated = null;
 
 const idOf = (row) => (data.ids ? data.ids[row] : `row ${row}`);
-const shown = () => data.colours[element("colour-choice").value];
+const currentColour = () => data.colours[byId("colour-choice").value];
 
 const nameOf = (colour, code) => (code === 0 ? colour.none : colour.names[code - 1]);
 
@@ -44,7 +44,7 @@ function valueOf(colour, row) {
 
 function chipOf(row) {
   const code = clusters.codes[row];
-  return make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: valueOf(clusters, row) });
+  return create("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: valueOf(clusters, row) });
 }
 
 // Thumbnail of a row, enlarged by an integer factor; null if it has none.
@@ -54,7 +54,7 @@ function pictureOf(row, side) {
   const i = s.rows ? spriteOf.get(row) : row;
   if (i === undefined) return null;
   const factor = Math.max(1, Math.round(side / Math.max(s.width, s.height)));
-  const picture = make("span", { className: "sprite" });
+  const picture = create("span", { className: "sprite" });
   Object.assign(picture.style, {
     width: `${s.width * factor}px`,
     height: `${s.height * factor}px`,
@@ -67,83 +67,83 @@ function pictureOf(row, side) {
 
 // Facts about a row beside its cluster: noise score, known label, and the value it is coloured by.
 function factsOf(row) {
-  const listed = data.colours.filter((c, i) => i > 0 && (c.name === "noise score" || c.name.startsWith("known ") || c === shown()));
+  const listed = data.colours.filter((c, i) => i > 0 && (c.name === "noise score" || c.name.startsWith("known ") || c === currentColour()));
   return listed.map((c) => `${c.name}: ${valueOf(c, row)}`);
 }
 
 function rowButton(row) {
-  const button = make("button", { type: "button", className: "row", textContent: idOf(row) });
+  const button = create("button", { type: "button", className: "row", textContent: idOf(row) });
   button.dataset.row = row;
   return button;
 }
 
-function listOf(rows, others) {
+function rowList(rows, others) {
   const items = Array.from(rows, (row) => {
-    const fresh = others.includes(row) ? null : make("span", { className: "new", textContent: "only here" });
-    return make("li", {}, pictureOf(row, 24), rowButton(row), chipOf(row), fresh);
+    const tag = others.includes(row) ? null : create("span", { className: "new", textContent: "only here" });
+    return create("li", {}, pictureOf(row, 24), rowButton(row), chipOf(row), tag);
   });
-  return make("ol", {}, ...items);
+  return create("ol", {}, ...items);
 }
 
-function choose(row) {
+function selectRow(row) {
   const k = nearest.k;
   const position = nearest.nearestSampled ? nearest.nearestSampled[row] : row;
   const sampledRow = nearest.rows ? nearest.rows[position] : row;
   const before = nearest.before.subarray(position * k, (position + 1) * k);
   const after = nearest.after.subarray(position * k, (position + 1) * k);
-  const what = factsOf(row).map((fact) => make("p", { className: "what", textContent: fact }));
-  const sampled = sampledRow === row ? null : make("p", {
+  const facts = factsOf(row).map((fact) => create("p", { className: "fact", textContent: fact }));
+  const sampleNote = sampledRow === row ? null : create("p", {
     className: "hint",
-    textContent: `Nearest rows were computed on a sample of ${nearest.rows.length.toLocaleString("en")} rows; shown are those of ${idOf(sampledRow)}, the nearest sampled row.`,
+    textContent: `Nearest rows were computed on a sample of ${nearest.rows.length.toLocaleString("en")} rows; this list is that of ${idOf(sampledRow)}, the nearest sampled row.`,
   });
-  element("row").replaceChildren(
+  byId("row").replaceChildren(
     pictureOf(row, 64) || "",
-    make("h3", { textContent: idOf(row) }),
+    create("h3", { textContent: idOf(row) }),
     chipOf(row),
-    ...what,
-    sampled || "",
-    make("h4", { textContent: "Nearest by distance" }),
-    listOf(before, after),
-    make("h4", { textContent: "Nearest after smoothing" }),
-    listOf(after, before),
+    ...facts,
+    sampleNote || "",
+    create("h4", { textContent: "Nearest by distance" }),
+    rowList(before, after),
+    create("h4", { textContent: "Nearest after smoothing" }),
+    rowList(after, before),
   );
   const links = [
     ...Array.from(before, (r) => ({ row: r, kind: "before" })),
     ...Array.from(after, (r) => ({ row: r, kind: "after" })),
   ];
-  scatter.choose(row, links);
+  scatter.select(row, links);
 }
 
 function showMap() {
-  const map = data.maps[element("map-choice").value];
-  element("map-about").textContent = map.about;
-  scatter.place(map.x, map.y, map.ratio);
+  const map = data.maps[byId("map-choice").value];
+  byId("map-about").textContent = map.about;
+  scatter.setPositions(map.x, map.y, map.ratio);
 }
 
 function showColour() {
-  const colour = shown();
-  scatter.paint(coloursOf(colour, data.n, only));
-  const scale = element("scale");
+  const colour = currentColour();
+  scatter.setColours(coloursOf(colour, data.n, isolated));
+  const scale = byId("scale");
   if (!colour.codes) {
-    const ramp = make("i");
+    const ramp = create("i");
     ramp.style.background = `linear-gradient(90deg, ${RAMP.map(css).join(",")})`;
-    const ends = [colour.low, colour.high].map((v) => make("span", { textContent: Number(v.toPrecision(3)) }));
-    scale.replaceChildren(make("div", { className: "ramp" }, ends[0], ramp, ends[1]));
+    const limits = [colour.low, colour.high].map((v) => create("span", { textContent: Number(v.toPrecision(3)) }));
+    scale.replaceChildren(create("div", { className: "ramp" }, limits[0], ramp, limits[1]));
     return;
   }
   const codes = [...new Set(colour.codes)].sort((a, b) => (a || Infinity) - (b || Infinity));
-  const left = codes.length - MAX_LEGEND_ENTRIES;
-  const more = left > 0 ? make("span", { textContent: `and ${left.toLocaleString("en")} more` }) : "";
-  scale.replaceChildren(make("div", { className: "names" }, ...codes.slice(0, MAX_LEGEND_ENTRIES).map((code) => {
-    const chip = make("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: nameOf(colour, code) });
-    const button = make("button", { type: "button" }, chip);
-    button.setAttribute("aria-pressed", only === code);
+  const nHidden = codes.length - MAX_LEGEND_ENTRIES;
+  const hiddenNote = nHidden > 0 ? create("span", { textContent: `and ${nHidden.toLocaleString("en")} more` }) : "";
+  scale.replaceChildren(create("div", { className: "names" }, ...codes.slice(0, MAX_LEGEND_ENTRIES).map((code) => {
+    const chip = create("span", { className: `chip ${code === 0 ? "noise" : `k${(code - 1) % 12}`}`, textContent: nameOf(colour, code) });
+    const button = create("button", { type: "button" }, chip);
+    button.setAttribute("aria-pressed", isolated === code);
     button.onclick = () => {
-      only = only === code ? null : code;
+      isolated = isolated === code ? null : code;
       showColour();
     };
     return button;
-  }), more));
+  }), hiddenNote));
 }
 
 // Similarity matrices, with cluster colours along two sides.
@@ -155,8 +155,8 @@ function drawMatrices() {
   for (const canvas of document.querySelectorAll(".matrix")) {
     const values = unpack(m[canvas.dataset.matrix], Uint8Array);
     canvas.width = canvas.height = side;
-    const pen = canvas.getContext("2d");
-    const image = pen.createImageData(side, side);
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(side, side);
     const dark = rgbOf("#20174d");
     for (let i = 0; i < side; i++) {
       for (let j = 0; j < side; j++) {
@@ -171,19 +171,19 @@ function drawMatrices() {
         image.data.set([...rgb, a < 0 && b < 0 ? 0 : 255], 4 * (i * side + j));
       }
     }
-    pen.putImageData(image, 0, 0);
+    context.putImageData(image, 0, 0);
   }
 }
 
 function showTip(row, px, py) {
-  const tip = element("tip");
+  const tip = byId("tip");
   tip.hidden = row < 0;
   if (row < 0) return;
   tip.replaceChildren(
     pictureOf(row, 48) || "",
-    make("b", { textContent: idOf(row) }),
+    create("b", { textContent: idOf(row) }),
     chipOf(row),
-    ...factsOf(row).map((fact) => make("div", { textContent: fact })),
+    ...factsOf(row).map((fact) => create("div", { textContent: fact })),
   );
   const { offsetWidth: w, offsetHeight: h } = tip;
   tip.style.left = `${Math.min(Math.max(px + 14, 4), scatter.width - w - 4)}px`;
@@ -191,46 +191,46 @@ function showTip(row, px, py) {
 }
 
 function followPointers() {
-  const stage = element("scatter");
-  const down = new Map();
-  let travelled = 0;
+  const stage = byId("scatter");
+  const pointers = new Map();
+  let distanceMoved = 0;
   const local = (event) => {
     const box = stage.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
   stage.addEventListener("pointerdown", (event) => {
     if (event.target.closest(".zoom")) return;
-    down.set(event.pointerId, local(event));
-    travelled = 0;
+    pointers.set(event.pointerId, local(event));
+    distanceMoved = 0;
     stage.setPointerCapture(event.pointerId);
   });
   stage.addEventListener("pointermove", (event) => {
     const now = local(event);
-    if (!down.has(event.pointerId)) {
+    if (!pointers.has(event.pointerId)) {
       if (event.pointerType === "mouse") showTip(scatter.pick(...now), ...now);
       return;
     }
-    const before = down.get(event.pointerId);
-    down.set(event.pointerId, now);
+    const before = pointers.get(event.pointerId);
+    pointers.set(event.pointerId, now);
     const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
-    travelled += Math.hypot(dx, dy);
-    if (down.size === 2) {
-      const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, position]) => position);
+    distanceMoved += Math.hypot(dx, dy);
+    if (pointers.size === 2) {
+      const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, position]) => position);
       const span = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
       scatter.zoomAt(span(now) / span(before), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
-    } else if (travelled > 4) {
+    } else if (distanceMoved > 4) {
       scatter.pan(dx, dy);
       showTip(-1);
     }
   });
-  const up = (event) => {
-    const was = down.delete(event.pointerId);
-    if (!was || travelled > 4 || event.type !== "pointerup") return;
+  const onRelease = (event) => {
+    const wasDown = pointers.delete(event.pointerId);
+    if (!wasDown || distanceMoved > 4 || event.type !== "pointerup") return;
     const row = scatter.pick(...local(event));
-    if (row >= 0) choose(row);
+    if (row >= 0) selectRow(row);
   };
-  stage.addEventListener("pointerup", up);
-  stage.addEventListener("pointercancel", up);
+  stage.addEventListener("pointerup", onRelease);
+  stage.addEventListener("pointercancel", onRelease);
   stage.addEventListener("pointerleave", () => showTip(-1));
   stage.addEventListener("wheel", (event) => {
     // A plain wheel scrolls the page.
@@ -249,25 +249,25 @@ function followPointers() {
   });
 }
 
-function find(words) {
-  const wanted = words.trim().toLowerCase();
-  if (wanted === "") return;
-  let row = data.ids ? data.ids.findIndex((id) => id.toLowerCase() === wanted) : -1;
-  if (row < 0 && data.ids) row = data.ids.findIndex((id) => id.toLowerCase().includes(wanted));
-  if (row < 0 && /^(row )?\d+$/.test(wanted)) row = Number(wanted.replace("row ", ""));
-  if (row >= 0 && row < data.n) choose(row);
+function findRow(text) {
+  const query = text.trim().toLowerCase();
+  if (query === "") return;
+  let row = data.ids ? data.ids.findIndex((id) => id.toLowerCase() === query) : -1;
+  if (row < 0 && data.ids) row = data.ids.findIndex((id) => id.toLowerCase().includes(query));
+  if (row < 0 && /^(row )?\d+$/.test(query)) row = Number(query.replace("row ", ""));
+  if (row >= 0 && row < data.n) selectRow(row);
 }
 
-function start() {
-  const options = (list) => list.map((entry, i) => make("option", { value: i, textContent: entry.name }));
-  element("map-choice").append(...options(data.maps));
-  element("colour-choice").append(...options(data.colours));
-  element("map-choice").onchange = showMap;
-  element("colour-choice").onchange = () => {
-    only = null;
+function init() {
+  const options = (list) => list.map((entry, i) => create("option", { value: i, textContent: entry.name }));
+  byId("map-choice").append(...options(data.maps));
+  byId("colour-choice").append(...options(data.colours));
+  byId("map-choice").onchange = showMap;
+  byId("colour-choice").onchange = () => {
+    isolated = null;
     showColour();
   };
-  element("find").onchange = (event) => find(event.target.value);
+  byId("find").onchange = (event) => findRow(event.target.value);
   for (const button of document.querySelectorAll("[data-zoom]")) {
     button.onclick = () => {
       const factor = Number(button.dataset.zoom);
@@ -278,7 +278,7 @@ function start() {
       }
     };
   }
-  element("theme").onclick = () => {
+  byId("theme").onclick = () => {
     const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
     document.documentElement.dataset.theme = dark ? "light" : "dark";
     showColour();
@@ -295,11 +295,11 @@ function start() {
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-row]");
     if (!button) return;
-    choose(Number(button.dataset.row));
-    if (!button.closest("#row")) element("map").scrollIntoView();
+    selectRow(Number(button.dataset.row));
+    if (!button.closest("#row")) byId("map").scrollIntoView();
   });
   for (const button of document.querySelectorAll("[data-copy]")) {
-    button.onclick = () => navigator.clipboard.writeText(element(button.dataset.copy).textContent);
+    button.onclick = () => navigator.clipboard.writeText(byId(button.dataset.copy).textContent);
   }
   showColour();
   showMap();
@@ -308,4 +308,4 @@ function start() {
   document.documentElement.dataset.ready = "true";
 }
 
-start();
+init();

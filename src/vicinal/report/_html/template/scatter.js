@@ -2,24 +2,24 @@
 // the pointer; a second canvas on top shows the selected row and its neighbours.
 
 const VERTEX = `
-attribute vec2 here, there;
+attribute vec2 fromPosition, toPosition;
 attribute vec4 colour;
-uniform float moved, size;
+uniform float progress, size;
 uniform vec4 view;
-varying vec4 shown;
+varying vec4 pointColour;
 void main() {
-  vec2 position = mix(here, there, moved);
+  vec2 position = mix(fromPosition, toPosition, progress);
   gl_Position = vec4(position * view.xy + view.zw, 0.0, 1.0);
   gl_PointSize = size;
-  shown = colour;
+  pointColour = colour;
 }`;
 const FRAGMENT = `
 precision mediump float;
-varying vec4 shown;
+varying vec4 pointColour;
 void main() {
-  float far = 2.0 * length(gl_PointCoord - 0.5);
-  float edge = 1.0 - smoothstep(0.8, 1.0, far);
-  gl_FragColor = vec4(shown.rgb, 1.0) * shown.a * edge;
+  float radius = 2.0 * length(gl_PointCoord - 0.5);
+  float edge = 1.0 - smoothstep(0.8, 1.0, radius);
+  gl_FragColor = vec4(pointColour.rgb, 1.0) * pointColour.a * edge;
 }`;
 const CELLS = 256;
 const PICK_RADIUS = 14;
@@ -31,88 +31,88 @@ class Scatter {
     this.n = n;
     this.zoom = 1;
     this.centre = [0.5, 0.5];
-    this.moved = 1;
+    this.progress = 1;
     this.links = [];
     this.canvas = parent.insertBefore(document.createElement("canvas"), parent.firstChild);
-    this.over = parent.insertBefore(document.createElement("canvas"), this.canvas.nextSibling);
-    this.over.className = "over";
+    this.overlay = parent.insertBefore(document.createElement("canvas"), this.canvas.nextSibling);
+    this.overlay.className = "overlay";
     // The drawing buffer is preserved so that the page can be printed.
     const options = { antialias: false, premultipliedAlpha: true, preserveDrawingBuffer: true };
     this.gl = new URLSearchParams(location.search).has("plain") ? null : this.canvas.getContext("webgl", options);
-    if (this.gl) this.prepare();
+    if (this.gl) this.initWebgl();
     new ResizeObserver(() => this.resize()).observe(parent);
     this.resize();
   }
 
-  prepare() {
+  initWebgl() {
     const gl = this.gl;
     const program = gl.createProgram();
-    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
-      const shader = gl.createShader(kind);
+    for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(type);
       gl.shaderSource(shader, source);
       gl.compileShader(shader);
       gl.attachShader(program, shader);
     }
     gl.linkProgram(program);
     gl.useProgram(program);
-    this.at = Object.fromEntries(["view", "moved", "size"].map((u) => [u, gl.getUniformLocation(program, u)]));
+    this.uniforms = Object.fromEntries(["view", "progress", "size"].map((u) => [u, gl.getUniformLocation(program, u)]));
     this.buffers = {};
-    const layout = { here: [2, gl.UNSIGNED_SHORT], there: [2, gl.UNSIGNED_SHORT], colour: [4, gl.UNSIGNED_BYTE] };
-    for (const [name, [parts, kind]] of Object.entries(layout)) {
+    const layout = { fromPosition: [2, gl.UNSIGNED_SHORT], toPosition: [2, gl.UNSIGNED_SHORT], colour: [4, gl.UNSIGNED_BYTE] };
+    for (const [name, [size, type]] of Object.entries(layout)) {
       this.buffers[name] = gl.createBuffer();
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
       const location = gl.getAttribLocation(program, name);
       gl.enableVertexAttribArray(location);
-      gl.vertexAttribPointer(location, parts, kind, true, 0, 0);
+      gl.vertexAttribPointer(location, size, type, true, 0, 0);
     }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  fill(name, array) {
+  upload(name, array) {
     if (!this.gl) return;
     this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
     this.gl.bufferData(this.gl.ARRAY_BUFFER, array, this.gl.STATIC_DRAW);
   }
 
   // Coordinates from 0 to 65535; `ratio` is width over height if the map is to scale.
-  place(x, y, ratio) {
+  setPositions(x, y, ratio) {
     const next = new Uint16Array(2 * this.n);
     for (let i = 0; i < this.n; i++) {
       next[2 * i] = x[i];
       next[2 * i + 1] = y[i];
     }
-    const still = !this.positions || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.fill("here", still ? next : this.positions);
-    this.fill("there", next);
+    const instant = !this.positions || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.upload("fromPosition", instant ? next : this.positions);
+    this.upload("toPosition", next);
     this.positions = next;
     this.ratio = ratio;
-    this.index();
+    this.buildIndex();
     this.reset();
-    if (still || !this.gl) {
-      this.moved = 1;
+    if (instant || !this.gl) {
+      this.progress = 1;
       this.draw();
       return;
     }
     const start = performance.now();
     const step = (now) => {
-      const progress = Math.min((now - start) / 450, 1);
-      this.moved = progress * progress * (3 - 2 * progress);
+      const t = Math.min((now - start) / 450, 1);
+      this.progress = t * t * (3 - 2 * t);
       this.draw();
-      if (progress < 1) requestAnimationFrame(step);
+      if (t < 1) requestAnimationFrame(step);
     };
-    this.moved = 0;
+    this.progress = 0;
     requestAnimationFrame(step);
   }
 
-  paint(colours) {
+  setColours(colours) {
     this.colours = colours;
-    this.fill("colour", colours);
+    this.upload("colour", colours);
     this.draw();
   }
 
   // Points by grid cell, in CSR form.
-  index() {
+  buildIndex() {
     const cell = (i) => (this.positions[2 * i] >> 8) * CELLS + (this.positions[2 * i + 1] >> 8);
     this.starts = new Uint32Array(CELLS * CELLS + 1);
     for (let i = 0; i < this.n; i++) this.starts[cell(i) + 1]++;
@@ -124,10 +124,10 @@ class Scatter {
 
   resize() {
     const { clientWidth, clientHeight } = this.parent;
-    this.dense = Math.min(window.devicePixelRatio || 1, 2);
-    for (const canvas of [this.canvas, this.over]) {
-      canvas.width = Math.round(clientWidth * this.dense);
-      canvas.height = Math.round(clientHeight * this.dense);
+    this.pixelRatio = Math.min(window.devicePixelRatio || 1, 2);
+    for (const canvas of [this.canvas, this.overlay]) {
+      canvas.width = Math.round(clientWidth * this.pixelRatio);
+      canvas.height = Math.round(clientHeight * this.pixelRatio);
     }
     this.width = clientWidth;
     this.height = clientHeight;
@@ -180,16 +180,16 @@ class Scatter {
   pick(px, py) {
     const [w, h] = this.extent();
     const [x, y] = this.mapAt(px, py);
-    const cells = (v, reach) => [v - reach, v + reach].map((e) => Math.min(Math.max(Math.floor(e * CELLS), 0), CELLS - 1));
-    const [left, right] = cells(x, PICK_RADIUS / w);
-    const [low, high] = cells(y, PICK_RADIUS / h);
-    let best = -1, least = PICK_RADIUS * PICK_RADIUS;
+    const cellRange = (v, radius) => [v - radius, v + radius].map((e) => Math.min(Math.max(Math.floor(e * CELLS), 0), CELLS - 1));
+    const [left, right] = cellRange(x, PICK_RADIUS / w);
+    const [low, high] = cellRange(y, PICK_RADIUS / h);
+    let best = -1, smallest = PICK_RADIUS * PICK_RADIUS;
     for (let a = left; a <= right; a++) {
       for (let m = this.starts[a * CELLS + low]; m < this.starts[a * CELLS + high + 1]; m++) {
         const i = this.members[m];
         const [qx, qy] = this.pixelOf(i);
-        const far = (qx - px) ** 2 + (qy - py) ** 2;
-        if (far < least && this.colours[4 * i + 3] > 100) [best, least] = [i, far];
+        const distance = (qx - px) ** 2 + (qy - py) ** 2;
+        if (distance < smallest && this.colours[4 * i + 3] > 100) [best, smallest] = [i, distance];
       }
     }
     return best;
@@ -201,78 +201,78 @@ class Scatter {
   }
 
   draw() {
-    if (this.waiting) return;
-    this.waiting = true;
+    if (this.framePending) return;
+    this.framePending = true;
     requestAnimationFrame(() => {
-      this.waiting = false;
+      this.framePending = false;
       this.drawPoints();
-      this.drawOver();
-      this.drawn = (this.drawn || 0) + 1;
+      this.drawOverlay();
+      this.frameCount = (this.frameCount || 0) + 1;
     });
   }
 
   drawPoints() {
     if (!this.positions || !this.colours) return;
     const [w, h] = this.extent();
-    if (!this.gl) return this.drawPlain();
+    if (!this.gl) return this.drawCanvas2d();
     const gl = this.gl;
     const sx = (2 * w) / this.width, sy = (2 * h) / this.height;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    gl.uniform4f(this.at.view, sx, sy, -this.centre[0] * sx, -this.centre[1] * sy);
-    gl.uniform1f(this.at.moved, this.moved);
-    gl.uniform1f(this.at.size, this.pointSize() * this.dense);
+    gl.uniform4f(this.uniforms.view, sx, sy, -this.centre[0] * sx, -this.centre[1] * sy);
+    gl.uniform1f(this.uniforms.progress, this.progress);
+    gl.uniform1f(this.uniforms.size, this.pointSize() * this.pixelRatio);
     gl.drawArrays(gl.POINTS, 0, this.n);
   }
 
-  drawPlain() {
-    const pen = this.canvas.getContext("2d");
+  drawCanvas2d() {
+    const context = this.canvas.getContext("2d");
     const size = this.pointSize();
-    pen.setTransform(this.dense, 0, 0, this.dense, 0, 0);
-    pen.clearRect(0, 0, this.width, this.height);
+    context.setTransform(this.pixelRatio, 0, 0, this.pixelRatio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
     for (let i = 0; i < this.n; i++) {
       const [x, y] = this.pixelOf(i);
       if (x < 0 || y < 0 || x > this.width || y > this.height) continue;
       const c = this.colours.subarray(4 * i, 4 * i + 4);
-      pen.fillStyle = `rgba(${c[0]},${c[1]},${c[2]},${c[3] / 255})`;
-      pen.fillRect(x - size / 2, y - size / 2, size, size);
+      context.fillStyle = `rgba(${c[0]},${c[1]},${c[2]},${c[3] / 255})`;
+      context.fillRect(x - size / 2, y - size / 2, size, size);
     }
   }
 
   // Links from the selected row: dashed to its neighbours before smoothing, solid to those after.
-  drawOver() {
-    const pen = this.over.getContext("2d");
-    pen.setTransform(this.dense, 0, 0, this.dense, 0, 0);
-    pen.clearRect(0, 0, this.width, this.height);
-    if (this.chosen === undefined) return;
-    const from = this.pixelOf(this.chosen);
+  drawOverlay() {
+    const context = this.overlay.getContext("2d");
+    context.setTransform(this.pixelRatio, 0, 0, this.pixelRatio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    if (this.selected === undefined) return;
+    const from = this.pixelOf(this.selected);
     const ink = styleColour("--ink");
     const ring = this.pointSize() / 2 + 3;
-    pen.strokeStyle = ink;
+    context.strokeStyle = ink;
     for (const { row, kind } of this.links) {
       const to = this.pixelOf(row);
-      pen.globalAlpha = 0.55;
-      pen.lineWidth = 1.2;
-      pen.setLineDash(kind === "before" ? [4, 4] : []);
-      pen.beginPath();
-      pen.moveTo(...from);
-      pen.lineTo(...to);
-      pen.stroke();
-      pen.setLineDash([]);
-      pen.beginPath();
-      pen.arc(...to, ring - 1, 0, 7);
-      pen.stroke();
+      context.globalAlpha = 0.55;
+      context.lineWidth = 1.2;
+      context.setLineDash(kind === "before" ? [4, 4] : []);
+      context.beginPath();
+      context.moveTo(...from);
+      context.lineTo(...to);
+      context.stroke();
+      context.setLineDash([]);
+      context.beginPath();
+      context.arc(...to, ring - 1, 0, 7);
+      context.stroke();
     }
-    pen.globalAlpha = 1;
-    pen.lineWidth = 2.5;
-    pen.beginPath();
-    pen.arc(...from, ring + 2, 0, 7);
-    pen.stroke();
+    context.globalAlpha = 1;
+    context.lineWidth = 2.5;
+    context.beginPath();
+    context.arc(...from, ring + 2, 0, 7);
+    context.stroke();
   }
 
-  choose(row, links) {
-    this.chosen = row;
+  select(row, links) {
+    this.selected = row;
     this.links = links;
     this.draw();
   }
