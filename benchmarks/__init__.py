@@ -1,16 +1,27 @@
-"""Measurements of vicinal beside its peers: ``python -m benchmarks graphs``, or another suite.
+"""Benchmarks of vicinal and comparable libraries: ``python -m benchmarks graphs``, or another suite.
+
+Times of calls:
 
 - `cases`: what is measured, and the target of each case
-- `contenders`: how each library is called, and how its answer is checked
-- `tasks`: the same for clusters, embeddings, labels and segments
-- `perception`: the same for contextual distances, clusters in noise and ranking
-- `smoothing`: the same for self-smoothing
-- `data`: what they are measured on
-- `codes`: the same for graphs of sparse codes
+- `contenders`: how graphs and neighbours are computed with each library, and how results are checked
+- `tasks`: clustering, embedding, classification and segmentation
+- `perception`: contextual distances, clustering in noise and ranking
+- `smoothing`: self-smoothing
+- `paths`: path-based similarity and cluster preserving embedding
+- `codes`: graphs of sparse codes
 - `suites`: all of them together
-- `worker`: one contender on one case, alone in its process
-- `runner`: all contenders of a case, each in a fresh process
-- `report`: ratios, targets, and the tables that are written
-- `shapes`: accuracy, not time, on small sets with shapes that are hard to cluster
-- `steps`: the number of smoothing steps that is chosen without labels, beside the best in hindsight
+- `data`: the data
+- `worker`: one contender on one case, in its own process
+- `runner`: all contenders of a case, each in a new process
+- `report`: ratios, targets, and the written tables
+
+Other measurements:
+
+- `start`: import and first fit in a new process
+- `shapes`: clustering accuracy on small sets with difficult shapes
+- `clusters`: the estimated number of clusters
+- `noise`: noise labels
+- `outliers`: outlier scores
+- `steps`: the number of smoothing steps chosen without labels, compared with the best in hindsight
+- `labeled_sets`: data with known clusters, noise or outliers
 """

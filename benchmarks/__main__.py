@@ -9,7 +9,7 @@ from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
 
-# Those that are not about the time of a call.
+# Suites that do not measure the time of calls.
 TABLES = {
     "clusters": clusters.run,
     "noise": noise.run,
@@ -24,10 +24,13 @@ TABLES = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suite", choices=[*SUITES, *TABLES])
-    parser.add_argument("--quick", action="store_true", help="few points, nothing written")
-    parser.add_argument("--only", help="cases whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="use few points and write no files")
+    parser.add_argument("--only", help="run only cases whose name contains this")
     parser.add_argument(
-        "--limit", type=float, default=60.0, help="seconds for a peer; default: %(default)g"
+        "--limit",
+        type=float,
+        default=60.0,
+        help="time limit per peer in seconds (default: %(default)g)",
     )
     arguments = parser.parse_args()
     if arguments.suite in TABLES:
@@ -36,12 +39,12 @@ def main() -> None:
     cases = [c for c in SUITES[arguments.suite] if not arguments.only or arguments.only in c.name]
     if not cases:
         names = ", ".join(case.name for case in SUITES[arguments.suite])
-        parser.error(f"--only {arguments.only} matches no case; there are {names}")
+        parser.error(f"--only {arguments.only} matches no case; choose from {names}")
     for case in cases:
-        sized = case.quick() if arguments.quick else case
-        record = judge(sized, run_case(sized, arguments.limit))
+        case_to_run = case.quick() if arguments.quick else case
+        record = judge(case_to_run, run_case(case_to_run, arguments.limit))
         print("\n".join(case_lines(record)), end="\n\n", flush=True)
-        # After each case, so that an interrupted run keeps what it has.
+        # After each case, so that an interrupted run keeps its results.
         if not arguments.quick:
             path = save(arguments.suite, record, [case.name for case in SUITES[arguments.suite]])
             print(f"written to {path} and {path.with_suffix('.json').name}\n", flush=True)

@@ -1,4 +1,4 @@
-"""What is measured: sizes, contenders and the target that vicinal has set itself."""
+"""What is measured: sizes, contenders and the target of each case."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 class Case:
     """One task on one set of points.
 
-    ``max_ratio`` bounds the time of vicinal over that of the fastest peer, ``ratio_to`` bounds it
-    over one peer by name, ``max_seconds`` bounds it alone. ``k`` scales the bound on memory, which
-    is 200 bytes * n * k beyond the result: the neighbours asked for, the number of spanning trees, or
-    "degree", the mean degree of the result. With ``cold``
-    the first call of a fresh process counts, with imports and compilation; else the best of three
-    later calls. With ``once`` there is only one call, for cases that take many minutes. ``max_bytes`` bounds
-    the memory of the whole process, ``recall`` the share of true neighbours in an answer from below. An
-    answer with a score (of which the case names the ``measure``) is compared with those of the peers.
+    ``max_ratio`` limits the time of vicinal relative to the fastest peer, ``ratio_to`` relative to one
+    peer by name, and ``max_seconds`` limits the time itself. ``k`` scales the memory limit, which is
+    200 bytes * n * k besides the result: the number of neighbours, the number of spanning trees, or
+    "degree", the mean degree of the result. With ``cold`` the first call of a new process counts,
+    including imports and compilation; otherwise the best of three later calls. With ``once`` there is
+    only one call, for cases that take many minutes. ``max_bytes`` limits the memory of the whole process;
+    ``recall`` is the minimum fraction of true neighbours in a result. If results have a score, named by
+    ``measure``, it is compared with the scores of the peers.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Case:
     measure: str = ""
 
     def quick(self) -> Case:
-        """The same case on few points and without targets, to see that everything runs."""
+        """The same case on few points and without targets, to check that everything runs."""
         n = max(1000, self.n // 50)
         return replace(
             self, n=n, k=None, max_ratio=None, max_seconds=None, ratio_to=None, max_bytes=None

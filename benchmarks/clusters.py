@@ -1,7 +1,7 @@
-"""The number of clusters, not given: shapes, real sets, generated clusters and structureless sets.
+"""Clustering without a given number of clusters: shapes, real, generated and structureless sets.
 
-A score is the adjusted Rand index on the points that are not noise in the truth, the best over the true
-labellings of a set.
+The score is the adjusted Rand index on the points that are not noise in the truth, the best over the
+true labellings of a set.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ GROUPS: dict[str, Callable[[], Iterator[LabeledSet]]] = {
     "generated": labeled_sets.clusters,
     "structureless": labeled_sets.structureless,
 }
-COMPONENTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
+N_COMPONENTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` small sets only, nothing written."""
+    """Measure, print, and write Markdown and JSON; with ``quick``, only small sets and no files."""
     warnings.simplefilter("ignore")
     records: list[dict[str, Any]] = []
     for group, sets in GROUPS.items():
@@ -44,7 +44,7 @@ def run(only: str | None, quick: bool) -> None:
                 "set": item.name,
                 "half": "development" if item.development else "report",
                 "true": [len(np.unique(t[t >= 0])) for t in item.truths],
-                "methods": {name: _judge(method, item) for name, method in METHODS.items()},
+                "methods": {name: _score(method, item) for name, method in METHODS.items()},
             }
             records.append(record)
             print(group, item.name, record["true"], record["methods"], flush=True)
@@ -56,13 +56,13 @@ def run(only: str | None, quick: bool) -> None:
         (RESULTS / "clusters.md").write_text(page)
 
 
-def _judge(method: Method, item: LabeledSet) -> dict[str, float]:
-    started = time.process_time()
+def _score(method: Method, item: LabeledSet) -> dict[str, float]:
+    start = time.process_time()
     labels = method(item.points)
-    seconds = time.process_time() - started
+    seconds = time.process_time() - start
     scores = [adjusted_rand_score(t[t >= 0], labels[t >= 0]) for t in item.truths]
-    found = len(np.unique(labels[labels >= 0]))
-    return {"found": found, "ari": float(max(scores)), "seconds": seconds}
+    n_clusters = len(np.unique(labels[labels >= 0]))
+    return {"n_clusters": n_clusters, "ari": float(max(scores)), "seconds": seconds}
 
 
 def _evidence(X: np.ndarray) -> np.ndarray:
@@ -108,16 +108,16 @@ def _leiden(X: np.ndarray) -> np.ndarray:
 
 
 def _mixture(X: np.ndarray) -> np.ndarray:
-    """The mixture of normal distributions with the best BIC, on 20 principal components at most."""
+    """The Gaussian mixture with the best BIC, on at most 20 principal components."""
     from sklearn.decomposition import PCA
     from sklearn.mixture import GaussianMixture
 
     if X.shape[1] > 20:
         X = PCA(20, random_state=0).fit_transform(X)
     models = (
-        GaussianMixture(number, random_state=0, max_iter=50).fit(X)
-        for number in COMPONENTS
-        if number <= len(X) // 5
+        GaussianMixture(n_components, random_state=0, max_iter=50).fit(X)
+        for n_components in N_COMPONENTS
+        if n_components <= len(X) // 5
     )
     return min(models, key=lambda model: model.bic(X)).predict(X)
 
@@ -144,25 +144,25 @@ def markdown(records: list[dict[str, Any]]) -> str:
     lines = [
         "# Benchmark: clusters",
         "",
-        "Made by `python -m benchmarks clusters`: the number of clusters is not given, defaults everywhere. "
-        "Mean adjusted Rand index, fraction of sets with the right number, and on structureless sets the "
-        "fraction answered by more than one cluster. Rules were chosen on the development half (sets whose "
-        "name has an even CRC-32) and are to be judged by the report half.",
+        "Measured by `python -m benchmarks clusters`: the number of clusters is not given, and all methods "
+        "use defaults. Mean adjusted Rand index, fraction of sets with the correct number of clusters, and "
+        "fraction of sets with more than one cluster. Rules were chosen on the development half (sets "
+        "whose name has an even CRC-32); judge them by the report half.",
         "",
-        "| group | half | sets | method | ARI | right number | above 1 | seconds |",
+        "| group | half | sets | method | ARI | correct number | above 1 | seconds |",
         "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: |",
     ]
     for group in dict.fromkeys(r["group"] for r in records):
         for half in ("development", "report"):
-            some = [r for r in records if r["group"] == group and r["half"] == half]
-            for name in some[0]["methods"] if some else []:
-                found = [(r["methods"][name], r["true"]) for r in some]
-                ari = np.mean([m["ari"] for m, _ in found])
-                right = np.mean([m["found"] in true for m, true in found])
-                above = np.mean([m["found"] > 1 for m, _ in found])
-                seconds = np.mean([m["seconds"] for m, _ in found])
+            selected = [r for r in records if r["group"] == group and r["half"] == half]
+            for name in selected[0]["methods"] if selected else []:
+                results = [(r["methods"][name], r["true"]) for r in selected]
+                ari = np.mean([m["ari"] for m, _ in results])
+                correct = np.mean([m["n_clusters"] in true for m, true in results])
+                above = np.mean([m["n_clusters"] > 1 for m, _ in results])
+                seconds = np.mean([m["seconds"] for m, _ in results])
                 lines.append(
-                    f"| {group} | {half} | {len(some)} | {name} | {ari:.3f} | {right:.2f} | {above:.2f} "
-                    f"| {seconds:.2f} |"
+                    f"| {group} | {half} | {len(selected)} | {name} | {ari:.3f} | {correct:.2f} "
+                    f"| {above:.2f} | {seconds:.2f} |"
                 )
     return "\n".join([*lines, ""])

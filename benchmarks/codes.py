@@ -1,7 +1,7 @@
 """Graphs of sparse codes: cases and contenders.
 
-All contenders solve the same problem, the nonnegative lasso of each point over all others at one
-penalty. scikit-learn and SPAMS have no call for that, so they are called for one point after the other.
+All contenders solve the same problem: the nonnegative lasso of each point over all others with the same
+penalty. scikit-learn and SPAMS cannot do this in one call, so they are called once per point.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ CODES = [
 
 
 def code_facts(graph: Any, X: np.ndarray) -> dict[str, Any]:
-    """Facts of the graph; the sum of the coefficients tells whether two results are the same."""
+    """Facts of the graph; the sum of the coefficients shows whether two results are equal."""
     weight = float(graph.strengths.sum() * graph.metadata["codes"].unit)
     return {
         **graph_facts(graph, X),
@@ -82,47 +82,47 @@ def code_facts(graph: Any, X: np.ndarray) -> dict[str, Any]:
     }
 
 
-def sum_facts(found: tuple[float, int], X: np.ndarray) -> dict[str, Any]:
+def sum_facts(result: tuple[float, int], X: np.ndarray) -> dict[str, Any]:
     """Sum and number of the coefficients."""
-    return {"weight": found[0], "edges": found[1], "fingerprint": ""}
+    return {"weight": result[0], "edges": result[1], "fingerprint": ""}
 
 
-def _l1(X: np.ndarray, **changes: Any) -> Any:
+def _l1(X: np.ndarray, **parameters: Any) -> Any:
     from vicinal.graphs import l1
 
-    return l1(X, **{"penalty": PENALTY, **changes})
+    return l1(X, **{"penalty": PENALTY, **parameters})
 
 
-def _structure_aware(X: np.ndarray, **changes: Any) -> Any:
+def _structure_aware(X: np.ndarray, **parameters: Any) -> Any:
     from vicinal.graphs import structure_aware_l1
 
-    return structure_aware_l1(X, **{"n_atoms": 0.1, "penalty": PENALTY, **changes})
+    return structure_aware_l1(X, **{"n_atoms": 0.1, "penalty": PENALTY, **parameters})
 
 
 def _sklearn(X: np.ndarray) -> tuple[float, int]:
     from sklearn.linear_model import Lasso
 
-    # scikit-learn divides the squares by the number of dimensions.
+    # scikit-learn divides the squared error by the number of dimensions.
     model = Lasso(
         alpha=PENALTY / X.shape[1], positive=True, fit_intercept=False, tol=1e-8, max_iter=100_000
     )
-    total, number = 0.0, 0
+    total, count = 0.0, 0
     for i in range(len(X)):
         coefficients = model.fit(np.delete(X, i, axis=0).T, X[i]).coef_
-        total, number = total + coefficients.sum(), number + int(np.count_nonzero(coefficients))
-    return float(total), int(number)
+        total, count = total + coefficients.sum(), count + int(np.count_nonzero(coefficients))
+    return float(total), int(count)
 
 
 def _spams(X: np.ndarray) -> tuple[float, int]:
     import spams
 
-    total, number = 0.0, 0
+    total, count = 0.0, 0
     for i in range(len(X)):
         atoms = np.asfortranarray(np.delete(X, i, axis=0).T)
         target = np.asfortranarray(X[i][:, None])
-        found = spams.lasso(target, D=atoms, lambda1=PENALTY, mode=2, pos=True)
-        total, number = total + found.sum(), number + found.nnz
-    return float(total), int(number)
+        coefficients = spams.lasso(target, D=atoms, lambda1=PENALTY, mode=2, pos=True)
+        total, count = total + coefficients.sum(), count + coefficients.nnz
+    return float(total), int(count)
 
 
 CONTENDERS: dict[str, dict[str, Contender]] = {

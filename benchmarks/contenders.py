@@ -1,7 +1,7 @@
-"""How each library is called, and how its answer is checked.
+"""How each library is called, and how its result is checked.
 
-Imports stand inside the calls: a contender's process loads nothing but what it measures, and the
-first call counts the import.
+Imports are inside the calls, so that a process loads only what it measures, and the first call includes
+the import.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ RECALL = 0.99
 
 
 class Contender(NamedTuple):
-    """``run(X, **setting)`` is timed; ``facts(answer, X)`` tells what it found, untimed.
+    """``run(X, **setting)`` is timed; ``facts(result, X)`` describes its result, untimed.
 
-    With ``prepare``, also untimed, it is run on ``prepare(X)``.
+    With ``prepare``, also untimed, it runs on ``prepare(X)``.
     """
 
     module: str
@@ -35,11 +35,11 @@ def installed(contender: Contender) -> bool:
     return find_spec(contender.module) is not None
 
 
-# What was found, in a form that can be compared between libraries
+# Facts about results that can be compared between libraries
 
 
 def graph_facts(graph: Any, X: np.ndarray) -> dict[str, Any]:
-    """Facts of a vicinal Graph, with the memory that the result itself takes."""
+    """Facts of a vicinal Graph, including its size in memory."""
     arrays = (graph.indptr, graph.indices, graph.lengths, graph.strengths)
     return {
         **edge_facts(graph.edges(), X),
@@ -58,15 +58,15 @@ def edge_facts(edges: Iterable[Any], X: np.ndarray) -> dict[str, Any]:
 def neighbor_facts(indices: np.ndarray, X: np.ndarray) -> dict[str, Any]:
     """Recall of k neighbours on a sample of the points; the point itself may be among them."""
     sample = np.random.default_rng(1).choice(len(X), min(500, len(X)), replace=False)
-    found = 0
+    n_found = 0
     for i in sample:
         distances = ((X - X[i]) ** 2).sum(axis=1)
         distances[i] = np.inf
-        farthest = np.partition(distances, K - 1)[K - 1]
-        answer = np.asarray([j for j in indices[i] if j not in (i, -1)][:K], dtype=np.int64)
+        kth_distance = np.partition(distances, K - 1)[K - 1]
+        neighbors = np.asarray([j for j in indices[i] if j not in (i, -1)][:K], dtype=np.int64)
         # Compared by distance, so that the choice among ties is not an error.
-        found += int((distances[answer] <= farthest * (1 + 1e-6)).sum())
-    return {"recall": found / (K * len(sample))}
+        n_found += int((distances[neighbors] <= kth_distance * (1 + 1e-6)).sum())
+    return {"recall": n_found / (K * len(sample))}
 
 
 # Spanning trees
@@ -122,7 +122,7 @@ def _nglpy(beta: float) -> Callable[[np.ndarray], Any]:
     def run(X: np.ndarray) -> Any:
         import nglpy
 
-        # Without a bound on the neighbours it tests all pairs, which is its exact mode.
+        # Without a limit on neighbours it tests all pairs, which is its exact mode.
         graph = nglpy.EmptyRegionGraph(max_neighbors=-1, relaxed=False, beta=beta)
         graph.build(X)
         return graph.neighbors()
@@ -143,9 +143,9 @@ def _vicinal_neighbors(method: Any) -> Contender:
 
         return vicinal.neighbors.NeighborSearch(X, method=method, random_state=0).nearest(K)
 
-    def facts(answer: Any, X: np.ndarray) -> dict[str, Any]:
-        size = sum(array.nbytes for array in answer)
-        return {**neighbor_facts(answer[0], X), "output_bytes": size}
+    def facts(result: Any, X: np.ndarray) -> dict[str, Any]:
+        size = sum(array.nbytes for array in result)
+        return {**neighbor_facts(result[0], X), "output_bytes": size}
 
     return Contender("vicinal", run, facts)
 
@@ -221,7 +221,7 @@ def _usearch(X: np.ndarray, links: int, build: int, search: int) -> Any:
     return index.search(points, K + 1).keys.astype(np.int64)
 
 
-# Cheapest first: the first that reaches the recall is the one that counts.
+# Cheapest first: the first setting that reaches the recall counts.
 GRAPH_SETTINGS = tuple(
     {"links": links, "build": build, "search": search}
     for links, build, search in [

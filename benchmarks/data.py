@@ -1,4 +1,4 @@
-"""What is measured on: seeded points whose structure is known, and one picture."""
+"""Data of the benchmarks: generated points with known structure, and one image."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def uniform(n: int, d: int) -> np.ndarray:
 def curved(n: int, d: int) -> np.ndarray:
     """An 8-dimensional sheet in d dimensions."""
     rng = np.random.default_rng(0)
-    # Real tables of many columns have far fewer directions of their own; noise keeps them apart.
+    # Real tables with many columns have a much lower intrinsic dimension; noise makes rows distinct.
     latent = rng.standard_normal((n, 8))
-    bent = np.tanh(latent @ rng.standard_normal((8, 64))) @ rng.standard_normal((64, d)) / 8
-    return bent + 0.02 * rng.standard_normal((n, d))
+    surface = np.tanh(latent @ rng.standard_normal((8, 64))) @ rng.standard_normal((64, d)) / 8
+    return surface + 0.02 * rng.standard_normal((n, d))
 
 
 def blobs(n: int, d: int) -> np.ndarray:
-    """Ten Gaussian clusters that overlap; point i is of cluster ``classes(n)[i]``."""
+    """Ten overlapping Gaussian clusters; point i belongs to cluster ``classes(n)[i]``."""
     rng = np.random.default_rng(0)
     centers = 0.85 * rng.standard_normal((N_CLASSES, d))
     return centers[classes(n)] + rng.standard_normal((n, d))
@@ -58,20 +58,20 @@ def sheet(n: int) -> np.ndarray:
 
 
 def photo(n: int, d: int) -> np.ndarray:
-    """A colour picture of about n pixels, 3 to 2: curved parts with shading, texture and noise."""
+    """A colour image of about n pixels, 3 by 2: curved segments with shading, texture and noise."""
     rng = np.random.default_rng(0)
     height = round(np.sqrt(n * 321 / 481))
     width = n // height
-    parts = photo_parts(height, width)
+    segments = photo_segments(height, width)
     y, x = np.mgrid[:height, :width] / width
-    colors = rng.uniform(40, 215, (N_SEGMENTS, 3))[parts]
-    shade = 18 * np.sin(2 * x + 3 * y) + 6 * np.sin(90 * x * (1 + parts)) * np.cos(70 * y)
+    colors = rng.uniform(40, 215, (N_SEGMENTS, 3))[segments]
+    shade = 18 * np.sin(2 * x + 3 * y) + 6 * np.sin(90 * x * (1 + segments)) * np.cos(70 * y)
     noisy = colors + shade[..., None] + 6 * rng.standard_normal(colors.shape)
     return np.clip(noisy, 0, 255).astype(np.uint8)
 
 
-def photo_parts(height: int, width: int) -> np.ndarray:
-    """True parts of `photo`: the nearest of a few seeds, seen through a wavy glass."""
+def photo_segments(height: int, width: int) -> np.ndarray:
+    """True segments of `photo`: the nearest of a few seeds, with wavy borders."""
     rng = np.random.default_rng(1)
     y, x = np.mgrid[:height, :width] / width
     wavy = np.stack([y + 0.04 * np.sin(9 * x), x + 0.05 * np.sin(8 * y)], axis=-1)
@@ -85,7 +85,7 @@ def half_cylinders(n: int, d: int) -> np.ndarray:
 
 
 def surfaces(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """A third of the points on each of two half-cylinders, a third noise; and which is which."""
+    """A third of the points on each of two half-cylinders, a third noise; and the true labels."""
     from vicinal.datasets import make_half_cylinders
 
     return make_half_cylinders(n // 3, n - 2 * (n // 3), random_state=0)
@@ -97,14 +97,14 @@ def helices(n: int, d: int) -> np.ndarray:
 
 
 def curves(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points on three helices, and which is which."""
+    """Points on three helices, and the true labels."""
     from vicinal.datasets import make_helices
 
     return make_helices(n, random_state=0)
 
 
 def directions(n: int, d: int) -> np.ndarray:
-    """Points of length 1 in all directions."""
+    """Unit vectors in random directions."""
     X = np.random.default_rng(0).standard_normal((n, d))
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 

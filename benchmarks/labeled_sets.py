@@ -1,7 +1,7 @@
 """Sets with known clusters, noise or outliers, read from VICINAL_DATA or generated from fixed seeds.
 
-Rules are chosen on the development half and reported on the other: the half of a set is the parity of the
-CRC-32 of its name, so it depends on nothing else.
+Rules are chosen on the development half and reported on the other. The half of a set depends only on its
+name: it is the parity of the CRC-32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from sklearn import datasets
 
 UCI = ("breast_tissue", "wine", "glass", "soybean", "vehicle", "image_segmentation")
-# Sets with labelled noise, and which of their labellings has it.
+# Sets with labelled noise, and the index of the labelling that contains it.
 NOISY = {
     "fcps/target": 1,
     "sipu/compound": 2,
@@ -42,27 +42,25 @@ class LabeledSet(NamedTuple):
 
 
 def folder() -> Path:
-    """Where the real sets are."""
+    """Folder of the real sets."""
     name = os.environ.get("VICINAL_DATA")
     if not name:
-        raise SystemExit(
-            "Set VICINAL_DATA to the folder that holds shapes2d.npz and the other sets."
-        )
+        raise SystemExit("Set VICINAL_DATA to the folder with shapes2d.npz and the other sets.")
     return Path(name)
 
 
 def shapes() -> Iterator[LabeledSet]:
-    """Small sets of odd shapes, some with labelled noise."""
+    """Small sets with difficult shapes, some with labelled noise."""
     for file in ("shapes2d.npz", "noisy_shapes.npz"):
-        with np.load(folder() / file) as stored:
-            for name in (n for n in stored.files if ".labels" not in n):
-                keys = sorted(k for k in stored.files if k.startswith(f"{name}.labels"))
-                truths = tuple(stored[key].astype(np.int64) - 1 for key in keys)
-                yield LabeledSet(name, stored[name].astype(np.float64), truths)
+        with np.load(folder() / file) as arrays:
+            for name in (n for n in arrays.files if ".labels" not in n):
+                keys = sorted(k for k in arrays.files if k.startswith(f"{name}.labels"))
+                truths = tuple(arrays[key].astype(np.int64) - 1 for key in keys)
+                yield LabeledSet(name, arrays[name].astype(np.float64), truths)
 
 
 def real() -> Iterator[LabeledSet]:
-    """Tables and images with classes: columns of tables are standardised, missing cells are means."""
+    """Tables and images with classes; columns of tables are standardised, missing values become means."""
     for name in UCI:
         from vicinal.datasets import load_uci_table
 
@@ -74,39 +72,45 @@ def real() -> Iterator[LabeledSet]:
         )
     X, y = datasets.load_digits(return_X_y=True)
     yield LabeledSet("digits", X, (y,))
-    with np.load(folder() / "mnist_test.npz") as stored:
-        X = stored["X"][:5000].reshape(5000, -1) / 255.0
-        yield LabeledSet("mnist5000", X, (stored["y"][:5000].astype(np.int64),))
-    with np.load(folder() / "orl_faces.npz") as stored:
-        X = stored["X"].reshape(400, 28, 4, 23, 4).mean(axis=(2, 4)).reshape(400, -1) / 255.0
-        yield LabeledSet("orl", X, (stored["y"].astype(np.int64),))
+    with np.load(folder() / "mnist_test.npz") as arrays:
+        X = arrays["X"][:5000].reshape(5000, -1) / 255.0
+        yield LabeledSet("mnist5000", X, (arrays["y"][:5000].astype(np.int64),))
+    with np.load(folder() / "orl_faces.npz") as arrays:
+        X = arrays["X"].reshape(400, 28, 4, 23, 4).mean(axis=(2, 4)).reshape(400, -1) / 255.0
+        yield LabeledSet("orl", X, (arrays["y"].astype(np.int64),))
 
 
 def outlier_tables() -> Iterator[LabeledSet]:
     """Tables with labelled outliers (-1), columns scaled to [0, 1]."""
-    with np.load(folder() / "outlier_tables.npz") as stored:
-        for name in (n for n in stored.files if ".outlier" not in n):
-            X = stored[name].astype(np.float64)
-            width = np.ptp(X, axis=0)
-            X = (X - X.min(axis=0)) / np.where(width > 0, width, 1.0)
-            yield LabeledSet(name, X, (-stored[f"{name}.outlier"].astype(np.int64),))
+    with np.load(folder() / "outlier_tables.npz") as arrays:
+        for name in (n for n in arrays.files if ".outlier" not in n):
+            X = arrays[name].astype(np.float64)
+            span = np.ptp(X, axis=0)
+            X = (X - X.min(axis=0)) / np.where(span > 0, span, 1.0)
+            yield LabeledSet(name, X, (-arrays[f"{name}.outlier"].astype(np.int64),))
 
 
 def structureless(n_seeds: int = 2) -> Iterator[LabeledSet]:
-    """One cluster whatever the size and the dimension: boxes, balls of a Gaussian, rolls and rings."""
+    """Single clusters of several sizes and dimensions: uniform, Gaussian, rolls and rings."""
     for n in (50, 200, 1000, 5000):
         for seed in range(n_seeds):
             for dim in (1, 2, 3, 10, 50):
-                draw = np.random.default_rng([seed, n, dim])
-                one = (np.zeros(n, dtype=np.int64),)
-                yield LabeledSet(f"uniform_{dim}d_{n}_{seed}", draw.uniform(size=(n, dim)), one)
-                yield LabeledSet(f"gaussian_{dim}d_{n}_{seed}", draw.normal(size=(n, dim)), one)
-            draw = np.random.default_rng([seed, n])
+                rng = np.random.default_rng([seed, n, dim])
+                single_cluster = (np.zeros(n, dtype=np.int64),)
+                yield LabeledSet(
+                    f"uniform_{dim}d_{n}_{seed}", rng.uniform(size=(n, dim)), single_cluster
+                )
+                yield LabeledSet(
+                    f"gaussian_{dim}d_{n}_{seed}", rng.normal(size=(n, dim)), single_cluster
+                )
+            rng = np.random.default_rng([seed, n])
             roll = datasets.make_swiss_roll(n, random_state=seed)[0]
-            yield LabeledSet(f"roll_{n}_{seed}", roll, one)
-            angles = draw.uniform(0, 2 * np.pi, n)
+            yield LabeledSet(f"roll_{n}_{seed}", roll, single_cluster)
+            angles = rng.uniform(0, 2 * np.pi, n)
             ring = np.c_[np.cos(angles), np.sin(angles)]
-            yield LabeledSet(f"ring_{n}_{seed}", ring + 0.05 * draw.normal(size=(n, 2)), one)
+            yield LabeledSet(
+                f"ring_{n}_{seed}", ring + 0.05 * rng.normal(size=(n, 2)), single_cluster
+            )
 
 
 def clusters_in_noise(n_seeds: int = 1) -> Iterator[LabeledSet]:
@@ -123,63 +127,63 @@ def clusters_in_noise(n_seeds: int = 1) -> Iterator[LabeledSet]:
 def _in_noise(
     name: str, kind: str, dim: int, fraction: float, background: str, seed: int
 ) -> LabeledSet:
-    draw = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    points, labels = _clusters(kind, dim, 1000, draw)
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    points, labels = _clusters(kind, dim, 1000, rng)
     m = round(len(points) * fraction / (1 - fraction))
     low, high = points.min(axis=0), points.max(axis=0)
     if background == "uniform":
         margin = 0.1 * (high - low)
-        noise = draw.uniform(low - margin, high + margin, size=(m, dim))
+        noise = rng.uniform(low - margin, high + margin, size=(m, dim))
     else:
-        noise = points.mean(axis=0) + 1.5 * points.std(axis=0) * draw.normal(size=(m, dim))
-    order = draw.permutation(len(points) + m)
+        noise = points.mean(axis=0) + 1.5 * points.std(axis=0) * rng.normal(size=(m, dim))
+    order = rng.permutation(len(points) + m)
     truth = np.concatenate([labels, np.full(m, -1)])
     return LabeledSet(name, np.concatenate([points, noise])[order], (truth[order],))
 
 
 def _clusters(
-    kind: str, dim: int, n: int, draw: np.random.Generator
+    kind: str, dim: int, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Clusters in ``dim`` columns; moons and rings lie in a random plane, thickened in all of them."""
+    """Clusters in ``dim`` columns; moons and rings lie in a random plane, with noise in all columns."""
     if kind in ("blobs", "varied"):
         n_blobs = 5
         spread = np.full(n_blobs, 1.0) if kind == "blobs" else np.geomspace(0.4, 1.6, n_blobs)
-        centers = _spaced_centers(n_blobs, dim, 6.0 * spread.max(), draw)
+        centers = _spaced_centers(n_blobs, dim, 6.0 * spread.max(), rng)
         labels = np.arange(n) % n_blobs
-        return centers[labels] + spread[labels, None] * draw.normal(size=(n, dim)), labels
-    angles = draw.uniform(0, np.pi if kind == "moons" else 2 * np.pi, n)
+        return centers[labels] + spread[labels, None] * rng.normal(size=(n, dim)), labels
+    angles = rng.uniform(0, np.pi if kind == "moons" else 2 * np.pi, n)
     labels = np.arange(n) % 2
     if kind == "moons":
         flat = np.c_[np.cos(angles), np.sin(angles)]
         flat = np.where(labels[:, None] == 0, flat, [1.0, 0.5] - flat)
     else:
         flat = np.c_[np.cos(angles), np.sin(angles)] * np.where(labels == 0, 1.0, 0.4)[:, None]
-    plane = np.linalg.qr(draw.normal(size=(dim, dim)))[0][:2]
-    return flat @ plane + 0.08 / np.sqrt(dim / 2) * draw.normal(size=(n, dim)), labels
+    plane = np.linalg.qr(rng.normal(size=(dim, dim)))[0][:2]
+    return flat @ plane + 0.08 / np.sqrt(dim / 2) * rng.normal(size=(n, dim)), labels
 
 
-def _spaced_centers(n: int, dim: int, distance: float, draw: np.random.Generator) -> np.ndarray:
-    """Centers no two of which are nearer than a distance."""
+def _spaced_centers(n: int, dim: int, distance: float, rng: np.random.Generator) -> np.ndarray:
+    """Centers with at least the given distance between each pair."""
     side = distance
     while True:
         for _ in range(200):
-            centers = draw.uniform(-side, side, size=(n, dim))
-            gaps = np.linalg.norm(centers[:, None] - centers[None], axis=2)
-            if gaps[np.triu_indices(n, 1)].min() >= distance:
+            centers = rng.uniform(-side, side, size=(n, dim))
+            distances = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+            if distances[np.triu_indices(n, 1)].min() >= distance:
                 return centers
         side *= 1.2
 
 
 def clusters() -> Iterator[LabeledSet]:
-    """Generated clusters without noise: blobs of several numbers, sizes and dimensions, moons and rings."""
+    """Generated clusters without noise: blobs, moons and rings of several numbers and dimensions."""
     for dim in (2, 5, 20):
-        for number in (2, 3, 5, 10, 25, 60):
+        for n_blobs in (2, 3, 5, 10, 25, 60):
             for spread in (0.5, 1.0):
-                name = f"make_blobs_{dim}d_{number}_{spread}"
+                name = f"make_blobs_{dim}d_{n_blobs}_{spread}"
                 seed = zlib.crc32(name.encode()) % 1000
-                n = max(300, 40 * number)
+                n = max(300, 40 * n_blobs)
                 X, y = datasets.make_blobs(
-                    n, dim, centers=number, cluster_std=spread, random_state=seed
+                    n, dim, centers=n_blobs, cluster_std=spread, random_state=seed
                 )
                 yield LabeledSet(name, X, (y,))
     for kind in ("blobs", "varied", "moons", "rings"):

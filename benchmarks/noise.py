@@ -1,4 +1,4 @@
-"""Noise labels: F1 on sets with labelled noise, and the fraction of clean sets that is called noise."""
+"""Noise labels: F1 on sets with labelled noise, and the fraction of points labelled as noise."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from benchmarks import labeled_sets
 from benchmarks.labeled_sets import NOISY, LabeledSet
 from benchmarks.report import RESULTS
 
-# Which points are noise.
+# From points to a mask of the noise.
 Method = Callable[[np.ndarray], np.ndarray]
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` small sets only, nothing written."""
+    """Measure, print, and write Markdown and JSON; with ``quick``, only small sets and no files."""
     warnings.simplefilter("ignore")
     methods = {name: m for name, m in METHODS.items() if not only or only in name}
     records = []
@@ -27,14 +27,14 @@ def run(only: str | None, quick: bool) -> None:
         if quick and len(item.points) > 500:
             continue
         noise = item.truths[0] < 0
-        found = {name: method(item.points) for name, method in methods.items()}
+        masks = {name: method(item.points) for name, method in methods.items()}
         records.append(
             {
                 "group": group,
                 "set": item.name,
                 "half": "development" if item.development else "report",
-                "f1": {n: float(f1_score(noise, f, zero_division=0.0)) for n, f in found.items()},
-                "fraction": {n: float(f.mean()) for n, f in found.items()},
+                "f1": {n: float(f1_score(noise, m, zero_division=0.0)) for n, m in masks.items()},
+                "fraction": {n: float(m.mean()) for n, m in masks.items()},
             }
         )
     page = markdown(records, list(methods))
@@ -88,21 +88,22 @@ def markdown(records: list[dict[str, Any]], methods: list[str]) -> str:
     lines = [
         "# Benchmark: noise",
         "",
-        "Made by `python -m benchmarks noise`: F1 of the noise label where noise is labelled, and the "
-        "fraction of rows called noise, mean and largest. Rules were chosen on the development half.",
+        "Measured by `python -m benchmarks noise`: F1 of the noise label on sets with labelled noise, and "
+        "the mean and maximum fraction of points labelled as noise. Rules were chosen on the development "
+        "half.",
         "",
-        "| group | half | sets | method | F1 | called noise | most on a set |",
+        "| group | half | sets | method | F1 | noise, mean | noise, max |",
         "| --- | --- | ---: | --- | ---: | ---: | ---: |",
     ]
     for group in dict.fromkeys(r["group"] for r in records):
         for half in ("development", "report"):
-            some = [r for r in records if r["group"] == group and r["half"] == half]
-            for name in methods if some else []:
-                f1 = np.mean([r["f1"][name] for r in some])
-                fractions = [r["fraction"][name] for r in some]
-                first = "" if group == "clean" else f"{f1:.3f}"
+            selected = [r for r in records if r["group"] == group and r["half"] == half]
+            for name in methods if selected else []:
+                f1 = np.mean([r["f1"][name] for r in selected])
+                fractions = [r["fraction"][name] for r in selected]
+                f1_cell = "" if group == "clean" else f"{f1:.3f}"
                 lines.append(
-                    f"| {group} | {half} | {len(some)} | {name} | {first} | {np.mean(fractions):.3f} "
+                    f"| {group} | {half} | {len(selected)} | {name} | {f1_cell} | {np.mean(fractions):.3f} "
                     f"| {np.max(fractions):.2f} |"
                 )
     return "\n".join([*lines, ""])

@@ -11,14 +11,14 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.labeled_sets import outlier_tables
 from benchmarks.report import RESULTS
 
-# Scores: the higher, the less normal.
+# From points and a seed to outlier scores.
 Method = Callable[[np.ndarray, int], np.ndarray]
-# Methods that draw at random are judged by the mean over this many seeds.
-SEEDS = 3
+# Scores of randomised methods are averaged over this many seeds.
+N_SEEDS = 3
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` small tables and one seed."""
+    """Measure, print, and write Markdown and JSON; with ``quick``, small tables, one seed, no files."""
     table: dict[str, dict[str, float]] = {name: {} for name in METHODS if not only or only in name}
     halves = {}
     for item in outlier_tables():
@@ -27,11 +27,11 @@ def run(only: str | None, quick: bool) -> None:
         halves[item.name] = "development" if item.development else "report"
         outlier = item.truths[0] < 0
         for name, scores in table.items():
-            found = [
+            aucs = [
                 roc_auc_score(outlier, METHODS[name](item.points, seed))
-                for seed in range(1 if quick else SEEDS)
+                for seed in range(1 if quick else N_SEEDS)
             ]
-            scores[item.name] = float(np.mean(found))
+            scores[item.name] = float(np.mean(aucs))
     page = markdown(table, halves)
     print(page)
     if not quick and not only:
@@ -77,8 +77,9 @@ def markdown(table: dict[str, dict[str, float]], halves: dict[str, str]) -> str:
     lines = [
         "# Benchmark: outliers",
         "",
-        "Made by `python -m benchmarks outliers`: area under the ROC curve, defaults everywhere, columns "
-        f"scaled to [0, 1], mean of {SEEDS} seeds. The sample size was chosen on the development half.",
+        "Measured by `python -m benchmarks outliers`: area under the ROC curve; all methods use defaults; "
+        f"columns scaled to [0, 1]; mean of {N_SEEDS} seeds. The sample size was chosen on the development "
+        "half.",
         "",
         f"| | {' | '.join(halves)} | mean | development | report |",
         f"| --- |{' ---: |' * (len(halves) + 3)}",
@@ -86,7 +87,7 @@ def markdown(table: dict[str, dict[str, float]], halves: dict[str, str]) -> str:
     for name, scores in table.items():
         cells = [f"{scores[s]:.3f}" for s in halves]
         for half in (None, "development", "report"):
-            some = [scores[s] for s in halves if half is None or halves[s] == half]
-            cells.append(f"{np.mean(some):.3f}" if some else "")
+            selected = [scores[s] for s in halves if half is None or halves[s] == half]
+            cells.append(f"{np.mean(selected):.3f}" if selected else "")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

@@ -14,12 +14,12 @@ from benchmarks.data import curves
 K = 10
 GIGABYTE = 1e9
 MEASURE = "Rand index of k-means"
-FEW = 100_000
-TENTH = "vicinal, 100,000 points"
+N_REFERENCE = 100_000
+REFERENCE = "vicinal, 100,000 points"
 
 PATHS = [
     *(
-        # All pairs by Floyd and Warshall, all eigenvectors: what the formulas say.
+        # Literal formulas: Floyd-Warshall over all pairs, and all eigenvectors.
         Case(
             f"CPE-{name} n=3,000",
             f"cpe_{name}",
@@ -37,7 +37,7 @@ PATHS = [
         Case(
             f"CPE-{name} n=100,000",
             f"cpe_{name}",
-            FEW,
+            N_REFERENCE,
             3,
             None,
             (),
@@ -54,16 +54,16 @@ PATHS = [
             1_000_000,
             3,
             None,
-            (TENTH,),
+            (REFERENCE,),
             max_seconds=240.0,
-            ratio_to=(TENTH, 14.0),
+            ratio_to=(REFERENCE, 14.0),
             max_bytes=4 * GIGABYTE,
             points="helices",
             measure=MEASURE,
         )
         for name in ("lap", "mds")
     ),
-    # A matrix of all pairs alone would take 3.2 GB.
+    # The matrix of all pairs alone would take 3.2 GB.
     *(
         Case(
             f"CPE-lap n=20,000 D=784, {points}",
@@ -82,20 +82,20 @@ PATHS = [
 
 
 def curve_facts(embedding: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """How well k-means finds the curves in an embedding, and distances that tell two of them apart."""
+    """Score of k-means in an embedding, and distances that are compared between embeddings."""
     from sklearn.cluster import KMeans
 
     from vicinal.metrics import rand_index
 
     truth = curves(len(X))[1][:: len(X) // len(embedding)]
-    found = KMeans(3, n_init=10, random_state=0).fit_predict(embedding)
-    one, other = np.random.default_rng(2).integers(0, len(embedding), (2, 200))
-    sketch = np.linalg.norm(embedding[one] - embedding[other], axis=1)
-    return {"score": rand_index(truth, found), "sketch": sketch.tolist()}
+    labels = KMeans(3, n_init=10, random_state=0).fit_predict(embedding)
+    first, second = np.random.default_rng(2).integers(0, len(embedding), (2, 200))
+    sketch = np.linalg.norm(embedding[first] - embedding[second], axis=1)
+    return {"score": rand_index(truth, labels), "sketch": sketch.tolist()}
 
 
 def score_facts(embedding: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """How well k-means finds the curves among fewer points; their distances are in other units."""
+    """Score of k-means on fewer points; their distances are in other units."""
     return {"score": curve_facts(embedding, X)["score"]}
 
 
@@ -105,7 +105,7 @@ def size_facts(embedding: np.ndarray, X: np.ndarray) -> dict[str, Any]:
 
 
 def _every_tenth(X: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(X[:: max(1, len(X) // FEW)])
+    return np.ascontiguousarray(X[:: max(1, len(X) // N_REFERENCE)])
 
 
 def _vicinal(method: Literal["laplacian", "mds"]) -> Callable[[np.ndarray], np.ndarray]:
@@ -122,15 +122,15 @@ def _vicinal(method: Literal["laplacian", "mds"]) -> Callable[[np.ndarray], np.n
 def _with_sigma(X: np.ndarray) -> tuple[np.ndarray, float]:
     from vicinal import path_similarity
 
-    # The recipe does not say how to choose it, so it is given the one that vicinal finds.
+    # The paper does not say how to choose sigma, so the dense recipe uses that of vicinal.
     return X, path_similarity(X, n_neighbors=K).sigma
 
 
 def _dense(method: str) -> Callable[[tuple[np.ndarray, float]], np.ndarray]:
-    def run(given: tuple[np.ndarray, float]) -> np.ndarray:
+    def run(inputs: tuple[np.ndarray, float]) -> np.ndarray:
         from scipy.linalg import eigh
 
-        S = _all_pairs(*given)
+        S = _all_pairs(*inputs)
         if method == "laplacian":
             roots = np.sqrt(S.sum(axis=1))
             vectors = eigh(S / np.outer(roots, roots))[1]
@@ -145,13 +145,13 @@ def _dense(method: str) -> Callable[[tuple[np.ndarray, float]], np.ndarray]:
 
 
 def _all_pairs(X: np.ndarray, sigma: float) -> np.ndarray:
-    """Formulas (1) to (4) as they stand, relative to the largest similarity."""
+    """Literal formulas (1) to (4), relative to the largest similarity."""
     from scipy.spatial.distance import cdist
 
     squares = cdist(X, X, "sqeuclidean")
     w = np.exp(-squares / (2 * sigma**2))
-    near = np.partition(squares, K, axis=1)[:, : K + 1]
-    weights = np.exp(-near / (2 * sigma**2)).sum(axis=1) - 1.0  # the point itself is no neighbour
+    nearest = np.partition(squares, K, axis=1)[:, : K + 1]
+    weights = np.exp(-nearest / (2 * sigma**2)).sum(axis=1) - 1.0  # without the point itself
     weights /= weights.max()
     w *= weights[:, None] * weights
     np.fill_diagonal(w, 0.0)
@@ -167,7 +167,7 @@ METHODS: dict[str, Literal["laplacian", "mds"]] = {"lap": "laplacian", "mds": "m
 CONTENDERS: dict[str, dict[str, Contender]] = {
     f"cpe_{name}": {
         "vicinal": Contender("vicinal", _vicinal(method), curve_facts),
-        TENTH: Contender("vicinal", _vicinal(method), score_facts, prepare=_every_tenth),
+        REFERENCE: Contender("vicinal", _vicinal(method), score_facts, prepare=_every_tenth),
         "dense recipe": Contender("scipy", _dense(method), curve_facts, prepare=_with_sigma),
     }
     for name, method in METHODS.items()

@@ -17,7 +17,7 @@ N_QUERIES = 1000
 GIGABYTE = 1e9
 
 PERCEPTION = [
-    # No slower than the search for the neighbours that it needs.
+    # Not slower than the neighbour search it needs.
     Case(
         "coding length",
         "coding_length",
@@ -80,30 +80,30 @@ PERCEPTION = [
 ]
 
 
-def context_facts(found: tuple[np.ndarray, np.ndarray], X: np.ndarray) -> dict[str, Any]:
-    """Size of the result, and a sum that tells whether two results are the same."""
-    return {"output_bytes": sum(part.nbytes for part in found), "weight": float(found[1].sum())}
+def context_facts(result: tuple[np.ndarray, np.ndarray], X: np.ndarray) -> dict[str, Any]:
+    """Size of the result, and a sum that shows whether two results are equal."""
+    return {"output_bytes": sum(array.nbytes for array in result), "weight": float(result[1].sum())}
 
 
 def cluster_facts(labels: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """Share of points in the right of three groups."""
+    """Fraction of points in the correct one of three groups."""
     truth = surfaces(len(X))[1]
-    straight = np.mean(labels == truth)
+    direct = np.mean(labels == truth)
     swapped = np.mean(np.where(labels < 0, -1, 1 - labels) == truth)
-    return {"score": float(max(straight, swapped))}
+    return {"score": float(max(direct, swapped))}
 
 
-def rank_facts(found: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """Share of what was ranked that lies on the surface of its query."""
+def rank_facts(ranked: np.ndarray, X: np.ndarray) -> dict[str, Any]:
+    """Fraction of ranked points on the same surface as their query."""
     truth = surfaces(len(X))[1]
-    return {"score": float(np.mean(truth[found] == truth[_queries(len(X))][:, None]))}
+    return {"score": float(np.mean(truth[ranked] == truth[_queries(len(X))][:, None]))}
 
 
-def report_facts(found: Any, X: np.ndarray) -> dict[str, Any]:
-    """How well the clusters of the report agree with the truth."""
+def report_facts(result: Any, X: np.ndarray) -> dict[str, Any]:
+    """Agreement of the clusters of the report with the truth."""
     from vicinal.metrics import normalized_mutual_info
 
-    score = normalized_mutual_info(classes(len(X)), found.labels)
+    score = normalized_mutual_info(classes(len(X)), result.labels)
     return {"score": float(score)}
 
 
@@ -117,10 +117,10 @@ def _with_neighbors(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X, NeighborSearch(X).nearest(K)[0]
 
 
-def _coding_length(given: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _coding_length(inputs: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     from vicinal import contextual_distance
 
-    X, neighbors = given
+    X, neighbors = inputs
     return contextual_distance(X, descriptor="coding_length", neighbors=neighbors)
 
 
@@ -130,25 +130,29 @@ def _search(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return NeighborSearch(X).nearest(K)
 
 
-def _definition(given: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Leave-one-out coding lengths of all contexts, as the formulas stand."""
-    X, neighbors = given
-    return neighbors, np.array([_by_formula(X[context]) for context in neighbors])
+def _definition(inputs: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Leave-one-out coding lengths of all contexts by the literal formulas."""
+    X, neighbors = inputs
+    return neighbors, np.array([_contextual_by_formula(X[context]) for context in neighbors])
 
 
-def _by_formula(members: np.ndarray) -> np.ndarray:
-    whole = _length(members)
-    changes = np.array([abs(whole - _length(np.delete(members, j, 0))) for j in range(K + 1)])
+def _contextual_by_formula(members: np.ndarray) -> np.ndarray:
+    total = _coding_length_by_formula(members)
+    changes = np.array(
+        [abs(total - _coding_length_by_formula(np.delete(members, j, 0))) for j in range(K + 1)]
+    )
     return np.abs(changes[0] - changes)
 
 
-def _length(points: np.ndarray) -> float:
+def _coding_length_by_formula(points: np.ndarray) -> float:
     m, d = points.shape
-    squared = 10 * d / K
+    epsilon_squared = 10 * d / K
     mean = points.mean(axis=0)
     centred = points - mean
-    matrix = np.eye(m) + d / (squared * m) * centred @ centred.T
-    return (m + d) / 2 * np.linalg.slogdet(matrix)[1] + d / 2 * np.log1p(mean @ mean / squared)
+    matrix = np.eye(m) + d / (epsilon_squared * m) * centred @ centred.T
+    return (m + d) / 2 * np.linalg.slogdet(matrix)[1] + d / 2 * np.log1p(
+        mean @ mean / epsilon_squared
+    )
 
 
 def _cluster(X: np.ndarray) -> np.ndarray:
@@ -171,9 +175,9 @@ def _perceive(X: np.ndarray) -> Any:
     from vicinal import perceive
 
     with TemporaryDirectory() as folder:
-        found = perceive(X, labels=classes(len(X)), random_state=0)
-        found.to_html(Path(folder) / "report.html")
-    return found
+        result = perceive(X, labels=classes(len(X)), random_state=0)
+        result.to_html(Path(folder) / "report.html")
+    return result
 
 
 CONTENDERS: dict[str, dict[str, Contender]] = {

@@ -1,4 +1,4 @@
-"""Ratios and targets, and the tables that are written."""
+"""Ratios, targets, and the written tables."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from benchmarks.cases import Case
 from benchmarks.contenders import RECALL
 
 RESULTS = Path(__file__).parent / "results"
-# Scores closer than this are the same: seeds move them by as much.
-SAME_SCORE = 0.01
+# Score differences below this are not significant: seeds change scores by as much.
+SCORE_TOLERANCE = 0.01
 PACKAGES = [
     "vicinal",
     "numpy",
@@ -36,12 +36,12 @@ PACKAGES = [
 
 
 def judge(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The case's record: measurements, ratio to the fastest peer, targets met or not."""
+    """Record of a case: measurements, ratio to the fastest peer, and whether targets are met."""
     ours = results["vicinal"]
     peers: dict[str, float] = {
         name: result["seconds"] if "seconds" in result else result["limit"]
         for name, result in results.items()
-        if name != "vicinal" and _counts(result, ours)
+        if name != "vicinal" and _is_comparable(result, ours)
     }
     fastest = min(peers, key=lambda name: peers[name], default=None)
     record: dict[str, Any] = {
@@ -54,7 +54,7 @@ def judge(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "results": results,
         "fastest_peer": fastest,
         "ratio": ours["seconds"] / peers[fastest] if fastest and "seconds" in ours else None,
-        # A peer that ran into its limit would have taken longer: the true ratio is smaller.
+        # A peer stopped at its time limit would have taken longer, so the true ratio is smaller.
         "ratio_is_bound": fastest is not None and "limit" in results[fastest],
         "targets": {},
     }
@@ -66,8 +66,8 @@ def judge(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _counts(result: dict[str, Any], ours: dict[str, Any]) -> bool:
-    """Whether a peer is one to be measured against: a fast wrong answer is not."""
+def _is_comparable(result: dict[str, Any], ours: dict[str, Any]) -> bool:
+    """Whether a peer counts for the comparison; one with a wrong result does not."""
     if "seconds" not in result:
         return "limit" in result
     if "recall" in result:
@@ -78,7 +78,7 @@ def _counts(result: dict[str, Any], ours: dict[str, Any]) -> bool:
 
 
 def _same_weight(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    # Libraries that work in single precision choose another edge where two are that close.
+    # In single precision, libraries may choose another of two almost equal edges.
     return bool(np.isclose(one.get("weight", np.nan), other.get("weight", np.nan), rtol=1e-6))
 
 
@@ -92,12 +92,14 @@ def _targets(
     if case.max_seconds is not None:
         targets[f"time <= {case.max_seconds:g} s"] = ours["seconds"] <= case.max_seconds
     if case.ratio_to is not None and case.ratio_to[0] in peers:
-        name, share = case.ratio_to
-        targets[f"time <= {share:.3g} x {name}"] = ours["seconds"] <= share * peers[name]
+        name, ratio_limit = case.ratio_to
+        targets[f"time <= {ratio_limit:.3g} x {name}"] = (
+            ours["seconds"] <= ratio_limit * peers[name]
+        )
     if case.k is not None and ours["peak_bytes"] is not None:
         k = 2 * ours["edges"] / case.n if case.k == "degree" else float(case.k)
-        beyond = ours["peak_bytes"] - ours["output_bytes"]
-        targets[f"memory <= 200 * n * {k:.3g} bytes"] = beyond <= 200 * case.n * k
+        extra_bytes = ours["peak_bytes"] - ours["output_bytes"]
+        targets[f"memory <= 200 * n * {k:.3g} bytes"] = extra_bytes <= 200 * case.n * k
     if "recall" in ours:
         targets[f"recall >= {case.recall:g}"] = ours["recall"] >= case.recall
     if case.max_bytes is not None and ours["process_bytes"] is not None:
@@ -105,12 +107,13 @@ def _targets(
         targets[bound] = ours["process_bytes"] <= case.max_bytes
     scores = [results[name]["score"] for name in peers if "score" in results[name]]
     if scores:
-        targets[f"{case.measure} as good as theirs"] = ours["score"] >= max(scores) - SAME_SCORE
+        name = f"{case.measure} at least that of peers"
+        targets[name] = ours["score"] >= max(scores) - SCORE_TOLERANCE
     return targets
 
 
 def _compare(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """How the answer of each peer stands to ours."""
+    """Result of each peer compared with ours."""
     ours = results["vicinal"]
     verdicts = {}
     for name, other in results.items():
@@ -125,19 +128,19 @@ def _compare(case: Case, results: dict[str, dict[str, Any]]) -> dict[str, str]:
         elif _same_weight(other, ours):
             verdicts[name] = "same weight"
         else:
-            verdicts[name] = f"{other['edges'] - ours['edges']:+,} edges, other weight"
+            verdicts[name] = f"{other['edges'] - ours['edges']:+,} edges, different weight"
     return verdicts
 
 
 def _distance(other: dict[str, Any], ours: dict[str, Any]) -> str:
     if other is ours or "sketch" not in other:
         return ""
-    one, two = np.array(other["sketch"]), np.array(ours["sketch"])
-    return f", distances differ by {np.abs(one - two).max() / two.max():.1e}"
+    theirs, reference = np.array(other["sketch"]), np.array(ours["sketch"])
+    return f", distances differ by {np.abs(theirs - reference).max() / reference.max():.1e}"
 
 
 def save(suite: str, record: dict[str, Any], order: list[str]) -> Path:
-    """Write JSON and Markdown; other cases keep their earlier record, all stand in ``order``."""
+    """Write JSON and Markdown in the given order; other cases keep their earlier record."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{suite}.json"
     earlier = json.loads(path.read_text())["cases"] if path.exists() else []
@@ -157,11 +160,11 @@ def markdown(suite: str, content: dict[str, Any]) -> str:
     lines = [
         f"# Benchmark: {suite}",
         "",
-        f"Made by `python -m benchmarks {suite}` on {machine['processor']}, {machine['cores']} "
-        f"cores, Python {machine['python']}. Every contender runs in a fresh process on all cores. "
-        "Time is the best of three calls after a first one, which is shown beside it; where the "
-        "first call is what counts, or there is only one, the case says so. Memory is the peak "
-        "above the state before the call, the result included. `> 60 s` means stopped at that limit.",
+        f"Measured by `python -m benchmarks {suite}` on {machine['processor']}, {machine['cores']} "
+        f"cores, Python {machine['python']}. Every contender runs in a new process on all cores. "
+        "Time is the best of three calls after the first, which is shown next to it; cases where only "
+        "the first call counts say so. Memory is the peak during the call minus the memory before it, "
+        "including the result. `> 60 s` means stopped at that time limit.",
         "",
     ]
     for record in content["cases"]:
@@ -177,7 +180,7 @@ def case_lines(record: dict[str, Any]) -> list[str]:
         "",
         f"n = {record['n']:,}, D = {record['d']}, {record['points']} points.{_calls(record)}",
         "",
-        "| | time | first call | memory | answer |",
+        "| | time | first call | memory | result |",
         "| --- | ---: | ---: | ---: | --- |",
     ]
     answers = record.get("answers", {})
@@ -201,8 +204,8 @@ def _calls(record: dict[str, Any]) -> str:
 def _cells(result: dict[str, Any]) -> list[str]:
     if "seconds" not in result:
         limit = result.get("limit")
-        why = f"> {limit:g} s" if limit else result.get("failed", result.get("skipped", ""))
-        return [why.replace("|", "/"), "", ""]
+        reason = f"> {limit:g} s" if limit else result.get("failed", result.get("skipped", ""))
+        return [reason.replace("|", "/"), "", ""]
     peak = result["peak_bytes"]
     memory = "" if peak is None else f"{peak / 2**20:,.0f} MiB"
     setting = ", ".join(f"{name} {value}" for name, value in result["setting"].items())

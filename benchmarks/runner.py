@@ -1,4 +1,4 @@
-"""All contenders of a case, each in a fresh process, one after the other."""
+"""All contenders of a case, each in a new process, one after the other."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from benchmarks.suites import CONTENDERS
 
 
 def run_case(case: Case, limit: float) -> dict[str, dict[str, Any]]:
-    """Measurements by contender; peers get ``limit`` seconds a process, vicinal ten times that."""
+    """Measurements by contender; peers get ``limit`` seconds per process, vicinal ten times that."""
     results: dict[str, dict[str, Any]] = {}
     for name in ("vicinal", *case.peers):
         contender = CONTENDERS[case.task][name]
         if not installed(contender):
             results[name] = {"skipped": f"{contender.module} is not installed"}
             continue
-        allowed = limit * 10 if name.startswith("vicinal") else limit
+        time_limit = limit * 10 if name.startswith("vicinal") else limit
         for setting in contender.settings:
-            results[name] = _run_worker(case, name, setting, allowed)
+            results[name] = _run_worker(case, name, setting, time_limit)
             if results[name].get("recall", 1.0) >= RECALL:
                 break
     return results
@@ -33,7 +33,7 @@ def run_case(case: Case, limit: float) -> dict[str, dict[str, Any]]:
 def _run_worker(
     case: Case, contender: str, setting: dict[str, Any], limit: float
 ) -> dict[str, Any]:
-    order = {
+    job = {
         "task": case.task,
         "contender": contender,
         "setting": setting,
@@ -43,18 +43,18 @@ def _run_worker(
         "cold": case.cold,
         "once": case.once,
     }
-    command = [sys.executable, "-m", "benchmarks.worker", json.dumps(order)]
-    with tempfile.TemporaryDirectory() as empty:
-        # Where the first call is what counts, nobody may find kernels compiled by an earlier run.
-        cache = {"NUMBA_CACHE_DIR": empty} if case.cold else {}
+    command = [sys.executable, "-m", "benchmarks.worker", json.dumps(job)]
+    with tempfile.TemporaryDirectory() as folder:
+        # Where the first call counts, kernels compiled by an earlier run must not be used.
+        cache = {"NUMBA_CACHE_DIR": folder} if case.cold else {}
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 command, capture_output=True, text=True, timeout=limit, env={**os.environ, **cache}
             )
-        except subprocess.TimeoutExpired as stopped:
-            finished = (stopped.stdout or b"").splitlines()
+        except subprocess.TimeoutExpired as timeout:
+            finished = (timeout.stdout or b"").splitlines()
             return json.loads(finished[-1]) if finished else {"limit": limit}
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
-        return {"failed": lines[-1] if lines else f"exit code {done.returncode}"}
-    return json.loads(done.stdout.splitlines()[-1])
+    if process.returncode != 0:
+        lines = process.stderr.strip().splitlines()
+        return {"failed": lines[-1] if lines else f"exit code {process.returncode}"}
+    return json.loads(process.stdout.splitlines()[-1])

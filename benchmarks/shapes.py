@@ -1,8 +1,8 @@
-"""Accuracy of clustering with defaults on small sets whose clusters have odd shapes.
+"""Clustering accuracy with defaults on small sets with difficult shapes.
 
-The sets are read from ``shapes2d.npz`` of the folder that VICINAL_DATA names: points under
-``group/name``, true labels under ``group/name.labels0``, where 0 is noise. Noise is clustered too but
-left out of the score. The number of clusters is given to everyone who takes it.
+The sets are read from ``shapes2d.npz`` in the folder VICINAL_DATA: points under ``group/name``, true
+labels under ``group/name.labels0``, where 0 is noise. Noise is clustered but excluded from the score. The
+number of clusters is given to all methods that accept it.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ GRAPHS = (
     "relative_neighborhood",
     "delaunay",
 )
-# Methods that draw at random are judged by the mean over so many seeds.
-SEEDS = 5
+# Scores of randomised methods are averaged over this many seeds.
+N_SEEDS = 5
 
 Method = Callable[[np.ndarray, int, int], np.ndarray]
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` one seed, nothing written."""
+    """Measure, print, and write Markdown and JSON; with ``quick``, one seed and no files."""
     methods = {name: m for name, m in METHODS.items() if not only or only in name}
     if not methods:
-        raise SystemExit(f"--only {only} matches no method; there are {', '.join(METHODS)}")
+        raise SystemExit(f"--only {only} matches no method; choose from {', '.join(METHODS)}")
     data = read_sets()
     table = {
-        name: {title: _mean_accuracy(method, *data[title], 1 if quick else SEEDS) for title in data}
+        name: {
+            title: _mean_accuracy(method, *data[title], 1 if quick else N_SEEDS) for title in data
+        }
         for name, method in methods.items()
     }
     page = markdown(table)
@@ -63,14 +65,14 @@ def read_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def _mean_accuracy(method: Method, X: np.ndarray, truth: np.ndarray, n_seeds: int) -> float:
     from vicinal.metrics import clustering_accuracy
 
-    real = truth != 0
-    n_clusters = len(np.unique(truth[real]))
+    is_clustered = truth != 0
+    n_clusters = len(np.unique(truth[is_clustered]))
     scores = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn warns of graphs in pieces
+        warnings.simplefilter("ignore")  # scikit-learn warns about disconnected graphs
         for seed in range(n_seeds):
             labels = method(X, n_clusters, seed)
-            scores.append(clustering_accuracy(truth[real], labels[real]))
+            scores.append(clustering_accuracy(truth[is_clustered], labels[is_clustered]))
     return float(np.mean(scores))
 
 
@@ -95,7 +97,7 @@ def _sklearn_spectral(affinity: str) -> Method:
 def _sklearn_hdbscan(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
     from sklearn.cluster import HDBSCAN
 
-    # It finds the number of clusters itself; what it calls noise (-1) is counted as one cluster.
+    # It chooses the number of clusters; its noise (-1) counts as one cluster.
     return HDBSCAN(copy=True).fit_predict(X)
 
 
@@ -115,17 +117,16 @@ METHODS: dict[str, Method] = {
 
 
 def markdown(table: dict[str, dict[str, Any]]) -> str:
-    """The table with means, best in bold."""
+    """The table with means; the best values are bold."""
     titles = [*next(iter(table.values())), "mean"]
     rows = {name: [*row.values(), float(np.mean([*row.values()]))] for name, row in table.items()}
     best = np.max([*rows.values()], axis=0)
     lines = [
         "# Benchmark: shapes",
         "",
-        "Made by `python -m benchmarks shapes`: accuracy of clusters matched with classes as well as "
-        f"possible, defaults everywhere, the number of clusters given, mean of {SEEDS} seeds. HDBSCAN "
-        "finds the number itself, and what it calls noise counts as one cluster. True noise is left "
-        "out of the score.",
+        "Measured by `python -m benchmarks shapes`: accuracy of the best matching of clusters and classes, "
+        f"with default parameters and the true number of clusters, mean of {N_SEEDS} seeds. HDBSCAN chooses "
+        "the number of clusters, and its noise counts as one cluster. True noise is excluded from the score.",
         "",
         f"| | {' | '.join(titles)} |",
         f"| --- |{' ---: |' * len(titles)}",

@@ -1,4 +1,4 @@
-"""Self-smoothing: full matrices beside matrix powers, sweeps over t, and neighbours of many points."""
+"""Self-smoothing: dense matrices compared with matrix powers, sweeps over t, and large data sets."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from benchmarks.cases import Case
 from benchmarks.contenders import Contender
 
 GIGABYTE = 1e9
-STEPS = 500
+N_STEPS = 500
 SWEEP = np.arange(10, 501, 10)
-# As many products as a matrix power of the sweep takes in the mean.
-ONE_OF_SWEEP = 400
-NEIGHBORS = 50
-GRAPH_K = 30
-SPARSE_STEPS = 100
-# Widths of the kernel: the default, at which all eigenvalues are near 1, and one at which few are left.
-NARROW, WIDE = 0.1, 1.0
+# A matrix power with the average number of products over the sweep.
+SINGLE_T = 400
+N_NEIGHBORS = 50
+N_GRAPH_NEIGHBORS = 30
+N_SPARSE_STEPS = 100
+# Kernel widths: the default, where all eigenvalues are close to 1, and one where few are.
+NARROW_BANDWIDTH, WIDE_BANDWIDTH = 0.1, 1.0
 POWER = "numpy matrix_power"
-ONE_POWER = f"{POWER}, 1 of 50 t"
+SINGLE_POWER = f"{POWER}, 1 of 50 t"
 
 SMOOTHING = [
     Case("dense, slow spectrum", "dense_narrow", 5_000, 16, None, (POWER,), 0.7, points="blobs"),
@@ -34,8 +34,8 @@ SMOOTHING = [
             5_000,
             16,
             None,
-            (ONE_POWER,),
-            ratio_to=(ONE_POWER, 50 / 20),
+            (SINGLE_POWER,),
+            ratio_to=(SINGLE_POWER, 50 / 20),
             points="blobs",
         )
         for speed, width in (("slow", "narrow"), ("fast", "wide"))
@@ -72,12 +72,12 @@ SMOOTHING = [
 ]
 
 
-# What was found
+# Facts about results
 
 
 def matrix_facts(smoothed: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """Size, and a sum that tells whether two matrices are the same."""
-    weights = np.cos(np.arange(len(smoothed)))  # so that rows cannot be exchanged
+    """Size, and a sum that shows whether two matrices are equal."""
+    weights = np.cos(np.arange(len(smoothed)))  # so that the sum depends on the order of rows
     return {
         "output_bytes": smoothed.nbytes,
         "weight": float(weights @ smoothed @ weights + smoothed.sum()),
@@ -85,36 +85,39 @@ def matrix_facts(smoothed: np.ndarray, X: np.ndarray) -> dict[str, Any]:
 
 
 def swept_facts(similarities: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """The sum of the similarities that were found at one t."""
+    """Sum of the similarities at one t."""
     return {"weight": float(similarities.sum())}
 
 
-def neighbor_facts(answer: tuple[np.ndarray, Any], X: np.ndarray) -> dict[str, Any]:
-    """Recall against exact rows, which scipy computes step by step, on a sample."""
-    found, affinity = answer
-    n = len(found)
+def neighbor_facts(result: tuple[np.ndarray, Any], X: np.ndarray) -> dict[str, Any]:
+    """Recall on a sample, against exact rows computed step by step with scipy."""
+    neighbors, affinity = result
+    n = len(neighbors)
     sample = np.random.default_rng(5).choice(n, max(8, min(32, 3_200_000 // n)), replace=False)
     steps = (affinity / affinity.sum(axis=1)[:, None]).tocsr().T.tocsr()
     rows = affinity[sample].toarray().T
-    for _ in range(SPARSE_STEPS):
+    for _ in range(N_SPARSE_STEPS):
         rows = steps @ rows
     rows[sample, np.arange(len(sample))] = -np.inf
-    last = np.partition(rows, n - NEIGHBORS, axis=0)[n - NEIGHBORS]
-    reached = np.take_along_axis(rows, found[sample].T, axis=0)
+    kth_similarity = np.partition(rows, n - N_NEIGHBORS, axis=0)[n - N_NEIGHBORS]
+    similarities = np.take_along_axis(rows, neighbors[sample].T, axis=0)
     # Compared by similarity, so that the choice among ties is not an error.
-    return {"recall": float((reached >= last * (1 - 1e-9)).mean()), "output_bytes": found.nbytes}
+    return {
+        "recall": float((similarities >= kth_similarity * (1 - 1e-9)).mean()),
+        "output_bytes": neighbors.nbytes,
+    }
 
 
 # vicinal and numpy
 
 
-def _kernel(k: float) -> Callable[[np.ndarray], np.ndarray]:
+def _kernel(bandwidth: float) -> Callable[[np.ndarray], np.ndarray]:
     def prepare(X: np.ndarray) -> np.ndarray:
         from scipy.spatial.distance import cdist
 
         from vicinal.similarity import smoothing_kernel
 
-        return smoothing_kernel(cdist(X, X), k)
+        return smoothing_kernel(cdist(X, X), bandwidth)
 
     return prepare
 
@@ -122,10 +125,10 @@ def _kernel(k: float) -> Callable[[np.ndarray], np.ndarray]:
 def _smooth(W: np.ndarray) -> np.ndarray:
     from vicinal import self_smooth
 
-    return self_smooth(W, STEPS, normalize=False)
+    return self_smooth(W, N_STEPS, normalize=False)
 
 
-def _power(W: np.ndarray, t: int = STEPS) -> np.ndarray:
+def _power(W: np.ndarray, t: int = N_STEPS) -> np.ndarray:
     return W @ np.linalg.matrix_power(W / W.sum(axis=1)[:, None], t)
 
 
@@ -133,23 +136,23 @@ def _sweep(W: np.ndarray) -> np.ndarray:
     from vicinal import SelfSmoothing
 
     model = SelfSmoothing(0, metric="similarity").fit(W)
-    found = {t: similarities for t, (similarities, _) in model.sweep_neighbors(SWEEP, NEIGHBORS)}
-    return found[ONE_OF_SWEEP]
+    by_t = {t: similarities for t, (similarities, _) in model.sweep_neighbors(SWEEP, N_NEIGHBORS)}
+    return by_t[SINGLE_T]
 
 
 def _power_neighbors(W: np.ndarray) -> np.ndarray:
-    smoothed = _power(W, ONE_OF_SWEEP)
+    smoothed = _power(W, SINGLE_T)
     ranked = smoothed / np.diagonal(smoothed)[:, None]
     np.fill_diagonal(ranked, -np.inf)
-    largest = np.argpartition(-ranked, NEIGHBORS, axis=1)[:, :NEIGHBORS]
+    largest = np.argpartition(-ranked, N_NEIGHBORS, axis=1)[:, :N_NEIGHBORS]
     return np.minimum(np.take_along_axis(ranked, largest, axis=1), 1.0)
 
 
 def _neighbors(X: np.ndarray) -> tuple[np.ndarray, Any]:
     from vicinal import SelfSmoothing
 
-    model = SelfSmoothing(SPARSE_STEPS, n_neighbors=GRAPH_K, method="sparse").fit(X)
-    return model.kneighbors(n_neighbors=NEIGHBORS)[1], model.affinity_
+    model = SelfSmoothing(N_SPARSE_STEPS, n_neighbors=N_GRAPH_NEIGHBORS, method="sparse").fit(X)
+    return model.kneighbors(n_neighbors=N_NEIGHBORS)[1], model.affinity_
 
 
 CONTENDERS: dict[str, dict[str, Contender]] = {
@@ -158,14 +161,14 @@ CONTENDERS: dict[str, dict[str, Contender]] = {
             "vicinal": Contender("vicinal", _smooth, matrix_facts, prepare=_kernel(k)),
             POWER: Contender("numpy", _power, matrix_facts, prepare=_kernel(k)),
         }
-        for name, k in (("narrow", NARROW), ("wide", WIDE))
+        for name, k in (("narrow", NARROW_BANDWIDTH), ("wide", WIDE_BANDWIDTH))
     },
     **{
         f"sweep_{name}": {
             "vicinal": Contender("vicinal", _sweep, swept_facts, prepare=_kernel(k)),
-            ONE_POWER: Contender("numpy", _power_neighbors, swept_facts, prepare=_kernel(k)),
+            SINGLE_POWER: Contender("numpy", _power_neighbors, swept_facts, prepare=_kernel(k)),
         }
-        for name, k in (("narrow", NARROW), ("wide", WIDE))
+        for name, k in (("narrow", NARROW_BANDWIDTH), ("wide", WIDE_BANDWIDTH))
     },
     "sparse": {"vicinal": Contender("vicinal", _neighbors, neighbor_facts)},
 }

@@ -1,8 +1,7 @@
-"""``python -m benchmarks start``: what a fresh process costs before its first answer, beside peers.
+"""``python -m benchmarks start``: import and first fit in a new process, compared with peers.
 
-Processor seconds of a process that imports a library, of one that fits it to 1,000 points where nothing
-was compiled before, and of one that finds compiled code on the disk; the first and the last are the least
-of three.
+CPU seconds of a process that imports a library, of one that fits 1,000 points when nothing is compiled
+yet, and of one that finds compiled code on disk. The first and the last are the minimum of three runs.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from typing import Any
 
 from benchmarks.report import RESULTS
 
-REPEATS = 3
-# The library, what imports it as its users do, and a first fit of the points X.
+N_REPEATS = 3
+# Module of the library, the usual import, and a first fit of the points X.
 CONTENDERS: dict[str, tuple[str, str, str]] = {
     "vicinal, spectral": (
         "vicinal",
@@ -44,34 +43,34 @@ REPORT = "import time; print(time.process_time())"
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure every contender that is installed; with `quick`, once, and nothing is written."""
+    """Measure every installed contender; with `quick`, once and without writing files."""
     for name, (module, imports, fit) in CONTENDERS.items():
         if (only and only not in name) or importlib.util.find_spec(module) is None:
             continue
-        row = {"contender": name, **measure(imports, fit, 1 if quick else REPEATS)}
+        row = {"contender": name, **measure(imports, fit, 1 if quick else N_REPEATS)}
         print(_line(row), flush=True)
         if not quick:
             save(row)
 
 
 def save(row: dict[str, Any]) -> None:
-    """Put a row among those measured before, so that an interrupted run keeps what it has."""
+    """Merge a row into those measured before, so that an interrupted run keeps its results."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "start.json"
     earlier = json.loads(path.read_text()) if path.exists() else []
-    found = {other["contender"]: other for other in [*earlier, row]}
-    rows = [found[name] for name in CONTENDERS if name in found]
+    by_contender = {other["contender"]: other for other in [*earlier, row]}
+    rows = [by_contender[name] for name in CONTENDERS if name in by_contender]
     path.write_text(json.dumps(rows, indent=1) + "\n")
     path.with_suffix(".md").write_text(markdown(rows))
 
 
 def measure(imports: str, fit: str, repeats: int) -> dict[str, float]:
-    """Seconds of the import, of a first fit without and with compiled code on the disk."""
+    """Seconds of the import, and of a first fit without and with compiled code on disk."""
     first_fit = f"{POINTS}\n{imports}\n{fit}\n{REPORT}"
     only_import = f"{imports}\n{REPORT}"
     with tempfile.TemporaryDirectory() as folder:
         return {
-            # The folder is empty once only.
+            # First, because the folder is empty only once.
             "compiling": _seconds(first_fit, folder),
             "import": min(_seconds(only_import, folder) for _ in range(repeats)),
             "compiled": min(_seconds(first_fit, folder) for _ in range(repeats)),
@@ -79,14 +78,14 @@ def measure(imports: str, fit: str, repeats: int) -> dict[str, float]:
 
 
 def _seconds(code: str, folder: str) -> float:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         env={**os.environ, "NUMBA_CACHE_DIR": folder},
         capture_output=True,
         text=True,
         check=True,
     )
-    return float(done.stdout.split()[-1])
+    return float(process.stdout.split()[-1])
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
@@ -95,9 +94,9 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         [
             "# Benchmark: start",
             "",
-            "Made by `python -m benchmarks start`: processor seconds of a fresh process, the interpreter "
-            f"included, the least of {REPEATS} (where nothing was compiled: of one). The fits are of 1,000 "
-            "points in 3 columns.",
+            "Measured by `python -m benchmarks start`: CPU seconds of a new process including the "
+            f"interpreter, the minimum of {N_REPEATS} runs (a single run where nothing is compiled). Each "
+            "fit is on 1,000 points in 3 columns.",
             "",
             "| | import | first fit, nothing compiled | first fit, compiled before |",
             "| --- | ---: | ---: | ---: |",

@@ -1,8 +1,7 @@
-"""The t that `SelfSmoothing` chooses without labels, beside the best t in hindsight.
+"""The t that `SelfSmoothing` chooses without labels, compared with the best t in hindsight.
 
-The rule was found on three sets (shapes, faces, digits), which are marked; the others were not looked at
-before. Sets that scikit-learn does not bring are read from the folder that VICINAL_DATA names, those that
-are not there are left out.
+The rule was designed on three sets (shapes, faces, digits), which are marked; the others are held out.
+Sets that do not come with scikit-learn are read from the folder VICINAL_DATA; missing ones are skipped.
 """
 
 from __future__ import annotations
@@ -15,27 +14,27 @@ import numpy as np
 
 from benchmarks.report import RESULTS
 
-# Numbers of steps among which the best is sought.
+# Candidates for the best number of steps.
 GRID = [0, *(2**i for i in range(16))]
-QUICK = 300
-IMAGES = 1500
+N_QUICK = 300
+N_IMAGES = 1500
 UCI = ("breast_tissue", "glass", "soybean", "vehicle", "image_segmentation")
 
 Table = tuple[np.ndarray, np.ndarray, str]
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` few items, nothing written."""
+    """Measure, print, and write Markdown and JSON; with ``quick``, few items and no files."""
     sets = {name: read for name, read in SETS.items() if not only or only in name}
     if not sets:
-        raise SystemExit(f"--only {only} matches no set; there are {', '.join(SETS)}")
+        raise SystemExit(f"--only {only} matches no set; choose from {', '.join(SETS)}")
     for name, read in sets.items():
         try:
             table = read()
         except FileNotFoundError as error:
             print(f"{name}: {error}", flush=True)
             continue
-        row = {"set": name, **measure(*table, QUICK if quick else None)}
+        row = {"set": name, **measure(*table, N_QUICK if quick else None)}
         print(_line(row), flush=True)
         if not quick:
             save(row)
@@ -46,7 +45,7 @@ def save(row: dict[str, Any]) -> None:
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "steps.json"
     earlier = json.loads(path.read_text()) if path.exists() else []
-    rows = {known["set"]: known for known in [*earlier, row]}
+    rows = {earlier_row["set"]: earlier_row for earlier_row in [*earlier, row]}
     ordered = [rows[name] for name in SETS if name in rows]
     path.write_text(json.dumps(ordered, indent=1) + "\n")
     path.with_suffix(".md").write_text(markdown(ordered))
@@ -58,8 +57,11 @@ def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -
     from vicinal.metrics import compare
 
     if limit is not None and len(X) > limit:
-        some = np.random.default_rng(0).choice(len(X), limit, replace=False)
-        X, labels = X[np.ix_(some, some)] if metric == "precomputed" else X[some], labels[some]
+        sample = np.random.default_rng(0).choice(len(X), limit, replace=False)
+        X, labels = (
+            X[np.ix_(sample, sample)] if metric == "precomputed" else X[sample],
+            labels[sample],
+        )
     model = SelfSmoothing(metric=metric).fit(X)
     grid = sorted({*GRID, int(model.t_)})
     table = compare({"sso": model}, labels, grid, measure="mean_average_precision")
@@ -79,33 +81,33 @@ def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """The table as a page."""
-    fresh = [row["shortfall"] for row in rows if row["set"] not in SEEN] or [np.nan]
+    held_out = [row["shortfall"] for row in rows if row["set"] not in DESIGN_SETS] or [np.nan]
     return "\n".join(
         [
             "# Benchmark: steps",
             "",
-            "Made by `python -m benchmarks steps`: mean average precision in percent of retrieval under "
-            "`SelfSmoothing()`, at the t that it chooses without labels and at the best of "
-            "0, 1, 2, 4, ..., 32,768 in hindsight. The rule was found on the sets marked *.",
+            "Measured by `python -m benchmarks steps`: mean average precision of retrieval with "
+            "`SelfSmoothing()` in percent, at the t chosen without labels and at the best of "
+            "0, 1, 2, 4, ..., 32,768 in hindsight. The rule was designed on the sets marked *.",
             "",
             "| | items | classes | before | chosen t | after | best t | after | shortfall |",
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
             *(_line(row) for row in rows),
             "",
-            f"On the {len(fresh)} sets that were not looked at the shortfall is "
-            f"{100 * float(np.mean(fresh)):.1f} points in the mean and {100 * max(fresh):.1f} at most.",
+            f"On the {len(held_out)} other sets, the mean shortfall is "
+            f"{100 * float(np.mean(held_out)):.1f} points and the maximum {100 * max(held_out):.1f}.",
             "",
         ]
     )
 
 
 def _line(row: dict[str, Any]) -> str:
-    mark = " *" if row["set"] in SEEN else ""
-    before, chosen, best, short = (
+    mark = " *" if row["set"] in DESIGN_SETS else ""
+    before, chosen, best, shortfall = (
         f"{100 * row[key]:.1f}" for key in ("before", "chosen", "best", "shortfall")
     )
     cells = [f"{row['set']}{mark}", row["n"], row["classes"], before, f"{row['chosen_t']:g}"]
-    cells += [chosen, f"{row['best_t']:g}", best, short]
+    cells += [chosen, f"{row['best_t']:g}", best, shortfall]
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -123,12 +125,12 @@ def _bundled(name: str) -> Callable[[], Table]:
     return read
 
 
-def _digits(part: slice) -> Callable[[], Table]:
+def _digits(rows: slice) -> Callable[[], Table]:
     def read() -> Table:
         from sklearn.datasets import load_digits
 
         X, y = load_digits(return_X_y=True)
-        return X[part], y[part], "euclidean"
+        return X[rows], y[rows], "euclidean"
 
     return read
 
@@ -150,7 +152,7 @@ def _mnist() -> Table:
     from vicinal.datasets import load_mnist
 
     images, y = load_mnist()
-    return images[:IMAGES].reshape(IMAGES, -1), y[:IMAGES], "euclidean"
+    return images[:N_IMAGES].reshape(N_IMAGES, -1), y[:N_IMAGES], "euclidean"
 
 
 def _faces() -> Table:
@@ -179,5 +181,11 @@ SETS: dict[str, Callable[[], Table]] = {
     "breast cancer": _bundled("breast_cancer"),
     **{name.replace("_", " "): _uci(name) for name in UCI},
 }
-# The halves of the digits are parts of what was looked at.
-SEEN = ("shapes, MPEG-7", "faces, ORL", "digits", "digits, first half", "digits, second half")
+# The halves of the digits are parts of a design set.
+DESIGN_SETS = (
+    "shapes, MPEG-7",
+    "faces, ORL",
+    "digits",
+    "digits, first half",
+    "digits, second half",
+)

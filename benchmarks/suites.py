@@ -1,4 +1,4 @@
-"""All suites of cases, and everyone who takes part in them."""
+"""All suites of cases, and all contenders."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Clusters, embeddings, labels and segments, the graph included: cases and contenders.
+"""Clustering, embedding, classification and segmentation, including the graph: cases and contenders.
 
-An answer carries a ``score``, higher is better, since libraries do not give the same labels; where they
-should (Isomap), a ``sketch`` of the answer is compared.
+A result has a ``score`` (higher is better), because libraries do not give identical labels; where they
+should (Isomap), a ``sketch`` of the result is compared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.cases import Case
 from benchmarks.contenders import Contender
-from benchmarks.data import N_CLASSES, N_SEGMENTS, classes, photo_parts, sheet
+from benchmarks.data import N_CLASSES, N_SEGMENTS, classes, photo_segments, sheet
 
 K = 10
 LABELS_PER_CLASS = 10
@@ -92,7 +92,7 @@ TASKS = [
 ]
 
 
-# What was found
+# Facts about results
 
 
 def cluster_facts(labels: np.ndarray, X: np.ndarray) -> dict[str, Any]:
@@ -103,41 +103,41 @@ def cluster_facts(labels: np.ndarray, X: np.ndarray) -> dict[str, Any]:
 
 
 def class_facts(labels: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """Share of the unlabelled points that got their true class."""
+    """Fraction of the unlabelled points with the correct class."""
     truth = classes(len(X))
-    hidden = some_labels(len(X)) < 0
+    hidden = partial_labels(len(X)) < 0
     return {"score": float(np.mean(labels[hidden] == truth[hidden]))}
 
 
 def embedding_facts(embedding: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """Variance of true distances on the sheet that those of the embedding explain, on a sample."""
-    one, other = np.random.default_rng(2).integers(0, len(X), (2, 5000))
+    """Variance of the true distances that is explained by those of the embedding, on a sample."""
+    first, second = np.random.default_rng(2).integers(0, len(X), (2, 5000))
     flat = sheet(len(X))
-    true = np.linalg.norm(flat[one] - flat[other], axis=1)
-    found = np.linalg.norm(embedding[one] - embedding[other], axis=1)
-    # Distances do not change when an embedding is turned.
+    true_distances = np.linalg.norm(flat[first] - flat[second], axis=1)
+    embedded_distances = np.linalg.norm(embedding[first] - embedding[second], axis=1)
+    # Distances do not depend on the rotation of an embedding.
     return {
-        "score": float(np.corrcoef(true, found)[0, 1] ** 2),
-        "sketch": found[:200].tolist(),
+        "score": float(np.corrcoef(true_distances, embedded_distances)[0, 1] ** 2),
+        "sketch": embedded_distances[:200].tolist(),
     }
 
 
 def segment_facts(labels: np.ndarray, X: np.ndarray) -> dict[str, Any]:
-    """Share of the pixels that are in their true part."""
+    """Fraction of the pixels in the correct segment."""
     from vicinal.metrics import clustering_accuracy
 
-    truth = photo_parts(*X.shape[:2])
+    truth = photo_segments(*X.shape[:2])
     return {"score": clustering_accuracy(truth.ravel(), labels.ravel())}
 
 
-def some_labels(n: int, seed: int = 3) -> np.ndarray:
+def partial_labels(n: int, seed: int = 3) -> np.ndarray:
     """A few labels of each class of `blobs`, -1 elsewhere."""
     truth = classes(n)
     rng = np.random.default_rng(seed)
     labels = np.full(n, -1)
     for c in range(N_CLASSES):
-        known = rng.choice(np.flatnonzero(truth == c), LABELS_PER_CLASS, replace=False)
-        labels[known] = c
+        labelled = rng.choice(np.flatnonzero(truth == c), LABELS_PER_CLASS, replace=False)
+        labels[labelled] = c
     return labels
 
 
@@ -166,7 +166,7 @@ def _classify(X: np.ndarray) -> np.ndarray:
     from vicinal import GraphClassifier
 
     model = GraphClassifier(graph_params={"n_neighbors": K})
-    return model.fit(X, some_labels(len(X))).transduction_
+    return model.fit(X, partial_labels(len(X))).transduction_
 
 
 def _graph_of(X: np.ndarray) -> Any:
@@ -179,7 +179,7 @@ def _classify_graph(graph: Any) -> np.ndarray:
     from vicinal import GraphClassifier
 
     model = GraphClassifier(graph="precomputed")
-    return model.fit(graph, some_labels(graph.n_nodes)).transduction_
+    return model.fit(graph, partial_labels(graph.n_nodes)).transduction_
 
 
 def _segment(image: np.ndarray) -> np.ndarray:
@@ -218,14 +218,14 @@ def _sklearn_spreading(X: np.ndarray) -> np.ndarray:
     from sklearn.semi_supervised import LabelSpreading
 
     model = LabelSpreading(kernel="knn", n_neighbors=K, n_jobs=-1)
-    return model.fit(X, some_labels(len(X))).transduction_
+    return model.fit(X, partial_labels(len(X))).transduction_
 
 
 def _sklearn_segment(image: np.ndarray) -> np.ndarray:
     from sklearn.cluster import spectral_clustering
     from sklearn.feature_extraction.image import img_to_graph
 
-    # Its own example: edges of the grid by the difference of grey levels, and a scale by hand.
+    # As in its documentation: grid edges weighted by grey level differences, with a manual scale.
     edges = img_to_graph(image.mean(axis=2))
     edges.data = np.exp(-edges.data / edges.data.std()) + 1e-6
     return spectral_clustering(
@@ -252,7 +252,7 @@ CONTENDERS: dict[str, dict[str, Contender]] = {
         "vicinal": Contender("vicinal", _classify, class_facts),
         "scikit-learn LabelSpreading": Contender("sklearn", _sklearn_spreading, class_facts),
     },
-    # scikit-learn has no way to keep the graph: a second labelling is a second fit.
+    # scikit-learn cannot reuse the graph: a second labelling is a second fit.
     "classifier_again": {
         "vicinal": Contender("vicinal", _classify_graph, class_facts, prepare=_graph_of),
         "scikit-learn LabelSpreading": Contender("sklearn", _sklearn_spreading, class_facts),

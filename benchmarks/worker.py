@@ -1,8 +1,8 @@
-"""One contender on one case, alone in this process; the measurement is printed as JSON.
+"""Measure one contender on one case in this process and print the measurement as JSON.
 
-The first call counts imports and compilation. Later calls are timed for the best of three, the
-first of them with its peak of memory above the state before it. A line is printed after each call,
-so that a contender stopped at its limit is still measured by what it finished.
+The first call includes imports and compilation. Of the later calls, the best of three counts; the first
+of them also measures peak memory. A line is printed after each call, so that a contender stopped at its
+time limit is still measured by its finished calls.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks.data import make_points
 from benchmarks.suites import CONTENDERS
 
-REPEATS = 3
-# A slow contender is not called four times: one call after the first is precise enough.
-ENOUGH_SECONDS = 30.0
+N_REPEATS = 3
+# Repeated calls stop after this total time: for slow contenders, few calls are precise enough.
+MAX_REPEAT_SECONDS = 30.0
 
 
 def measure(
@@ -33,16 +33,16 @@ def measure(
     cold: bool,
     once: bool,
 ) -> Iterator[dict[str, Any]]:
-    """Times, memory and facts of one contender, better known with each call."""
+    """Times, memory and facts of one contender, updated with each call."""
     X = make_points(points, n, d)
-    chosen = CONTENDERS[task][contender]
-    given = X if chosen.prepare is None else chosen.prepare(X)
+    library = CONTENDERS[task][contender]
+    inputs = X if library.prepare is None else library.prepare(X)
 
     def call() -> Any:
-        return chosen.run(given, **setting)
+        return library.run(inputs, **setting)
 
-    before = _start_of_peak() if once else None
-    first, answer = _timed(call)
+    before = _reset_peak() if once else None
+    first, result = _timed(call)
     record: dict[str, Any] = {
         "contender": contender,
         "setting": setting,
@@ -53,34 +53,36 @@ def measure(
     }
     if before is not None:
         _add_peak(record, before)
-    record |= chosen.facts(answer, X)
+    record |= library.facts(result, X)
     yield record
     if once:
         return
-    del answer
-    later: list[float] = []
-    while len(later) < (1 if cold else REPEATS) and (not later or sum(later) < ENOUGH_SECONDS):
-        before = None if later else _start_of_peak()
-        took, _ = _timed(call)
+    del result
+    times: list[float] = []
+    while len(times) < (1 if cold else N_REPEATS) and (
+        not times or sum(times) < MAX_REPEAT_SECONDS
+    ):
+        before = None if times else _reset_peak()
+        seconds, _ = _timed(call)
         if before is not None:
             _add_peak(record, before)
-        later.append(took)
+        times.append(seconds)
         if not cold:
-            record["seconds"] = min(later)
+            record["seconds"] = min(times)
         yield record
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
-    answer = call()
-    return time.perf_counter() - start, answer
+    result = call()
+    return time.perf_counter() - start, result
 
 
-def _start_of_peak() -> int | None:
-    """Resident memory now, from which the peak is counted; None where the kernel cannot tell."""
+def _reset_peak() -> int | None:
+    """Current resident memory, after resetting the peak; None if the system does not report it."""
     gc.collect()
     try:
-        # Freed memory that the allocator still holds would hide what the next call needs.
+        # Freed memory still held by the allocator would hide what the next call needs.
         ctypes.CDLL(None).malloc_trim(0)
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
@@ -103,5 +105,5 @@ def _status(field: str) -> int:
 
 
 if __name__ == "__main__":
-    for state in measure(**json.loads(sys.argv[1])):
-        print(json.dumps(state), flush=True)
+    for record in measure(**json.loads(sys.argv[1])):
+        print(json.dumps(record), flush=True)

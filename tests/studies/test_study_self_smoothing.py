@@ -1,4 +1,4 @@
-"""The study of self-smoothing, at sizes that only show that it works and says what it measured."""
+"""The study of self-smoothing, on small data."""
 
 import argparse
 import csv
@@ -22,116 +22,116 @@ TINY = study.QUICK._replace(
 FOLDER = os.environ.get("VICINAL_DATA")
 needs_data = pytest.mark.skipif(
     FOLDER is None or not (Path(FOLDER) / data.DISTANCES).is_file(),
-    reason="VICINAL_DATA names no folder with the distances",
+    reason="VICINAL_DATA is not a folder with the distances",
 )
 
 
-def values(found, what, **fixed):
-    return [row[what] for row in found.rows if all(row[k] == v for k, v in fixed.items())]
+def values(result, key, **fixed):
+    return [row[key] for row in result.rows if all(row[k] == v for k, v in fixed.items())]
 
 
-def test_the_example_has_the_numbers_of_the_paper():
+def test_the_example_matches_the_paper():
     table = report.example_table(study.three_items(TINY))
     assert [row[2] for row in table[1:]] == ["1.273", "0.289", "0.346", "0.851"]
 
 
 def test_smoothing_improves_retrieval_and_diffusion_maps_start_below():
-    found = study.retrieval(TINY)
-    sources = {row["source"] for row in found.rows if row["method"] == "SSO"}
+    result = study.retrieval(TINY)
+    sources = {row["source"] for row in result.rows if row["method"] == "SSO"}
     assert len(sources) == 2
     for source in sources:
         smooth = dict(
             zip(
-                values(found, "t", source=source, method="SSO"),
-                values(found, "score", source=source, method="SSO"),
+                values(result, "t", source=source, method="SSO"),
+                values(result, "score", source=source, method="SSO"),
                 strict=True,
             )
         )
         assert max(smooth.values()) > smooth[0] + 0.02
-        (first,) = values(found, "score", source=source, method="diffusion maps", t=0)
+        (first,) = values(result, "score", source=source, method="diffusion maps", t=0)
         assert first < smooth[0]
-        assert len(values(found, "score", source=source, method="label propagation")) == 2
-    assert len({len(row) for row in report.retrieval_table(found)}) == 1
+        assert len(values(result, "score", source=source, method="label propagation")) == 2
+    assert len({len(row) for row in report.retrieval_table(result)}) == 1
 
 
 def test_clusters_are_measured_for_every_method():
-    found = study.clusters(TINY)
-    assert {row["method"] for row in found.rows} == {
+    result = study.clusters(TINY)
+    assert {row["method"] for row in result.rows} == {
         "SSO",
         "diffusion maps",
         "affinity propagation",
     }
-    assert {row["data"] for row in found.rows} == {"digits", "digits, one metric"}
-    assert all(0 <= row["nmi"] <= 1 for row in found.rows)
-    assert len({len(row) for row in report.cluster_table(found)}) == 1
+    assert {row["data"] for row in result.rows} == {"digits", "digits, one metric"}
+    assert all(0 <= row["nmi"] <= 1 for row in result.rows)
+    assert len({len(row) for row in report.cluster_table(result)}) == 1
 
 
 def test_segments_are_measured_at_every_step():
-    found = segments(TINY)
-    assert len(found.rows) == 1 + 2 * len(TINY.cut_steps)
-    assert all(row["lce"] <= row["gce"] + 1e-12 for row in found.rows)
-    table = report.segment_table(found)
+    result = segments(TINY)
+    assert len(result.rows) == 1 + 2 * len(TINY.cut_steps)
+    assert all(row["lce"] <= row["gce"] + 1e-12 for row in result.rows)
+    table = report.segment_table(result)
     assert all(row[1] == "" for row in table[1:])
 
 
-def test_automatic_steps_come_near_the_best():
-    found = study.automatic_steps(TINY)
-    assert all(row["shortfall"] < 0.03 for row in found.rows)
-    assert all(row["automatic"] > row["input"] for row in found.rows)
+def test_automatic_steps_are_close_to_the_best():
+    result = study.automatic_steps(TINY)
+    assert all(row["shortfall"] < 0.03 for row in result.rows)
+    assert all(row["automatic"] > row["input"] for row in result.rows)
 
 
-def test_items_are_whole_classes_and_weights_are_means():
+def test_items_are_complete_classes_and_weights_are_averages():
     distances = {"d": np.arange(36.0).reshape(6, 6)}
     items = data.Items(distances, np.array([5, 5, 7, 7, 9, 9]), np.zeros((6, 1, 1)), "x")
-    some = data._first(items, 4)
-    assert some.classes.tolist() == [5, 5, 7, 7]
-    np.testing.assert_array_equal(some.distances["d"], distances["d"][:4, :4])
+    selected = data._first_classes(items, 4)
+    assert selected.classes.tolist() == [5, 5, 7, 7]
+    np.testing.assert_array_equal(selected.distances["d"], distances["d"][:4, :4])
     weights = data.area_means(92, 16)
     np.testing.assert_allclose(weights.sum(axis=1), 1)
     np.testing.assert_allclose(weights.sum(axis=0), 16 / 92)
 
 
 @needs_data
-def test_the_folder_gives_the_sets_of_the_paper():
+def test_the_data_sets_of_the_paper_are_read_from_the_folder():
     items = data.shapes(Path(FOLDER), None)
     assert items.name == "MPEG-7"
     assert list(items.distances) == ["SC", "IDSC", "HF"]
     assert np.bincount(items.classes)[items.classes].min() == 20
     assert all(matrix.min() == 0 for matrix in items.distances.values())
-    found = data.faces(Path(FOLDER), 50)
-    assert found.name == "ORL"
-    assert len(found.classes) == 50
+    result = data.faces(Path(FOLDER), 50)
+    assert result.name == "ORL"
+    assert len(result.classes) == 50
     photograph = next(data.photographs(Path(FOLDER), 1))
     assert photograph.maps.shape[1:] == photograph.grey.shape
 
 
 @needs_data
-def test_clusters_of_faces_agree_better_with_persons_over_a_wide_range_of_steps():
+def test_smoothing_improves_clusters_of_faces_over_a_wide_range_of_steps():
     """ORL by kernel k-means (figure 6): from 0.74 at t = 0 to 0.93 at t = 10,000."""
     items = data.faces(Path(FOLDER), None)
     W = study.kernel_of(items, ["euclidean"], study.FACE_NEIGHBORS)
-    smooth = SelfSmoothing(0, metric="similarity").fit(W)
+    model = SelfSmoothing(0, metric="similarity").fit(W)
     scores = {}
-    for t, similarity in smooth.sweep((0, 20, 200, 10_000)):
+    for t, similarity in model.sweep((0, 20, 200, 10_000)):
         models = [
             KernelKMeans(40, kernel="precomputed", psd="project", n_init=1, random_state=trial)
             for trial in range(3)
         ]
-        found = [
+        result = [
             normalized_mutual_info(items.classes, model.fit_predict(similarity)) for model in models
         ]
-        scores[t] = np.mean(found)
+        scores[t] = np.mean(result)
     assert scores[0] + 0.03 < scores[20] < scores[200] < scores[10_000]
     assert scores[10_000] > 0.91
 
 
-def parsed(*words):
+def parsed(*args):
     parser = argparse.ArgumentParser()
     reproduce.add_to(parser.add_subparsers())
-    return parser.parse_args(["reproduce", *words])
+    return parser.parse_args(["reproduce", *args])
 
 
-def test_command_writes_a_table_and_a_picture_for_every_experiment(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_a_table_and_a_plot_for_every_experiment(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "QUICK", TINY)
     arguments = parsed("self-smoothing", "--quick", "-o", str(tmp_path / "study"))
     arguments.run(arguments)
@@ -147,7 +147,7 @@ def test_command_writes_a_table_and_a_picture_for_every_experiment(tmp_path, mon
     assert "0.346" in capsys.readouterr().out
 
 
-def test_a_folder_without_data_is_refused_before_any_work(tmp_path):
+def test_a_folder_without_data_is_an_error_before_any_work(tmp_path):
     arguments = parsed("self-smoothing", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
     with pytest.raises(FileNotFoundError, match=r"contains none of mpeg7_dist\.npz"):
         arguments.run(arguments)
@@ -156,11 +156,11 @@ def test_a_folder_without_data_is_refused_before_any_work(tmp_path):
 
 @pytest.mark.slow
 @needs_data
-def test_segments_of_photographs_agree_better_with_people_after_smoothing():
+def test_smoothing_improves_segments_of_photographs():
     """Table 2: GCE 0.109 at t = 0, 0.097 at t = 20, 0.101 at t = 100 in the mean of 50 photographs."""
-    found = segments(study.FULL._replace(data=Path(FOLDER), cut_steps=(20, 100)))
-    assert found.scene["name"] == "Berkeley"
-    for what in ("gce", "lce"):
-        before, *after = (np.mean(values(found, what, method="SSO", t=t)) for t in (0, 20, 100))
+    result = segments(study.FULL._replace(data=Path(FOLDER), cut_steps=(20, 100)))
+    assert result.figure_data["name"] == "Berkeley"
+    for key in ("gce", "lce"):
+        before, *after = (np.mean(values(result, key, method="SSO", t=t)) for t in (0, 20, 100))
         assert max(after) < 0.96 * before
-    assert np.mean(values(found, "largest_segment", method="SSO")) < 0.7
+    assert np.mean(values(result, "largest_segment", method="SSO")) < 0.7

@@ -1,4 +1,4 @@
-"""The study of structure-aware L1 graphs, on few points: what it measures, and what it tells."""
+"""The study of structure-aware L1 graphs, on small data."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,14 @@ import pytest
 from vicinal.datasets.tables import TABLES
 from vicinal.studies import structure_aware_l1 as study
 from vicinal.studies import structure_aware_report as report
-from vicinal.studies.uci_sets import find_folder, read_sets, standardised
+from vicinal.studies.uci_sets import find_folder, read_sets, standardize
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Six tables of 40 points in two groups, with a missing value and a constant feature each."""
-    place = tmp_path_factory.mktemp("data") / "uci"
-    place.mkdir()
+    subfolder = tmp_path_factory.mktemp("data") / "uci"
+    subfolder.mkdir()
     rng = np.random.default_rng(0)
     for name in TABLES.values():
         y = np.arange(40) % 2
@@ -22,8 +22,8 @@ def folder(tmp_path_factory):
         lines = [",".join(f"{value:.4f}" for value in row) for row in table]
         lines[3] = "," + lines[3].split(",", 1)[1]
         header = ",".join("abcdefg")
-        (place / name).write_text("\n".join([header, *lines]) + "\n")
-    return place.parent
+        (subfolder / name).write_text("\n".join([header, *lines]) + "\n")
+    return subfolder.parent
 
 
 @pytest.fixture(scope="module")
@@ -40,26 +40,26 @@ def test_sets_are_standardised_and_complete(folder):
         np.testing.assert_allclose(labelled.points.std(axis=0), 1)
 
 
-def test_missing_values_are_the_mean():
-    X = standardised(np.array([[1.0, 5.0], [np.nan, 5.0], [3.0, 5.0]]))
+def test_missing_values_become_the_mean():
+    X = standardize(np.array([[1.0, 5.0], [np.nan, 5.0], [3.0, 5.0]]))
     np.testing.assert_allclose(X[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)])
     assert X.shape == (3, 1)
 
 
-def test_without_a_folder_the_sets_of_scikit_learn_stand_in():
+def test_without_a_folder_the_sets_of_scikit_learn_are_used():
     assert [labelled.name for labelled in read_sets(None)] == ["Wine", "Breast cancer", "Digits"]
     assert [labelled.name for labelled in read_sets(None, 200)] == ["Wine"]
 
 
-def test_a_folder_without_the_sets_is_named(tmp_path):
+def test_an_error_lists_the_files_missing_in_a_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"breast_tissue\.csv"):
         find_folder(tmp_path)
 
 
-def test_every_cell_is_measured_beside_the_paper(rows):
+def test_every_cell_has_a_measured_and_a_published_value(rows):
     assert len(rows) == 6 * (2 + 3 * len(study.FAMILIES))
     assert all(0 <= row["NMI"] <= 1 and 0.5 <= row["AC"] <= 1 for row in rows)
-    wine = {(row["graph"], row["share"]): row for row in rows if row["set"] == "Wine"}
+    wine = {(row["graph"], row["fraction"]): row for row in rows if row["set"] == "Wine"}
     assert wine["SA-L1", 0.1]["paper_NMI"] == 0.9209
     assert wine["Gaussian", 0.3]["paper_AC"] == 0.9717
     assert wine["L1", None]["paper_NMI"] == 0.7717
@@ -67,7 +67,7 @@ def test_every_cell_is_measured_beside_the_paper(rows):
     assert wine["SA-L1", 0.3]["NMI"] > 0.8
 
 
-def test_means_of_the_paper_are_as_it_prints_them(rows):
+def test_means_of_published_values_match_the_paper(rows):
     table = report.score_table(rows)
     lines = {(line[0], line[1]): dict(zip(table[0], line, strict=True)) for line in table[1:]}
     assert lines["L1", "all"]["mean NMI"].endswith("(0.486)")
@@ -78,16 +78,16 @@ def test_means_of_the_paper_are_as_it_prints_them(rows):
     assert best == max(cells)
 
 
-def test_moons_are_told_with_both_graphs(tmp_path):
-    found = study.moon_graphs(study.QUICK)
-    table = report.moon_table(found)
+def test_moons_are_measured_and_plotted_with_both_graphs(tmp_path):
+    moons = study.moon_graphs(study.QUICK)
+    table = report.moon_table(moons)
     assert len(table) == 5
-    across = {row["graph"]: row["weight_across"] for row in found.rows}
+    across = {row["graph"]: row["weight_across"] for row in moons.rows}
     assert across["SA-L1, K = 10"] < across["L1"]
-    report.draw_moons(found, tmp_path / "moons.png")
+    report.draw_moons(moons, tmp_path / "moons.png")
     assert (tmp_path / "moons.png").stat().st_size > 10_000
 
 
-def test_scores_are_drawn(rows, tmp_path):
+def test_scores_are_plotted(rows, tmp_path):
     report.draw_scores(rows, tmp_path / "scores.png")
     assert (tmp_path / "scores.png").stat().st_size > 5_000

@@ -58,7 +58,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     given = {name: value for name, value in vars(arguments).items() if name in OPTIONS}
     name, parameters = kind_parameters(arguments.kind, "--kind", given)
-    matrix = "distances" if as_metric(parameters.get("metric")).is_precomputed else None
+    matrix = (
+        "distances" if as_metric(parameters.get("metric", "euclidean")).is_precomputed else None
+    )
     check_targets(arguments, has_coordinates=matrix is None)
     table = read_data(arguments, matrix=matrix)
 

@@ -93,7 +93,7 @@ def matrix_meaning(arguments: argparse.Namespace, methods: Mapping[str, Method])
 
     if getattr(arguments, "graph", None) in MATRICES:
         return _matrix_kind(arguments.graph, methods[arguments.method]).removeprefix("precomputed_")
-    if as_metric(getattr(arguments, "metric", None)).is_precomputed:
+    if as_metric(getattr(arguments, "metric", "euclidean")).is_precomputed:
         return "distances"
     return "kernel" if getattr(arguments, "kernel", None) == PRECOMPUTED else None
 

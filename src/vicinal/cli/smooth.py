@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from vicinal.neighbors.metric import as_metric
 
     check_targets(arguments)
-    matrix = "distances" if as_metric(arguments.metric).is_precomputed else None
+    matrix = "distances" if as_metric(arguments.metric or "euclidean").is_precomputed else None
     table = read_data(arguments, matrix=matrix, accept_sparse=True)
     metric = arguments.metric or _detect_metric(table.points)
     points = table.points

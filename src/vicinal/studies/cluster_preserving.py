@@ -1,9 +1,9 @@
-"""Does an embedding along best paths preserve clusters? CPE compared with PCA and eigenmaps.
+"""Does an embedding by path similarity preserve clusters? CPE compared with PCA and eigenmaps.
 
 1. Three spirals in three dimensions (figure 1).
 2. Handwritten digits 1 and 3 in two dimensions (figure 2).
 3. k-means after each embedding, on several subsets of digits (figure 3).
-4. How much the width of the kernel matters, which the paper does not say.
+4. Effect of the kernel width, which the paper does not report.
 
 After [4] Zhan and Yin, "Cluster preserving embedding", ICPR 2010.
 """
@@ -27,35 +27,35 @@ from vicinal.studies.images import Images, handwritten
 
 PIXELS, PCA, EIGENMAPS = "k-means on pixels", "PCA", "Laplacian eigenmaps"
 METHODS: dict[str, Literal["laplacian", "mds"]] = {"CPE-Lap": "laplacian", "CPE-MDS": "mds"}
-SHOWN = (1, 3)
+FIGURE_DIGITS = (1, 3)
 
 
 class Setting(NamedTuple):
     """Sizes and parameter grids of the experiments."""
 
-    n_draws: int
+    n_repeats: int
     n_images: int
     subsets: tuple[tuple[int, ...], ...]
     sweep_subsets: tuple[tuple[int, ...], ...]
-    sweep_draws: int
+    sweep_repeats: int
     factors: tuple[float, ...]
     data: Path | None = None
 
 
 FULL = Setting(
-    n_draws=20,
+    n_repeats=20,
     n_images=200,
     subsets=((1, 3), (0, 1), (2, 5), (6, 7), (3, 8), (4, 9), (1, 2, 3), (0, 6, 7)),
     sweep_subsets=((1, 3), (2, 5), (1, 2, 3)),
-    sweep_draws=3,
+    sweep_repeats=3,
     factors=(0.25, 0.35, 0.5, 0.7, 1.0, 2.0, 4.0),
 )
 QUICK = FULL._replace(
-    n_draws=2,
+    n_repeats=2,
     n_images=60,
     subsets=((1, 3), (3, 8)),
     sweep_subsets=((1, 3),),
-    sweep_draws=1,
+    sweep_repeats=1,
     factors=(0.25, 1.0, 4.0),
 )
 
@@ -64,10 +64,10 @@ class Outcome(NamedTuple):
     """All measurements, and the arrays shown in the figure."""
 
     rows: Rows
-    scene: dict[str, Any]
+    figure_data: dict[str, Any]
 
 
-class Draw(NamedTuple):
+class Sample(NamedTuple):
     """Images of some digits: points, digits and source."""
 
     points: np.ndarray
@@ -77,23 +77,25 @@ class Draw(NamedTuple):
 
 def spiral_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
     """Figure 1: three spirals of 100 points each, embedded in the plane."""
-    rows, scene = [], {}
-    with progress_bar(setting.n_draws, "spirals" if verbose > 0 else None) as bar:
-        for draw in range(setting.n_draws):
-            X, truth = make_helices(random_state=draw)
-            places = {PIXELS: X, **plane_embeddings(X)}
-            for method, Y in places.items():
-                rows.append({"draw": draw, "method": method, "rand_index": score(Y, truth, draw)})
-            if draw == 0:
-                scene = {"X": X, "truth": truth, "places": places}
+    rows, figure_data = [], {}
+    with progress_bar(setting.n_repeats, "spirals" if verbose > 0 else None) as bar:
+        for repeat in range(setting.n_repeats):
+            X, truth = make_helices(random_state=repeat)
+            embeddings = {PIXELS: X, **plane_embeddings(X)}
+            for method, Y in embeddings.items():
+                rows.append(
+                    {"repeat": repeat, "method": method, "rand_index": score(Y, truth, repeat)}
+                )
+            if repeat == 0:
+                figure_data = {"X": X, "truth": truth, "embeddings": embeddings}
             bar.update()
-    return Outcome(rows, scene)
+    return Outcome(rows, figure_data)
 
 
 def digit_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
     """Figure 2: the digits 1 and 3 in two dimensions, with eigenvalues."""
-    images = draw_digits(setting, SHOWN, 0)
-    places = {
+    images = sample_digits(setting, FIGURE_DIGITS, 0)
+    embeddings = {
         PCA: _principal(images.points),
         EIGENMAPS: LaplacianEigenmaps(random_state=0).fit_transform(images.points),
     }
@@ -103,23 +105,23 @@ def digit_embeddings(setting: Setting, verbose: int = 0) -> Outcome:
         model = ClusterPreservingEmbedding(method=method, n_components=5, random_state=0).fit(
             similarity
         )
-        places[name] = model.embedding_[:, :2]
+        embeddings[name] = model.embedding_[:, :2]
         rows += [
             {"method": name, "direction": k + 1, "eigenvalue": value}
             for k, value in enumerate(model.eigenvalues_)
         ]
-    return Outcome(rows, {"places": places, "truth": images.truth, "source": images.source})
+    return Outcome(rows, {"embeddings": embeddings, "truth": images.truth, "source": images.source})
 
 
 def digit_accuracy(setting: Setting, verbose: int = 0) -> Outcome:
     """Figure 3: Rand index of k-means on pixels and after each embedding."""
     rows = []
-    for subset, draw, images in _drawn(setting, setting.subsets, setting.n_draws, verbose):
-        places = {PIXELS: images.points, PCA: _principal(images.points)}
-        places |= plane_embeddings(images.points)
-        for method, Y in places.items():
-            rand = score(Y, images.truth, draw)
-            rows.append({"digits": subset, "draw": draw, "method": method, "rand_index": rand})
+    for subset, repeat, images in _samples(setting, setting.subsets, setting.n_repeats, verbose):
+        embeddings = {PIXELS: images.points, PCA: _principal(images.points)}
+        embeddings |= plane_embeddings(images.points)
+        for method, Y in embeddings.items():
+            rand = score(Y, images.truth, repeat)
+            rows.append({"digits": subset, "repeat": repeat, "method": method, "rand_index": rand})
     return Outcome(rows, {"source": images.source})
 
 
@@ -127,29 +129,29 @@ def width_effect(setting: Setting, verbose: int = 0) -> Outcome:
     """Rand index over the kernel width, relative to the automatic width."""
     rows = []
     title = "widths" if verbose > 0 else None
-    with progress_bar(setting.sweep_draws, title) as bar:
-        for draw in range(setting.sweep_draws):
-            X, truth = make_helices(random_state=draw)
-            rows += _over_width(setting, "three spirals", draw, X, truth)
+    with progress_bar(setting.sweep_repeats, title) as bar:
+        for repeat in range(setting.sweep_repeats):
+            X, truth = make_helices(random_state=repeat)
+            rows += _width_rows(setting, "three spirals", repeat, X, truth)
             bar.update()
-    for subset, draw, images in _drawn(
-        setting, setting.sweep_subsets, setting.sweep_draws, verbose
+    for subset, repeat, images in _samples(
+        setting, setting.sweep_subsets, setting.sweep_repeats, verbose
     ):
-        rows += _over_width(setting, subset, draw, images.points, images.truth)
+        rows += _width_rows(setting, subset, repeat, images.points, images.truth)
     return Outcome(rows, {"source": images.source})
 
 
-def _over_width(setting: Setting, name: str, draw: int, X: np.ndarray, truth: np.ndarray) -> Rows:
+def _width_rows(setting: Setting, name: str, repeat: int, X: np.ndarray, truth: np.ndarray) -> Rows:
     automatic = path_similarity(X).sigma
     rows = []
     for factor in setting.factors:
         similarity = path_similarity(X, factor * automatic)
         for method, Y in _cluster_preserving(similarity).items():
-            rand = score(Y, truth, draw)
+            rand = score(Y, truth, repeat)
             rows.append(
                 {
                     "data": name,
-                    "draw": draw,
+                    "repeat": repeat,
                     "method": method,
                     "factor": factor,
                     "sigma": similarity.sigma,
@@ -172,15 +174,17 @@ def _cluster_preserving(similarity: Any) -> dict[str, np.ndarray]:
     }
 
 
-def draw_digits(setting: Setting, subset: tuple[int, ...], draw: int) -> Draw:
-    """Random images, equally many per digit: as in the setting, or half of all."""
+def sample_digits(setting: Setting, subset: tuple[int, ...], repeat: int) -> Sample:
+    """Random images, the same number per digit: as in the setting, or half of the available ones."""
     images = _images(setting.data, subset)
-    fewest = min(np.count_nonzero(images.classes == digit) for digit in subset)
-    n_images = min(setting.n_images, fewest // 2)
-    rng = np.random.default_rng([draw, *subset])
+    min_count = min(np.count_nonzero(images.classes == digit) for digit in subset)
+    n_images = min(setting.n_images, min_count // 2)
+    rng = np.random.default_rng([repeat, *subset])
     order = rng.permutation(len(images.classes))
-    chosen = np.concatenate([order[images.classes[order] == digit][:n_images] for digit in subset])
-    return Draw(images.points[chosen], images.classes[chosen], images.source)
+    selected = np.concatenate(
+        [order[images.classes[order] == digit][:n_images] for digit in subset]
+    )
+    return Sample(images.points[selected], images.classes[selected], images.source)
 
 
 @lru_cache(maxsize=1)
@@ -188,13 +192,13 @@ def _images(folder: Path | None, subset: tuple[int, ...]) -> Images:
     return handwritten(folder, subset, None)
 
 
-def _drawn(
-    setting: Setting, subsets: tuple[tuple[int, ...], ...], n_draws: int, verbose: int
-) -> Iterator[tuple[str, int, Draw]]:
-    with progress_bar(len(subsets) * n_draws, "digits" if verbose > 0 else None) as bar:
+def _samples(
+    setting: Setting, subsets: tuple[tuple[int, ...], ...], n_repeats: int, verbose: int
+) -> Iterator[tuple[str, int, Sample]]:
+    with progress_bar(len(subsets) * n_repeats, "digits" if verbose > 0 else None) as bar:
         for subset in subsets:
-            for draw in range(n_draws):
-                yield ", ".join(map(str, subset)), draw, draw_digits(setting, subset, draw)
+            for repeat in range(n_repeats):
+                yield ", ".join(map(str, subset)), repeat, sample_digits(setting, subset, repeat)
                 bar.update()
 
 
@@ -208,7 +212,7 @@ def score(Y: np.ndarray, truth: np.ndarray, seed: int) -> float:
     """Rand index of k-means with the true number of clusters."""
     from sklearn.cluster import KMeans
 
-    # k-means of few points is faster with one thread.
+    # k-means on few points is faster with one thread.
     with threadpool_limits(limits=1):
-        found = KMeans(len(np.unique(truth)), n_init=10, random_state=seed).fit_predict(Y)
-    return rand_index(truth, found)
+        labels = KMeans(len(np.unique(truth)), n_init=10, random_state=seed).fit_predict(Y)
+    return rand_index(truth, labels)

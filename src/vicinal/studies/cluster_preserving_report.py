@@ -13,109 +13,113 @@ from vicinal.studies.experiments import Experiment, Rows, save_figure
 from vicinal.studies.images import check_folder
 
 Table = list[list[str]]
-# A lead or a lag that counts: of the mean, and in standard errors of the difference over repetitions.
-NOTICEABLE, CLEAR = 0.005, 2.0
+# Smallest difference that counts: of the means, and in standard errors over repetitions.
+MIN_LEAD, MIN_STANDARD_ERRORS = 0.005, 2.0
 
 
-def spiral_table(found: Outcome) -> Table:
+def spiral_table(result: Outcome) -> Table:
     """Rand index of each method, and how often it is exact."""
-    table = [["method", "Rand index", "draws recovered exactly"]]
-    for method in _distinct(found.rows, "method"):
-        scores = _scores(found.rows, method=method)
+    table = [["method", "Rand index", "exact recoveries"]]
+    for method in _distinct(result.rows, "method"):
+        scores = _scores(result.rows, method=method)
         exact = f"{np.count_nonzero(scores == 1.0)} of {len(scores)}"
         table.append([_on_points(method), _mean(scores), exact])
     return table
 
 
-def eigenvalue_table(found: Outcome) -> Table:
+def eigenvalue_table(result: Outcome) -> Table:
     """Leading eigenvalues of both methods."""
-    directions = _distinct(found.rows, "direction")
-    table = [[f"method ({found.scene['source']})", *(f"value {k}" for k in directions)]]
-    for method in _distinct(found.rows, "method"):
-        values = [row["eigenvalue"] for row in found.rows if row["method"] == method]
+    directions = _distinct(result.rows, "direction")
+    table = [[f"method ({result.figure_data['source']})", *(f"value {k}" for k in directions)]]
+    for method in _distinct(result.rows, "method"):
+        values = [row["eigenvalue"] for row in result.rows if row["method"] == method]
         table.append([method, *(f"{value:.4g}" for value in values)])
     return table
 
 
-def accuracy_table(found: Outcome) -> Table:
+def accuracy_table(result: Outcome) -> Table:
     """Rand index of each method on each subset, and whether CPE leads as in the paper."""
-    methods = _distinct(found.rows, "method")
-    table = [[f"digits ({found.scene['source']})", *methods, "verdict"]]
-    for digits in _distinct(found.rows, "digits"):
-        scores = {m: _scores(found.rows, digits=digits, method=m) for m in methods}
+    methods = _distinct(result.rows, "method")
+    table = [[f"digits ({result.figure_data['source']})", *methods, "verdict"]]
+    for digits in _distinct(result.rows, "digits"):
+        scores = {m: _scores(result.rows, digits=digits, method=m) for m in methods}
         table.append([digits, *(_mean(scores[m]) for m in methods), verdict(scores)])
     return table
 
 
 def verdict(scores: dict[str, np.ndarray]) -> str:
     """Whether the better CPE method beats the best other method, paired over repetitions."""
-    ours = max(study.METHODS, key=lambda method: scores[method].mean())
+    cpe = max(study.METHODS, key=lambda method: scores[method].mean())
     others = [method for method in scores if method not in study.METHODS]
     best = max(others, key=lambda method: scores[method].mean())
-    difference = scores[ours] - scores[best]
-    error = difference.std() / np.sqrt(max(len(difference) - 1, 1))
-    if abs(difference.mean()) < max(NOTICEABLE, CLEAR * error):
-        return f"as good as {best}"
+    difference = scores[cpe] - scores[best]
+    standard_error = difference.std() / np.sqrt(max(len(difference) - 1, 1))
+    if abs(difference.mean()) < max(MIN_LEAD, MIN_STANDARD_ERRORS * standard_error):
+        return f"on par with {best}"
     if difference.mean() > 0:
         return f"holds: ahead of {best}"
     return f"does not hold: behind {best}"
 
 
-def width_table(found: Outcome) -> Table:
+def width_table(result: Outcome) -> Table:
     """Mean Rand index over the width of the kernel."""
-    factors = _distinct(found.rows, "factor")
+    factors = _distinct(result.rows, "factor")
     table = [["data", "method", *(f"{factor:g}" for factor in factors)]]
-    for data in _distinct(found.rows, "data"):
+    for data in _distinct(result.rows, "data"):
         for method in study.METHODS:
             means = [
-                _scores(found.rows, data=data, method=method, factor=factor).mean()
+                _scores(result.rows, data=data, method=method, factor=factor).mean()
                 for factor in factors
             ]
             table.append([data, method, *(f"{mean:.3f}" for mean in means)])
     return table
 
 
-def draw_spirals(found: Outcome, path: Path) -> None:
+def draw_spirals(result: Outcome, path: Path) -> None:
     """Figure 1: the curves and their embeddings."""
     from vicinal.plot import embedding
 
-    truth = found.scene["truth"]
-    places = {name: Y for name, Y in found.scene["places"].items() if name != study.PIXELS}
+    truth = result.figure_data["truth"]
+    embeddings = {
+        name: Y for name, Y in result.figure_data["embeddings"].items() if name != study.PIXELS
+    }
 
     def fill(figure: Any) -> None:
-        width = len(places) + 1
+        width = len(embeddings) + 1
         ax = figure.add_subplot(1, width, 1, projection="3d")
-        embedding(found.scene["X"], truth, ax=ax, legend=False)
+        embedding(result.figure_data["X"], truth, ax=ax, legend=False)
         ax.set_title("three spirals")
-        for k, (method, Y) in enumerate(places.items()):
+        for k, (method, Y) in enumerate(embeddings.items()):
             _panel(figure.add_subplot(1, width, k + 2), method, Y, truth)
 
     save_figure(fill, (14, 3.8), path)
 
 
-def draw_digits(found: Outcome, path: Path) -> None:
+def draw_digits(result: Outcome, path: Path) -> None:
     """Figure 2: both digits by each method."""
-    places, truth = found.scene["places"], found.scene["truth"]
+    embeddings, truth = result.figure_data["embeddings"], result.figure_data["truth"]
 
     def fill(figure: Any) -> None:
-        for ax, (method, Y) in zip(figure.subplots(1, len(places)), places.items(), strict=True):
+        for ax, (method, Y) in zip(
+            figure.subplots(1, len(embeddings)), embeddings.items(), strict=True
+        ):
             _panel(ax, method, Y, truth)
 
     save_figure(fill, (14, 3.8), path)
 
 
-def draw_accuracy(found: Outcome, path: Path) -> None:
+def draw_accuracy(result: Outcome, path: Path) -> None:
     """Figure 3: bars of each method on each subset."""
-    methods = _distinct(found.rows, "method")
-    subsets = _distinct(found.rows, "digits")
+    methods = _distinct(result.rows, "method")
+    subsets = _distinct(result.rows, "digits")
 
     def fill(figure: Any) -> None:
         ax = figure.subplots()
         for k, method in enumerate(methods):
-            scores = [_scores(found.rows, digits=digits, method=method) for digits in subsets]
-            at = np.arange(len(subsets)) + (k - (len(methods) - 1) / 2) / (len(methods) + 1)
+            scores = [_scores(result.rows, digits=digits, method=method) for digits in subsets]
+            positions = np.arange(len(subsets)) + (k - (len(methods) - 1) / 2) / (len(methods) + 1)
             ax.bar(
-                at,
+                positions,
                 [values.mean() for values in scores],
                 1 / (len(methods) + 1),
                 yerr=[values.std() for values in scores],
@@ -128,16 +132,16 @@ def draw_accuracy(found: Outcome, path: Path) -> None:
     save_figure(fill, (12, 4), path)
 
 
-def draw_widths(found: Outcome, path: Path) -> None:
+def draw_widths(result: Outcome, path: Path) -> None:
     """Rand index over sigma, one panel per method."""
-    factors = _distinct(found.rows, "factor")
+    factors = _distinct(result.rows, "factor")
 
     def fill(figure: Any) -> None:
         panels = figure.subplots(1, len(study.METHODS), sharey=True)
         for ax, method in zip(panels, study.METHODS, strict=True):
-            for data in _distinct(found.rows, "data"):
+            for data in _distinct(result.rows, "data"):
                 means = [
-                    _scores(found.rows, data=data, method=method, factor=factor).mean()
+                    _scores(result.rows, data=data, method=method, factor=factor).mean()
                     for factor in factors
                 ]
                 ax.semilogx(factors, means, "o-", label=data)
@@ -161,13 +165,13 @@ def _on_points(method: str) -> str:
     return "k-means on the points" if method == study.PIXELS else method
 
 
-def _distinct(rows: Rows, what: str) -> list[Any]:
-    return list(dict.fromkeys(row[what] for row in rows))
+def _distinct(rows: Rows, key: str) -> list[Any]:
+    return list(dict.fromkeys(row[key] for row in rows))
 
 
-def _scores(rows: Rows, **where: Any) -> np.ndarray:
-    chosen = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    return np.array([row["rand_index"] for row in chosen])
+def _scores(rows: Rows, **filters: Any) -> np.ndarray:
+    selected = [row for row in rows if all(row[name] == value for name, value in filters.items())]
+    return np.array([row["rand_index"] for row in selected])
 
 
 def _mean(values: np.ndarray) -> str:
@@ -180,15 +184,15 @@ EXPERIMENTS = [
         study.spiral_embeddings,
         spiral_table,
         draw_spirals,
-        "Laplacian eigenmaps keep the curves but not the clusters; CPE puts three clusters far apart.",
+        "Laplacian eigenmaps preserve the curves but not the clusters; CPE separates the three clusters.",
     ),
     Experiment(
         "figure-2",
         study.digit_embeddings,
         eigenvalue_table,
         draw_digits,
-        "CPE keeps the clusters of digits 1 and 3 better than PCA and Laplacian eigenmaps; CPE-MDS has one "
-        "positive eigenvalue only.",
+        "CPE preserves the clusters of digits 1 and 3 better than PCA and Laplacian eigenmaps; CPE-MDS has "
+        "only one positive eigenvalue.",
     ),
     Experiment(
         "figure-3",

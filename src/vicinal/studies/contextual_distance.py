@@ -1,10 +1,10 @@
 """Does context separate noise? Clustering and ranking by contextual distances, compared with peers.
 
-1. Ten points: Euclidean and contextual distances (figure 3), what spectral methods and the perceptual
-   embedding make of them (figure 4), and their digraph (figure 6).
+1. Ten points: Euclidean and contextual distances (figure 3), spectral and perceptual embeddings
+   (figure 4), and their digraph (figure 6).
 2. Two half-cylinders in noise, in `contextual_noise`: clusters (figure 7), the embedding (figure 8),
    ranking (figure 11).
-3. Handwritten digits 1, 2 and 3: clusters (figure 9), and what lies near and far from the origin
+3. Handwritten digits 1, 2 and 3: clusters (figure 9), and digits near to and far from the origin
    (figure 10).
 4. Faces: accuracy of ranking over alpha and K (figure 13).
 
@@ -33,7 +33,7 @@ from vicinal.studies.images import faces, handwritten
 
 DESCRIPTORS = {"coding length": "coding_length", "centroid": "centroid"}
 # The point a of figure 3: the end of the line that is near the other cluster.
-SEEN_FROM = 3
+QUERY_POINT = 3
 DIGIT_NEIGHBORS, FACE_NEIGHBORS = 15, 7
 FACE_ALPHA, PEER_ALPHA = 0.9, 0.1
 DIGITS = (1, 2, 3)
@@ -42,7 +42,7 @@ DIGITS = (1, 2, 3)
 class Setting(NamedTuple):
     """Sizes and parameter grids of the experiments."""
 
-    n_draws: int
+    n_repeats: int
     n_points: int
     noise: tuple[int, ...]
     n_queries: int
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
 
 
 FULL = Setting(
-    n_draws=5,
+    n_repeats=5,
     n_points=800,
     noise=(400, 800, 1200, 1600),
     n_queries=50,
@@ -66,7 +66,7 @@ FULL = Setting(
     max_queries=500,
 )
 QUICK = FULL._replace(
-    n_draws=1,
+    n_repeats=1,
     n_points=300,
     noise=(150, 300),
     n_queries=20,
@@ -82,7 +82,7 @@ class Outcome(NamedTuple):
     """All measurements, and the arrays shown in the figure."""
 
     rows: list[dict[str, Any]]
-    scene: dict[str, Any]
+    figure_data: dict[str, Any]
 
 
 def distances_from_one(setting: Setting, verbose: int = 0) -> Outcome:
@@ -90,8 +90,8 @@ def distances_from_one(setting: Setting, verbose: int = 0) -> Outcome:
     X, labels = two_clusters()
     indices, distances = contextual_distance(X, len(X) - 1)
     contextual = np.empty(len(X))
-    contextual[indices[SEEN_FROM]] = distances[SEEN_FROM]
-    euclidean = np.linalg.norm(X - X[SEEN_FROM], axis=1)
+    contextual[indices[QUERY_POINT]] = distances[QUERY_POINT]
+    euclidean = np.linalg.norm(X - X[QUERY_POINT], axis=1)
     rows = [
         {
             "point": i,
@@ -100,20 +100,20 @@ def distances_from_one(setting: Setting, verbose: int = 0) -> Outcome:
             "contextual": contextual[i],
         }
         for i in range(len(X))
-        if i != SEEN_FROM
+        if i != QUERY_POINT
     ]
     return Outcome(rows, {"X": X, "labels": labels})
 
 
 def embeddings_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 4: the second and third eigenvector of each method, and how well they show the clusters."""
+    """Figure 4: second and third eigenvector of each method, and how well they separate the clusters."""
     X, labels = two_clusters()
-    places = spectral_places(graphs.gaussian(X), 2)
+    embeddings = spectral_embeddings(graphs.gaussian(X), 2)
     for name, descriptor in DESCRIPTORS.items():
         model = PerceptualEmbedding(2, n_neighbors=3, descriptor=descriptor, random_state=0)
-        places[f"perceptual, {name}"] = model.fit_transform(X)
+        embeddings[f"perceptual, {name}"] = model.fit_transform(X)
     rows = []
-    for method, Y in places.items():
+    for method, Y in embeddings.items():
         line, compact = Y[labels == 0], Y[labels == 1]
         between = np.linalg.norm(line[:, None] - compact[None], axis=-1)
         within = np.linalg.norm(compact[:, None] - compact[None], axis=-1)
@@ -127,7 +127,7 @@ def embeddings_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
                 "I_on_a_line": values[0] ** 2 / (values**2).sum(),
             }
         )
-    return Outcome(rows, {"places": places, "labels": labels})
+    return Outcome(rows, {"embeddings": embeddings, "labels": labels})
 
 
 def digraph_of_ten(setting: Setting, verbose: int = 0) -> Outcome:
@@ -150,41 +150,45 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
     images = handwritten(setting.data, DIGITS, setting.max_images)
     X, truth, c = images.points, images.classes, len(DIGITS)
     affinity = graphs.knn(X, DIGIT_NEIGHBORS)
-    places = {"NJW": spectral_places(affinity, 3)["NJW"]}
-    found = {}
+    embeddings = {"NJW": spectral_embeddings(affinity, 3)["NJW"]}
+    clusterings = {}
     for name, descriptor in DESCRIPTORS.items():
-        shared: dict[str, Any] = {
+        common: dict[str, Any] = {
             "n_neighbors": DIGIT_NEIGHBORS,
             "descriptor": descriptor,
             "random_state": 0,
         }
-        Y = PerceptualEmbedding(c, **shared).fit_transform(X)
-        places[f"perceptual, {name}"] = Y
-        found[f"perceptual, {name}"] = PerceptualClustering(c, noise=0.0, **shared).fit(X).labels_
-        # Step 2 of the paper literally: c eigenvectors after the first.
-        found[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, random_state=0)[0]
+        Y = PerceptualEmbedding(c, **common).fit_transform(X)
+        embeddings[f"perceptual, {name}"] = Y
+        clusterings[f"perceptual, {name}"] = (
+            PerceptualClustering(c, noise=0.0, **common).fit(X).labels_
+        )
+        # Literally step 2 of the paper: c eigenvectors after the first.
+        clusterings[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, random_state=0)[0]
     for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
-        with threadpool_limits(limits=1):  # k-means of few rows is faster with one thread
-            found[name] = SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_
-    found["k-means"] = KMeans(c, n_init=10, random_state=0).fit_predict(X)
+        with threadpool_limits(limits=1):  # k-means on few rows is faster with one thread
+            clusterings[name] = (
+                SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_
+            )
+    clusterings["k-means"] = KMeans(c, n_init=10, random_state=0).fit_predict(X)
     rows = [
         {
             "method": method,
             "nmi": normalized_mutual_info(truth, labels),
             "accuracy": clustering_accuracy(truth, labels),
         }
-        for method, labels in found.items()
+        for method, labels in clusterings.items()
     ]
-    return Outcome(rows, {"places": places, "truth": truth, "source": images.source})
+    return Outcome(rows, {"embeddings": embeddings, "truth": truth, "source": images.source})
 
 
 def digits_by_norm(setting: Setting, verbose: int = 0) -> Outcome:
     """Figure 10: digits farthest from and nearest to the origin, and what distinguishes them."""
     images = handwritten(setting.data, DIGITS, setting.max_images)
     nearest = NeighborSearch(images.points).nearest(DIGIT_NEIGHBORS)
-    alike = (images.classes[nearest[0][:, 1:]] == images.classes[:, None]).mean(axis=1)
-    away = nearest[1][:, 1:].mean(axis=1)
-    rows, shown = [], {}
+    same_class = (images.classes[nearest[0][:, 1:]] == images.classes[:, None]).mean(axis=1)
+    mean_distance = nearest[1][:, 1:].mean(axis=1)
+    rows, panels = [], {}
     for name, descriptor in DESCRIPTORS.items():
         model = PerceptualEmbedding(
             len(DIGITS), n_neighbors=DIGIT_NEIGHBORS, descriptor=descriptor, random_state=0
@@ -194,24 +198,24 @@ def digits_by_norm(setting: Setting, verbose: int = 0) -> Outcome:
             members = np.flatnonzero(images.classes == digit)
             order = members[np.argsort(norms[members])]
             tenth = max(1, len(order) // 10)
-            for where, group in (("far", order[: -tenth - 1 : -1]), ("near", order[:tenth])):
+            for side, group in (("far", order[: -tenth - 1 : -1]), ("near", order[:tenth])):
                 rows.append(
                     {
                         "descriptor": name,
                         "digit": digit,
-                        "from_origin": where,
-                        "neighbors_alike": alike[group].mean(),
-                        "distance_of_neighbors": away[group].mean(),
+                        "from_origin": side,
+                        "neighbors_of_same_class": same_class[group].mean(),
+                        "neighbor_distance": mean_distance[group].mean(),
                     }
                 )
-                shown[name, digit, where] = images.pixels[group[:30]]
-    return Outcome(rows, {"shown": shown, "source": images.source})
+                panels[name, digit, side] = images.pixels[group[:30]]
+    return Outcome(rows, {"panels": panels, "source": images.source})
 
 
 def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 13: fraction of the query's person among the first images, over alpha and over K.
+    """Figure 13: fraction of the first images that show the person of the query, by alpha and by K.
 
-    As many are counted as each person has besides the query, at most 50.
+    The number of images is that of a person without the query, at most 50.
     """
     images = faces(setting.data, setting.max_images)
     X, truth = images.points, images.classes
@@ -220,26 +224,26 @@ def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
     rows = []
     alphas = [(FACE_NEIGHBORS, alpha) for alpha in setting.face_alphas]
     neighbors = [(k, FACE_ALPHA) for k in setting.face_neighbors if k != FACE_NEIGHBORS]
-    pairs = [pair for pair in dict.fromkeys([*alphas, *neighbors]) if pair[0] < len(X)]
-    with progress_bar(len(pairs), "faces" if verbose > 0 else None) as bar:
-        for k, alpha in pairs:
+    parameters = [pair for pair in dict.fromkeys([*alphas, *neighbors]) if pair[0] < len(X)]
+    with progress_bar(len(parameters), "faces" if verbose > 0 else None) as bar:
+        for k, alpha in parameters:
             models: dict[str, Any] = {
                 f"perceptual, {name}": PerceptualRanking(k, alpha, descriptor=descriptor)
                 for name, descriptor in DESCRIPTORS.items()
             }
             models["Zhou"] = ManifoldRanking(alpha, graph_params={"n_neighbors": k})
             for method, model in models.items():
-                found = model.fit(X).rank(queries, n_first)[0]
-                accuracy = float((truth[found] == truth[queries][:, None]).mean())
+                ranked = model.fit(X).rank(queries, n_first)[0]
+                accuracy = float((truth[ranked] == truth[queries][:, None]).mean())
                 rows.append({"method": method, "K": k, "alpha": alpha, "accuracy": accuracy})
             bar.update()
-    found = NeighborSearch(X).nearest(n_first)[0][queries, 1:]
-    accuracy = float((truth[found] == truth[queries][:, None]).mean())
+    ranked = NeighborSearch(X).nearest(n_first)[0][queries, 1:]
+    accuracy = float((truth[ranked] == truth[queries][:, None]).mean())
     rows.append({"method": "nearest", "K": 0, "alpha": 0.0, "accuracy": accuracy})
     return Outcome(rows, {"source": images.source, "n_first": n_first, "n_queries": len(queries)})
 
 
-def spectral_places(graph: Any, n_components: int) -> dict[str, np.ndarray]:
+def spectral_embeddings(graph: Any, n_components: int) -> dict[str, np.ndarray]:
     """Eigenvectors of the affinity after the first, as in NJW and in the normalised cut."""
     affinity = graph.affinity()
     vectors = leading_eigenpairs(affinity, n_components + 1, random_state=0).vectors[:, 1:]

@@ -34,27 +34,27 @@ def check_folder(folder: Path | None) -> None:
         )
 
 
-def handwritten(folder: Path | None, classes: tuple[int, ...], at_most: int | None) -> Images:
+def handwritten(folder: Path | None, classes: tuple[int, ...], max_images: int | None) -> Images:
     """Handwritten digits of some classes; MNIST's test set if the folder has it."""
-    images = _read(folder, DIGITS, load_mnist, "MNIST") or bundled_digits()
-    chosen = np.flatnonzero(np.isin(images.classes, classes))
-    return some_images(
-        Images(images.pixels[chosen], images.classes[chosen], images.source), at_most
+    images = _load_if_present(folder, DIGITS, load_mnist, "MNIST") or bundled_digits()
+    selected = np.flatnonzero(np.isin(images.classes, classes))
+    return first_per_class(
+        Images(images.pixels[selected], images.classes[selected], images.source), max_images
     )
 
 
-def faces(folder: Path | None, at_most: int | None) -> Images:
+def faces(folder: Path | None, max_images: int | None) -> Images:
     """Faces of several persons, averaged over 4 by 4 pixels, if the folder has them; otherwise all digits."""
-    found = _read(folder, FACES, load_orl_faces, "ORL faces")
-    if found is None:
-        return some_images(bundled_digits(), at_most)
-    n, height, width = found.pixels.shape
-    blocks = found.pixels[:, : height // 4 * 4, : width // 4 * 4]
-    small = blocks.reshape(n, height // 4, 4, width // 4, 4).mean(axis=(2, 4))
-    return some_images(found._replace(pixels=small), at_most)
+    images = _load_if_present(folder, FACES, load_orl_faces, "ORL faces")
+    if images is None:
+        return first_per_class(bundled_digits(), max_images)
+    n, height, width = images.pixels.shape
+    blocks = images.pixels[:, : height // 4 * 4, : width // 4 * 4]
+    averaged = blocks.reshape(n, height // 4, 4, width // 4, 4).mean(axis=(2, 4))
+    return first_per_class(images._replace(pixels=averaged), max_images)
 
 
-def _read(folder: Path | None, name: str, load: Loader, source: str) -> Images | None:
+def _load_if_present(folder: Path | None, name: str, load: Loader, source: str) -> Images | None:
     if folder is None or not (folder / name).is_file():
         return None
     return Images(*load(folder), source)
@@ -68,12 +68,12 @@ def bundled_digits() -> Images:
     return Images(digits.images / 16.0, digits.target.astype(np.int64), "digits of scikit-learn")
 
 
-def some_images(images: Images, at_most: int | None) -> Images:
-    """First images of each class, up to a total number."""
-    if at_most is None or at_most >= len(images.classes):
+def first_per_class(images: Images, max_images: int | None) -> Images:
+    """First images of each class, as many per class, up to a total number."""
+    if max_images is None or max_images >= len(images.classes):
         return images
     order = np.argsort(images.classes, kind="stable")
     counts = np.bincount(images.classes)[np.unique(images.classes)]
-    place = np.concatenate([np.arange(count) for count in counts])
-    chosen = np.sort(order[np.argsort(place, kind="stable")[:at_most]])
-    return Images(images.pixels[chosen], images.classes[chosen], images.source)
+    rank = np.concatenate([np.arange(count) for count in counts])
+    selected = np.sort(order[np.argsort(rank, kind="stable")[:max_images]])
+    return Images(images.pixels[selected], images.classes[selected], images.source)

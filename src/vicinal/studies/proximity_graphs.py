@@ -1,9 +1,9 @@
-"""Does a good graph remove the search over scales? Two experiments with ensembles of spanning trees.
+"""Does a good graph make the choice of a scale unnecessary? Experiments with spanning tree ensembles.
 
 1. Normalised cut of a noisy grey image over scales of the affinity, on the grid of pixels, on nearest
    neighbours, and on perturbed and disjoint spanning trees of (row, column, grey) points.
 2. Isomap on Swiss rolls over the parameter of each kind of graph: the error of geodesic distances, and
-   the residual variance that Isomap sees and the true one.
+   the residual variance, as estimated by Isomap and by the true geodesics.
 
 After [3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
 """
@@ -24,8 +24,8 @@ from vicinal.graphs.graph import Graph
 from vicinal.metrics import clustering_accuracy, geodesic_error, residual_variance
 
 N_TREES = 20
-# Grey level difference of neighbouring segments in pixel widths, the unit of the noise too.
-STEP = 5.0
+# Grey level difference of neighbouring segments; the pixel width is the unit of grey levels and noise.
+GREY_STEP = 5.0
 IMAGE_NOISE = {"low": 1.0, "medium": 1.5, "high": 2.0}
 # Neighbouring turns of the roll are 2 pi apart.
 ROLL_NOISE = {"low": 0.2, "high": 0.5}
@@ -34,7 +34,7 @@ ROLL_NOISE = {"low": 0.2, "high": 0.5}
 class Setting(NamedTuple):
     """Sizes and parameter grids of the experiments."""
 
-    n_draws: int
+    n_repeats: int
     image_shape: tuple[int, int]
     scales: tuple[float, ...]
     n_points: int
@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 
 
 FULL = Setting(
-    n_draws=5,
+    n_repeats=5,
     image_shape=(20, 25),
     scales=(0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, np.inf),
     n_points=1500,
@@ -54,7 +54,7 @@ FULL = Setting(
     },
 )
 QUICK = Setting(
-    n_draws=2,
+    n_repeats=2,
     image_shape=(12, 16),
     scales=(0.2, 1.0, 2.0, 10.0, np.inf),
     n_points=500,
@@ -88,45 +88,47 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "epsilon ball": Family("epsilon", lambda X, v, seed: graphs.epsilon_ball(X, v)),
-    "knn": Family("k", lambda X, v, seed: graphs.knn(X, int(v))),
-    "PMST": Family("r", lambda X, v, seed: _perturbed(X, v, seed)),
-    "PMST, in 2 trees": Family("r", lambda X, v, seed: _seen_twice(_perturbed(X, v, seed))),
-    "DMST": Family("t", lambda X, v, seed: graphs.disjoint_mst(X, int(v))),
+    "epsilon ball": Family("epsilon", lambda X, value, seed: graphs.epsilon_ball(X, value)),
+    "knn": Family("k", lambda X, value, seed: graphs.knn(X, int(value))),
+    "PMST": Family("r", lambda X, value, seed: _perturbed(X, value, seed)),
+    "PMST, in 2 trees": Family(
+        "r", lambda X, value, seed: _in_several_trees(_perturbed(X, value, seed))
+    ),
+    "DMST": Family("t", lambda X, value, seed: graphs.disjoint_mst(X, int(value))),
 }
 
 
 def make_segments(shape: tuple[int, int], noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A disc in front of two halves of different grey: features (row, column, grey) and the truth."""
+    """A disc in front of two halves of different grey: features (row, column, grey) and true segments."""
     height, width = shape
-    row, column = np.mgrid[:height, :width]
-    truth = (column >= width / 2).astype(np.int64)
-    disc = (row - 0.5 * height) ** 2 + (column - 0.35 * width) ** 2 < (0.28 * height) ** 2
+    rows, columns = np.mgrid[:height, :width]
+    truth = (columns >= width / 2).astype(np.int64)
+    disc = (rows - 0.5 * height) ** 2 + (columns - 0.35 * width) ** 2 < (0.28 * height) ** 2
     truth[disc] = 2
-    grey = STEP * truth + noise * np.random.default_rng(seed).standard_normal(shape)
-    return np.stack([row, column, grey], axis=-1), truth.ravel()
+    grey = GREY_STEP * truth + noise * np.random.default_rng(seed).standard_normal(shape)
+    return np.stack([rows, columns, grey], axis=-1), truth.ravel()
 
 
 def clustering_errors(setting: Setting, verbose: int = 0) -> list[dict[str, Any]]:
-    """Error of the normalised cut for each noise, graph, scale and draw."""
+    """Error of the normalised cut for each noise level, graph, scale and repetition."""
     rows: list[dict[str, Any]] = []
-    total = len(IMAGE_NOISE) * len(IMAGE_GRAPHS) * setting.n_draws
+    total = len(IMAGE_NOISE) * len(IMAGE_GRAPHS) * setting.n_repeats
     with progress_bar(total, "normalised cuts" if verbose > 0 else None) as bar:
-        for noise, deviation in IMAGE_NOISE.items():
-            for draw in range(setting.n_draws):
-                image, truth = make_segments(setting.image_shape, deviation, draw)
+        for noise, std in IMAGE_NOISE.items():
+            for repeat in range(setting.n_repeats):
+                image, truth = make_segments(setting.image_shape, std, repeat)
                 for name, build in IMAGE_GRAPHS.items():
-                    graph = build(image, draw)
+                    graph = build(image, repeat)
                     for scale in setting.scales:
                         weights = graph.affinity(scale=scale)
-                        labels = spectral_labels(weights, 3, method="ncut", random_state=draw)
+                        labels = spectral_labels(weights, 3, method="ncut", random_state=repeat)
                         error = 1.0 - clustering_accuracy(truth, labels)
                         rows.append(
                             {
                                 "noise": noise,
                                 "graph": name,
                                 "scale": scale,
-                                "draw": draw,
+                                "repeat": repeat,
                                 "error": error,
                             }
                         )
@@ -135,43 +137,43 @@ def clustering_errors(setting: Setting, verbose: int = 0) -> list[dict[str, Any]
 
 
 def isomap_errors(setting: Setting, verbose: int = 0) -> list[dict[str, Any]]:
-    """Errors of Isomap on the roll for each noise, kind of graph, parameter and draw."""
+    """Errors of Isomap on the roll for each noise level, kind of graph, parameter and repetition."""
     rows: list[dict[str, Any]] = []
     sweeps = {name: setting.sweeps[family.parameter] for name, family in FAMILIES.items()}
-    total = len(ROLL_NOISE) * setting.n_draws * sum(map(len, sweeps.values()))
+    total = len(ROLL_NOISE) * setting.n_repeats * sum(map(len, sweeps.values()))
     with progress_bar(total, "Isomap" if verbose > 0 else None) as bar:
-        for noise, deviation in ROLL_NOISE.items():
-            for draw in range(setting.n_draws):
-                X, _, true = make_swiss_roll(
-                    setting.n_points, noise=deviation, random_state=draw, return_geodesics=True
+        for noise, std in ROLL_NOISE.items():
+            for repeat in range(setting.n_repeats):
+                X, _, true_geodesics = make_swiss_roll(
+                    setting.n_points, noise=std, random_state=repeat, return_geodesics=True
                 )
                 for name, family in FAMILIES.items():
                     for value in sweeps[name]:
-                        graph = family.build(X, value, draw)
+                        graph = family.build(X, value, repeat)
                         rows.append(
                             {
                                 "noise": noise,
                                 "graph": name,
                                 "parameter": family.parameter,
                                 "value": value,
-                                "draw": draw,
+                                "repeat": repeat,
                                 "components": graph.n_components,
-                                **_errors_of(graph, true),
+                                **_errors_of(graph, true_geodesics),
                             }
                         )
                         bar.update()
     return rows
 
 
-def _errors_of(graph: Graph, true: np.ndarray) -> dict[str, float]:
-    # Connecting it would make another graph, so a disconnected graph counts as failed.
+def _errors_of(graph: Graph, true_geodesics: np.ndarray) -> dict[str, float]:
+    # Connecting a graph would change it, so a disconnected one counts as failed.
     if graph.n_components > 1:
         return dict.fromkeys(("geodesic_error", "estimated_residual", "true_residual"), np.inf)
     isomap = Isomap(2).fit(graph)
     return {
-        "geodesic_error": geodesic_error(isomap.geodesics_, true),
+        "geodesic_error": geodesic_error(isomap.geodesics_, true_geodesics),
         "estimated_residual": float(isomap.residual_variance_[-1]),
-        "true_residual": residual_variance(true, isomap.embedding_),
+        "true_residual": residual_variance(true_geodesics, isomap.embedding_),
     }
 
 
@@ -183,7 +185,7 @@ def _perturbed(X: np.ndarray, noise: float, seed: int) -> Graph:
     return graphs.perturbed_mst(X, n_trees=N_TREES, noise=noise, random_state=seed)
 
 
-def _seen_twice(graph: Graph) -> Graph:
+def _in_several_trees(graph: Graph) -> Graph:
     """Edges in more than one tree; a single occurrence may be chance."""
     entries = keep_entries(graph._csr, graph.strengths > 1.5 / N_TREES)
     return Graph._trusted(entries, False, graph.points, graph.metric)

@@ -15,37 +15,47 @@ from vicinal.studies.experiments import Experiment, Rows, save_figure
 # Thresholds of a good result: segmentation error, and true residual variance.
 GOOD_ERROR = 0.05
 GOOD_RESIDUAL = 0.01
-# A geodesic error is good if it is at most so many times the best of all graphs at the same noise.
-NEAR_BEST = 2.0
+# A geodesic error is good if it is at most this many times the best of all graphs at the same noise.
+MAX_ERROR_RATIO = 2.0
 
 
 class Curve(NamedTuple):
-    """Mean and standard deviation over the draws, by parameter."""
+    """Mean and standard deviation over repetitions, by parameter."""
 
     values: list[float]
     mean: np.ndarray
-    spread: np.ndarray
+    std: np.ndarray
 
 
-def curve(rows: Rows, noise: str, graph: str, over: str, what: str) -> Curve:
-    """One measure of one graph over its parameter; infinite where any draw failed."""
-    chosen = [row for row in rows if row["noise"] == noise and row["graph"] == graph]
-    values = list(dict.fromkeys(row[over] for row in chosen))
-    table = np.array([[row[what] for row in chosen if row[over] == value] for value in values])
-    whole = np.isfinite(table).all(axis=1)
-    mean, spread = np.full(len(values), np.inf), np.full(len(values), np.inf)
-    mean[whole], spread[whole] = table[whole].mean(axis=1), table[whole].std(axis=1)
-    return Curve(values, mean, spread)
+def curve(rows: Rows, noise: str, graph: str, parameter: str, key: str) -> Curve:
+    """One measure of one graph by its parameter; infinite where any repetition failed."""
+    selected = [row for row in rows if row["noise"] == noise and row["graph"] == graph]
+    values = list(dict.fromkeys(row[parameter] for row in selected))
+    table = np.array(
+        [[row[key] for row in selected if row[parameter] == value] for value in values]
+    )
+    is_finite = np.isfinite(table).all(axis=1)
+    mean, std = np.full(len(values), np.inf), np.full(len(values), np.inf)
+    mean[is_finite], std[is_finite] = table[is_finite].mean(axis=1), table[is_finite].std(axis=1)
+    return Curve(values, mean, std)
 
 
 def clustering_table(rows: Rows) -> list[list[str]]:
-    """For each graph: its best scale, the good scales, and the error without any scale."""
+    """For each graph: its lowest error, the good scales, and the error at an infinite scale."""
     table = [["noise", "graph", "lowest error", "scales with error <= 0.05", "error at infinity"]]
     for noise, graph in _pairs(rows):
-        found = curve(rows, noise, graph, "scale", "error")
-        best = int(np.argmin(found.mean))
-        good = run_of(found.values, found.mean <= GOOD_ERROR)
-        table.append([noise, graph, _shown(found, best), good, _shown(found, len(found.mean) - 1)])
+        errors = curve(rows, noise, graph, "scale", "error")
+        best = int(np.argmin(errors.mean))
+        good_scales = longest_run(errors.values, errors.mean <= GOOD_ERROR)
+        table.append(
+            [
+                noise,
+                graph,
+                _format_point(errors, best),
+                good_scales,
+                _format_point(errors, len(errors.mean) - 1),
+            ]
+        )
     return table
 
 
@@ -55,33 +65,33 @@ def isomap_table(rows: Rows) -> list[list[str]]:
         ["noise", "graph", "", "lowest E", "at", "E within twice the best of all", "V <= 0.01"]
     ]
     for noise in dict.fromkeys(row["noise"] for row in rows):
-        names = [graph for of, graph in _pairs(rows) if of == noise]
+        names = [graph for level, graph in _pairs(rows) if level == noise]
         errors = {name: curve(rows, noise, name, "value", "geodesic_error") for name in names}
-        best_of_all = min(found.mean.min() for found in errors.values())
-        for name, found in errors.items():
+        best_of_all = min(error.mean.min() for error in errors.values())
+        for name, error in errors.items():
             residual = curve(rows, noise, name, "value", "true_residual")
-            best = int(np.argmin(found.mean))
+            best = int(np.argmin(error.mean))
             parameter = next(row["parameter"] for row in rows if row["graph"] == name)
             table.append(
                 [
                     noise,
                     name,
                     parameter,
-                    _shown(found, best),
-                    f"{found.values[best]:g}",
-                    run_of(found.values, found.mean <= NEAR_BEST * best_of_all),
-                    run_of(residual.values, residual.mean <= GOOD_RESIDUAL),
+                    _format_point(error, best),
+                    f"{error.values[best]:g}",
+                    longest_run(error.values, error.mean <= MAX_ERROR_RATIO * best_of_all),
+                    longest_run(residual.values, residual.mean <= GOOD_RESIDUAL),
                 ]
             )
     return table
 
 
-def run_of(values: Sequence[float], good: Sequence[bool] | np.ndarray) -> str:
-    """Ends of the longest run of good values, and its length."""
+def longest_run(values: Sequence[float], is_good: Sequence[bool] | np.ndarray) -> str:
+    """First and last value of the longest run of good values, and its length."""
     longest: list[float] = []
     run: list[float] = []
-    for value, fine in zip(values, good, strict=True):
-        run = [*run, value] if fine else []
+    for value, good in zip(values, is_good, strict=True):
+        run = [*run, value] if good else []
         longest = max(longest, run, key=len)
     if not longest:
         return "none"
@@ -90,20 +100,22 @@ def run_of(values: Sequence[float], good: Sequence[bool] | np.ndarray) -> str:
 
 
 def draw_clustering(rows: Rows, path: Path) -> None:
-    """Error of the segmentation over scales, one panel per noise level."""
+    """Segmentation error by scale, one panel per noise level."""
     levels = list(dict.fromkeys(row["noise"] for row in rows))
 
     def fill(figure: Any) -> None:
         panels = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]
         for ax, noise in zip(panels, levels, strict=True):
-            for number, graph in enumerate(graph for of, graph in _pairs(rows) if of == noise):
-                found = curve(rows, noise, graph, "scale", "error")
-                at = np.arange(len(found.values))
+            for order, graph in enumerate(graph for level, graph in _pairs(rows) if level == noise):
+                points = curve(rows, noise, graph, "scale", "error")
+                positions = np.arange(len(points.values))
                 style = {"g": "k--", "k": ":", "P": "-", "D": "-."}[graph[0]]
-                (line,) = ax.plot(at, found.mean, style, label=graph, zorder=9 - number)
-                low, high = found.mean - found.spread, found.mean + found.spread
-                ax.fill_between(at, low, high, color=line.get_color(), alpha=0.08, linewidth=0)
-            ax.set_xticks(at, [f"{value:g}" for value in found.values])
+                (line,) = ax.plot(positions, points.mean, style, label=graph, zorder=9 - order)
+                low, high = points.mean - points.std, points.mean + points.std
+                ax.fill_between(
+                    positions, low, high, color=line.get_color(), alpha=0.08, linewidth=0
+                )
+            ax.set_xticks(positions, [f"{value:g}" for value in points.values])
             ax.set(title=f"{noise} noise", xlabel="scale of the affinity", ylim=(-0.02, 0.7))
         panels[0].set_ylabel("clustering error")
         panels[0].legend(fontsize=7, ncols=2, loc="upper right")
@@ -112,7 +124,7 @@ def draw_clustering(rows: Rows, path: Path) -> None:
 
 
 def draw_isomap(rows: Rows, path: Path) -> None:
-    """Geodesic error and both residual variances over the parameter of each kind of graph."""
+    """Geodesic error and both residual variances by the parameter of each kind of graph."""
     levels = list(dict.fromkeys(row["noise"] for row in rows))
     names = list(dict.fromkeys(row["graph"] for row in rows))
     errors = [row["geodesic_error"] for row in rows if np.isfinite(row["geodesic_error"])]
@@ -124,17 +136,17 @@ def draw_isomap(rows: Rows, path: Path) -> None:
             noise, name = levels[i], names[j]
             parameter = next(row["parameter"] for row in rows if row["graph"] == name)
             right = ax.twinx()
-            for axis, what, style, label in (
+            for axis, key, style, label in (
                 (ax, "geodesic_error", "b-", "E"),
                 (right, "estimated_residual", "r-", "V, estimated"),
                 (right, "true_residual", "r--", "V, true"),
             ):
-                found = curve(rows, noise, name, "value", what)
-                fine = np.isfinite(found.mean)
+                points = curve(rows, noise, name, "value", key)
+                is_finite = np.isfinite(points.mean)
                 axis.errorbar(
-                    np.asarray(found.values)[fine],
-                    found.mean[fine],
-                    found.spread[fine],
+                    np.asarray(points.values)[is_finite],
+                    points.mean[is_finite],
+                    points.std[is_finite],
                     fmt=style,
                     label=label,
                     linewidth=1,
@@ -142,7 +154,7 @@ def draw_isomap(rows: Rows, path: Path) -> None:
             # One tree overestimates distances a hundred times more than the best graphs do.
             ax.set(yscale="log", ylim=(0.8 * smallest, 1.3 * largest))
             ax.set(title=f"{name}, {noise} noise", xlabel=parameter)
-            ax.set_xlim(0, 1.03 * max(found.values))
+            ax.set_xlim(0, 1.03 * max(points.values))
             right.set_ylim(0, 1.05)
             if j == 0:
                 ax.set_ylabel("E", color="b")
@@ -158,10 +170,10 @@ def _pairs(rows: Rows) -> list[tuple[str, str]]:
     return list(dict.fromkeys((row["noise"], row["graph"]) for row in rows))
 
 
-def _shown(found: Curve, at: int) -> str:
-    if not np.isfinite(found.mean[at]):
-        return "in pieces"
-    return f"{found.mean[at]:.3f} ± {found.spread[at]:.3f}"
+def _format_point(points: Curve, i: int) -> str:
+    if not np.isfinite(points.mean[i]):
+        return "disconnected"
+    return f"{points.mean[i]:.3f} ± {points.std[i]:.3f}"
 
 
 def plan(quick: bool, data: Path | None) -> tuple[study.Setting, list[Experiment]]:

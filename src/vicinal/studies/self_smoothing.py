@@ -1,11 +1,11 @@
-"""Does smoothing a similarity along itself improve it? Retrieval, clusters, segments, classes.
+"""Does self-smoothing improve a similarity? Retrieval, clusters, segments, classification.
 
 1. The example of three items (section 3.2).
-2. Retrieval of shapes (table 1, figures 2 and 3), beside diffusion maps and rankings.
+2. Retrieval of shapes (table 1, figures 2 and 3), compared with diffusion maps and rankings.
 3. Clusters by kernel k-means and affinity propagation (figures 6 and 7).
 4. Segments by the normalised cut (table 2), in `smoothing_segments`.
-5. Leave-one-out classification with steps between whole ones (figure 9).
-6. Steps chosen without labels beside the best in hindsight.
+5. Leave-one-out classification with fractional steps (figure 9).
+6. Steps chosen without labels, compared with the best in hindsight.
 
 After [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
 """
@@ -38,12 +38,12 @@ SHAPE_NEIGHBORS, FACE_NEIGHBORS = 30, 15
 WINDOW = 15
 # Number of steps of the retrieval in figure 3 and the matrix in figure 7.
 RETRIEVAL_STEPS, BLOCK_STEPS = 500, 200
-# Rankings use only similarities above this; smaller ones are negligible.
-FELT = 1e-6
-# Of PageRank; 0.9 is as much worse as it is for manifold ranking.
+# Smaller similarities are negligible and not used by the rankings.
+MIN_SIMILARITY = 1e-6
+# Damping of PageRank. 0.9 is worse, as alpha = 0.9 is for manifold ranking.
 DAMPING = 0.99
 # Similarities above this are visible in the figure.
-LINKED = 0.1
+LINK_THRESHOLD = 0.1
 
 
 class Setting(NamedTuple):
@@ -89,38 +89,38 @@ class Outcome(NamedTuple):
     """All measurements, and the arrays shown in the figure."""
 
     rows: list[dict[str, Any]]
-    scene: dict[str, Any]
+    figure_data: dict[str, Any]
 
 
 def three_items(setting: Setting, verbose: int = 0) -> Outcome:
     """Section 3.2: a similarity with one missing pair, and the error after smoothing."""
     truth = np.full((3, 3), 0.9) + 0.1 * np.eye(3)
-    lost = truth.copy()
-    lost[0, 2] = lost[2, 0] = 0.0
+    incomplete = truth.copy()
+    incomplete[0, 2] = incomplete[2, 0] = 0.0
     rows = []
     for t in range(11):
-        plain = self_smooth(lost, t, normalize=False)
+        unnormalized = self_smooth(incomplete, t, normalize=False)
         rows.append(
             {
                 "t": t,
-                "lost_pair": plain[0, 2],
-                "error": np.linalg.norm(self_smooth(lost, t) - truth),
-                "error_without_normalization": np.linalg.norm(plain - truth),
+                "missing_pair": unnormalized[0, 2],
+                "error": np.linalg.norm(self_smooth(incomplete, t) - truth),
+                "error_without_normalization": np.linalg.norm(unnormalized - truth),
             }
         )
     return Outcome(rows, {})
 
 
 def retrieval(setting: Setting, verbose: int = 0) -> Outcome:
-    """Table 1 and figure 2: bull's eye of sources, of their mean, and after diffusion."""
+    """Table 1 and figure 2: bull's eye score of each source, of their mean, and after diffusion."""
     items = shapes(setting.data, setting.max_items)
     y, names = items.classes, list(items.distances)
     rows: list[dict[str, Any]] = []
     for name in names:
         score = bulls_eye(kernel_of(items, [name]), y)
         rows.append({"source": name, "method": "input", "t": 0, "score": score})
-    for used in (names[:2], names):
-        source, W = "+".join(used), kernel_of(items, used)
+    for sources in (names[:2], names):
+        source, W = "+".join(sources), kernel_of(items, sources)
         for method, t, similarity in _diffusions(W, setting.steps, verbose):
             rows.append(
                 {"source": source, "method": method, "t": t, "score": bulls_eye(similarity, y)}
@@ -136,34 +136,38 @@ def retrieval(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def first_retrieved(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 3: the first ten items by the input and after smoothing, of queries that gained most."""
+    """Figure 3: top ten before and after smoothing, for the queries that improve most."""
     items = shapes(setting.data, setting.max_items)
     y, W = items.classes, kernel_of(items, list(items.distances))
     model = SelfSmoothing(RETRIEVAL_STEPS, metric="similarity").fit(W)
     before = SelfSmoothing(0, metric="similarity").fit(W).kneighbors(n_neighbors=10)[1]
     after = model.kneighbors(n_neighbors=10)[1]
-    right = {name: y[found] == y[:, None] for name, found in (("W", before), ("W*", after))}
-    gains = right["W*"].sum(axis=1) - right["W"].sum(axis=1)
+    correct = {
+        name: y[retrieved] == y[:, None] for name, retrieved in (("W", before), ("W*", after))
+    }
+    gains = correct["W*"].sum(axis=1) - correct["W"].sum(axis=1)
     queries = np.argsort(-gains, kind="stable")[:5]
     rows = [
-        {"query": int(q), "class": int(y[q]), "right_before": int(right["W"][q].sum()),
-         "right_after": int(right["W*"][q].sum())}
+        {"query": int(q), "class": int(y[q]), "correct_before": int(correct["W"][q].sum()),
+         "correct_after": int(correct["W*"][q].sum())}
         for q in range(len(y))
     ]  # fmt: skip
-    scene = {"queries": queries, "before": before, "after": after, "right": right}
+    scene = {"queries": queries, "before": before, "after": after, "correct": correct}
     return Outcome(rows, {**scene, "pixels": items.pixels, "name": items.name})
 
 
 def clusters(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 6: agreement of clusters with classes over t, for shapes and for faces."""
+    """Figure 6: agreement of clusters with classes by t, for shapes and for faces."""
     rows: list[dict[str, Any]] = []
-    for items, neighbors in _collections(setting)[:2]:
+    for items, neighbors in _datasets(setting)[:2]:
         y = items.classes
         W = kernel_of(items, list(items.distances), neighbors)
         n_classes = len(np.unique(y))
-        found = list(_diffusions(W, setting.cluster_steps, 0, places=True))
-        with progress_bar(len(found), f"clusters of {items.name}" if verbose > 0 else None) as bar:
-            for method, t, matrix in found:
+        diffusions = list(_diffusions(W, setting.cluster_steps, 0, coordinates=True))
+        with progress_bar(
+            len(diffusions), f"clusters of {items.name}" if verbose > 0 else None
+        ) as bar:
+            for method, t, matrix in diffusions:
                 linear = method == "diffusion maps"
                 kernel = matrix if linear else project_psd(matrix)
                 for trial in range(setting.n_trials):
@@ -188,21 +192,21 @@ def blocks_of_faces(setting: Setting, verbose: int = 0) -> Outcome:
     W = kernel_of(items, ["euclidean"], FACE_NEIGHBORS)
     order = np.argsort(items.classes, kind="stable")
     same = items.classes[:, None] == items.classes
-    off = ~np.eye(len(same), dtype=bool)
-    shown, rows = {}, []
+    off_diagonal = ~np.eye(len(same), dtype=bool)
+    panels, rows = {}, []
     for name, matrix in (("W", W), ("W*", self_smooth(W, BLOCK_STEPS, psd=True))):
-        within, between = matrix[same & off].mean(), matrix[~same].mean()
-        linked = matrix > LINKED
+        within, between = matrix[same & off_diagonal].mean(), matrix[~same].mean()
+        linked = matrix > LINK_THRESHOLD
         rows.append(
             {"matrix": name, "within": within, "between": between,
-             "linked_within": linked[same & off].mean(), "linked_between": linked[~same].mean()}
+             "linked_within": linked[same & off_diagonal].mean(), "linked_between": linked[~same].mean()}
         )  # fmt: skip
-        shown[name] = matrix[np.ix_(order, order)]
-    return Outcome(rows, {"shown": shown, "name": items.name})
+        panels[name] = matrix[np.ix_(order, order)]
+    return Outcome(rows, {"panels": panels, "name": items.name})
 
 
 def classification(setting: Setting, verbose: int = 0) -> Outcome:
-    """Figure 9: leave-one-out accuracy over t, each source smoothed and then averaged."""
+    """Figure 9: leave-one-out accuracy by t; each source is smoothed, then they are averaged."""
     items = shapes(setting.data, setting.max_items)
     kernels = [kernel_of(items, [name]) for name in items.distances]
     spectra = [diffusion_spectrum(W) for W in kernels]
@@ -211,8 +215,8 @@ def classification(setting: Setting, verbose: int = 0) -> Outcome:
     with progress_bar(len(setting.fractions), "classes" if verbose > 0 else None) as bar:
         for t, similarity in model.sweep(setting.fractions):
             distances = np.mean([spectrum.distances(t) for spectrum in spectra], axis=0)
-            near = distances.max() - distances
-            for method, matrix in (("SSO", similarity), ("diffusion maps", near)):
+            similarity_by_distance = distances.max() - distances
+            for method, matrix in (("SSO", similarity), ("diffusion maps", similarity_by_distance)):
                 vote = SimilarityVoteClassifier(WINDOW, similarity="precomputed")
                 # The real part of a fractional power may be negative, which is not a similarity.
                 score = vote.fit(np.maximum(matrix, 0.0), items.classes).leave_one_out_score()
@@ -222,12 +226,14 @@ def classification(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def automatic_steps(setting: Setting, verbose: int = 0) -> Outcome:
-    """Bull's eye with t="auto" compared with the best t in hindsight."""
+    """Bull's eye score with t="auto" compared with the best t in hindsight."""
     rows = []
-    for items, neighbors in _collections(setting):
+    for items, neighbors in _datasets(setting):
         W = kernel_of(items, list(items.distances), neighbors)
         model = SelfSmoothing(metric="similarity").fit(W)
-        scores = {t: bulls_eye(found, items.classes) for t, found in model.sweep(setting.steps)}
+        scores = {
+            t: bulls_eye(similarity, items.classes) for t, similarity in model.sweep(setting.steps)
+        }
         best = max(scores, key=scores.__getitem__)
         automatic = bulls_eye(model.similarity_, items.classes)
         rows.append(
@@ -238,14 +244,14 @@ def automatic_steps(setting: Setting, verbose: int = 0) -> Outcome:
 
 
 def kernel_of(items: Items, names: list[str], neighbors: int = SHAPE_NEIGHBORS) -> np.ndarray:
-    """Formula (1) of each source with k = 0.1, averaged."""
+    """Kernel (formula 1) of each source with k = 0.1, averaged."""
     return np.mean(
         [smoothing_kernel(items.distances[name], 0.1, n_neighbors=neighbors) for name in names], 0
     )
 
 
 def affinity_propagation(similarity: np.ndarray) -> np.ndarray:
-    """Clusters of scikit-learn's affinity propagation at its defaults, which finds their number."""
+    """Clusters by scikit-learn's affinity propagation with defaults, which chooses their number."""
     import warnings
 
     from sklearn.cluster import AffinityPropagation
@@ -257,42 +263,46 @@ def affinity_propagation(similarity: np.ndarray) -> np.ndarray:
     return np.maximum(model.labels_, 0)
 
 
-def _collections(setting: Setting) -> list[tuple[Items, int]]:
-    found = [
+def _datasets(setting: Setting) -> list[tuple[Items, int]]:
+    datasets = [
         (shapes(setting.data, setting.max_items), SHAPE_NEIGHBORS),
         (faces(setting.data, setting.max_items), FACE_NEIGHBORS),
     ]
-    if found[0][0].name != "digits":
-        found.append((digits(setting.max_items), SHAPE_NEIGHBORS))
-    return found
+    if datasets[0][0].name != "digits":
+        datasets.append((digits(setting.max_items), SHAPE_NEIGHBORS))
+    return datasets
 
 
 def _diffusions(
-    W: np.ndarray, steps: tuple[float, ...], verbose: int, places: bool = False
+    W: np.ndarray, steps: tuple[float, ...], verbose: int, coordinates: bool = False
 ) -> Iterator[tuple[str, float, np.ndarray]]:
-    """W after each number of steps; the same by diffusion distances or diffusion maps."""
+    """W after each number of steps; then diffusion distances or diffusion maps at the same steps."""
     with progress_bar(2 * len(steps), "diffusion" if verbose > 0 else None) as bar:
         for t, similarity in SelfSmoothing(0, metric="similarity").fit(W).sweep(steps):
             yield "SSO", t, similarity
             bar.update()
         spectrum = diffusion_spectrum(W)
         for t in steps:
-            yield "diffusion maps", t, spectrum.coordinates(t) if places else -spectrum.distances(t)
+            yield (
+                "diffusion maps",
+                t,
+                spectrum.coordinates(t) if coordinates else -spectrum.distances(t),
+            )
             bar.update()
 
 
 def _rankings(W: np.ndarray, steps: tuple[int, ...]) -> Iterator[tuple[str, float, np.ndarray]]:
-    """Scores of all items for every query by methods that rank for one query at a time."""
-    felt = sparse.csr_array(np.where(W > FELT, W, 0.0))
-    every = np.arange(len(W))
+    """Scores of all items for every query, by methods that rank one query at a time."""
+    affinity = sparse.csr_array(np.where(W > MIN_SIMILARITY, W, 0.0))
+    all_items = np.arange(len(W))
     for alpha in (0.9, 0.99):
-        model: Any = ManifoldRanking(alpha, graph="precomputed").fit(felt)
-        yield f"manifold ranking, alpha = {alpha:g}", 0, model.scores(every)
-    walks = [pagerank(felt, DAMPING, personalization={query: 1}) for query in every]
+        model: Any = ManifoldRanking(alpha, graph="precomputed").fit(affinity)
+        yield f"manifold ranking, alpha = {alpha:g}", 0, model.scores(all_items)
+    walks = [pagerank(affinity, DAMPING, personalization={query: 1}) for query in all_items]
     yield f"PageRank, damping = {DAMPING:g}", 0, np.array(walks)
     for n_steps in steps:
-        model = LabelPropagationRanking(n_steps, graph="precomputed").fit(felt)
-        yield "label propagation", n_steps, model.scores(every)
+        model = LabelPropagationRanking(n_steps, graph="precomputed").fit(affinity)
+        yield "label propagation", n_steps, model.scores(all_items)
 
 
 def _agreement(

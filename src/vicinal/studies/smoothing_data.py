@@ -1,4 +1,4 @@
-"""Data of the study of self-smoothing: from a given folder, otherwise made of scikit-learn's digits."""
+"""Data of the study of self-smoothing: from a given folder, otherwise from scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vicinal.datasets.images import (
     load_mpeg7_distances,
     load_orl_faces,
 )
-from vicinal.studies.images import bundled_digits, some_images
+from vicinal.studies.images import bundled_digits, first_per_class
 
 # Side in pixels of the squares over which photographs are averaged.
 BLOCK = 4
@@ -49,38 +49,40 @@ def check_folder(folder: Path | None) -> None:
         )
 
 
-def shapes(folder: Path | None, at_most: int | None) -> Items:
-    """MPEG-7 by shape contexts, inner distances and height functions; else digits by three metrics."""
+def shapes(folder: Path | None, max_items: int | None) -> Items:
+    """MPEG-7 by shape contexts, inner distances and height functions; otherwise digits by three metrics."""
     if folder is None or not (folder / DISTANCES).is_file():
-        return digits(at_most)
+        return digits(max_items)
     shapes = load_mpeg7_distances(folder)
-    found = {name.upper(): matrix for name, matrix in shapes.distances.items()}
+    distances = {name.upper(): matrix for name, matrix in shapes.distances.items()}
     pixels = np.zeros((len(shapes.classes), 1, 1)) if shapes.masks is None else 1.0 - shapes.masks
-    return _first(Items(found, shapes.classes, pixels, "MPEG-7"), at_most)
+    return _first_classes(Items(distances, shapes.classes, pixels, "MPEG-7"), max_items)
 
 
-def digits(at_most: int | None) -> Items:
-    """Digits of scikit-learn by the Euclidean, the city block and the cosine distance."""
-    images = some_images(bundled_digits(), at_most)
-    found = {
+def digits(max_items: int | None) -> Items:
+    """Digits of scikit-learn by Euclidean, city block and cosine distance."""
+    images = first_per_class(bundled_digits(), max_items)
+    distances = {
         name: squareform(pdist(images.points, name))
         for name in ("euclidean", "cityblock", "cosine")
     }
-    return Items(found, images.classes, 1.0 - images.pixels, "digits")
+    return Items(distances, images.classes, 1.0 - images.pixels, "digits")
 
 
-def faces(folder: Path | None, at_most: int | None) -> Items:
-    """ORL at 16 by 16 pixels, each of mean 0 and variance 1, by Euclidean distance; else digits."""
+def faces(folder: Path | None, max_items: int | None) -> Items:
+    """ORL at 16 by 16 pixels, each image standardised, by Euclidean distance; otherwise digits."""
     if folder is None or not (folder / FACES).is_file():
-        found = digits(at_most)
-        only = {"euclidean": found.distances["euclidean"]}
-        return found._replace(distances=only, name="digits, one metric")
+        items = digits(max_items)
+        euclidean = {"euclidean": items.distances["euclidean"]}
+        return items._replace(distances=euclidean, name="digits, one metric")
     pixels, classes = load_orl_faces(folder)
     rows, columns = (area_means(size, 16) for size in pixels.shape[1:])
-    small = (rows @ pixels @ columns.T).reshape(len(pixels), -1)
-    small = (small - small.mean(axis=1, keepdims=True)) / small.std(axis=1, keepdims=True)
-    distances = {"euclidean": squareform(pdist(small))}
-    return _first(Items(distances, classes, pixels, "ORL"), at_most)
+    averaged = (rows @ pixels @ columns.T).reshape(len(pixels), -1)
+    averaged = (averaged - averaged.mean(axis=1, keepdims=True)) / averaged.std(
+        axis=1, keepdims=True
+    )
+    distances = {"euclidean": squareform(pdist(averaged))}
+    return _first_classes(Items(distances, classes, pixels, "ORL"), max_items)
 
 
 def has_photographs(folder: Path | None) -> bool:
@@ -88,12 +90,12 @@ def has_photographs(folder: Path | None) -> bool:
     return folder is not None and (folder / PHOTOGRAPHS).is_file()
 
 
-def photographs(folder: Path | None, at_most: int) -> Iterator[GreyImage]:
+def photographs(folder: Path | None, max_items: int) -> Iterator[GreyImage]:
     """Berkeley images in grey with their human maps, downscaled; otherwise noisy images of three regions."""
     if folder is None or not has_photographs(folder):
-        yield from (three_parts(seed) for seed in range(at_most))
+        yield from (three_regions(seed) for seed in range(max_items))
         return
-    for colors, maps in load_berkeley_photographs(folder, at_most):
+    for colors, maps in load_berkeley_photographs(folder, max_items):
         grey = colors.astype(np.float64) @ [0.299, 0.587, 0.114]
         height, width = (size // BLOCK * BLOCK for size in grey.shape)
         blocks = grey[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK)
@@ -101,8 +103,8 @@ def photographs(folder: Path | None, at_most: int) -> Iterator[GreyImage]:
         yield GreyImage(blocks.mean(axis=(1, 3)), maps[:, middle:height:BLOCK, middle:width:BLOCK])
 
 
-def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> GreyImage:
-    """A disc on two grounds, in noise."""
+def three_regions(seed: int, shape: tuple[int, int] = (30, 40)) -> GreyImage:
+    """A noisy image of a disc in front of two regions."""
     rng = np.random.default_rng(seed)
     rows, columns = np.mgrid[: shape[0], : shape[1]]
     center = rng.uniform(0.3, 0.7, 2) * shape
@@ -112,27 +114,29 @@ def three_parts(seed: int, shape: tuple[int, int] = (30, 40)) -> GreyImage:
     return GreyImage(grey, truth[None])
 
 
-def area_means(size: int, parts: int) -> np.ndarray:
-    """Weights (parts, size) that average pixels over equal parts of a line."""
-    edges = np.linspace(0, size, parts + 1)
+def area_means(size: int, n_parts: int) -> np.ndarray:
+    """Weights (n_parts, size) that average pixels over equal parts of a line."""
+    edges = np.linspace(0, size, n_parts + 1)
     left = np.maximum(edges[:-1, None], np.arange(size))
     right = np.minimum(edges[1:, None], np.arange(1, size + 1))
-    return np.maximum(right - left, 0.0) * parts / size
+    return np.maximum(right - left, 0.0) * n_parts / size
 
 
-def _first(items: Items, at_most: int | None) -> Items:
-    """First items of each class, up to a total number; all by default."""
-    if at_most is None or at_most >= len(items.classes):
+def _first_classes(items: Items, max_items: int | None) -> Items:
+    """All items of the first classes, up to a total number; everything by default."""
+    if max_items is None or max_items >= len(items.classes):
         return items
     _, codes, counts = np.unique(items.classes, return_inverse=True, return_counts=True)
     order = np.argsort(codes, kind="stable")
-    place = np.concatenate([np.arange(count) for count in counts])
-    whole = max(1, at_most // max(1, int(np.median(counts))))
-    # Whole classes, because a fraction of each would leave nothing to retrieve.
-    chosen = np.sort(order[codes[order] < whole]) if len(counts) > whole else order[place < 1]
+    rank = np.concatenate([np.arange(count) for count in counts])
+    n_classes = max(1, max_items // max(1, int(np.median(counts))))
+    # Complete classes, because a fraction of each would leave nothing to retrieve.
+    selected = (
+        np.sort(order[codes[order] < n_classes]) if len(counts) > n_classes else order[rank < 1]
+    )
     return Items(
-        {name: matrix[np.ix_(chosen, chosen)] for name, matrix in items.distances.items()},
-        items.classes[chosen],
-        items.pixels[chosen],
+        {name: matrix[np.ix_(selected, selected)] for name, matrix in items.distances.items()},
+        items.classes[selected],
+        items.pixels[selected],
         items.name,
     )

@@ -14,8 +14,7 @@ from vicinal.studies.smoothing_data import check_folder
 from vicinal.studies.smoothing_segments import METHODS, segments
 
 Table = list[list[str]]
-# Of the paper, for shape contexts and inner distances, and with generative models as the third source.
-# The last of ours is height functions instead.
+# Published values. The third source of the paper is generative models; ours is height functions.
 PAPER_RETRIEVAL = {
     ("SC", "input"): 84.87,
     ("IDSC", "input"): 86.81,
@@ -42,31 +41,31 @@ PAPER_ERRORS = {
 }
 
 
-def example_table(found: Outcome) -> Table:
-    """The lost pair and the distance to the truth, before and after."""
-    before, once, five = (found.rows[t] for t in (0, 1, 5))
+def example_table(result: Outcome) -> Table:
+    """The missing pair and the distance to the truth, before and after."""
+    before, one, five = (result.rows[t] for t in (0, 1, 5))
     return [
         ["three items", "paper", "ours"],
         ["distance to the truth, t = 0", "1.27", f"{before['error']:.3f}"],
-        ["lost pair after one step", "0.29", f"{once['lost_pair']:.3f}"],
+        ["missing pair after one step", "0.29", f"{one['missing_pair']:.3f}"],
         ["distance to the truth, t = 5", "0.35", f"{five['error']:.3f}"],
         ["... without step 3", "", f"{five['error_without_normalization']:.3f}"],
     ]
 
 
-def retrieval_table(found: Outcome) -> Table:
+def retrieval_table(result: Outcome) -> Table:
     """Bull's eye of every source and method, in percent."""
-    name = found.scene["name"]
+    name = result.figure_data["name"]
     table = [[f"bull's eye, {name}, %", "paper", "ours", "at t"]]
-    for source in dict.fromkeys(row["source"] for row in found.rows):
-        rows = [row for row in found.rows if row["source"] == source]
+    for source in dict.fromkeys(row["source"] for row in result.rows):
+        rows = [row for row in result.rows if row["source"] == source]
         for method in dict.fromkeys(row["method"] for row in rows):
-            chosen = [row for row in rows if row["method"] == method]
-            lines = {method: max(chosen, key=lambda row: row["score"])}
-            if len(chosen) > 1:
+            selected = [row for row in rows if row["method"] == method]
+            lines = {method: max(selected, key=lambda row: row["score"])}
+            if len(selected) > 1:
                 lines = {f"{method}, best t": lines[method]}
             if method == "SSO":
-                fixed = [row for row in chosen if row["t"] in (0, study.RETRIEVAL_STEPS)]
+                fixed = [row for row in selected if row["t"] in (0, study.RETRIEVAL_STEPS)]
                 lines = {f"SSO, t = {row['t']:g}": row for row in fixed} | lines
             for label, row in lines.items():
                 paper = PAPER_RETRIEVAL.get((source, label)) if name == "MPEG-7" else None
@@ -75,79 +74,83 @@ def retrieval_table(found: Outcome) -> Table:
     return table
 
 
-def first_table(found: Outcome) -> Table:
-    """Fraction of the first ten that are right, over all queries and for those shown."""
-    head = f"right among the first 10, {found.scene['name']}"
+def first_table(result: Outcome) -> Table:
+    """Number of correct results among the top ten: mean of all queries, and of those in the figure."""
+    head = f"correct among the first 10, {result.figure_data['name']}"
     table = [[head, "by W", f"by W* after {study.RETRIEVAL_STEPS} steps"]]
-    means = [np.mean([row[what] for row in found.rows]) for what in ("right_before", "right_after")]
+    means = [
+        np.mean([row[key] for row in result.rows]) for key in ("correct_before", "correct_after")
+    ]
     table.append(["mean of all queries", *(f"{mean:.2f}" for mean in means)])
-    for query in found.scene["queries"]:
-        row = found.rows[query]
-        cells = [str(row["right_before"]), str(row["right_after"])]
+    for query in result.figure_data["queries"]:
+        row = result.rows[query]
+        cells = [str(row["correct_before"]), str(row["correct_after"])]
         table.append([f"query {query}, class {row['class']}", *cells])
     return table
 
 
-def cluster_table(found: Outcome) -> Table:
+def cluster_table(result: Outcome) -> Table:
     """NMI at t = 0, at its best, and the range of t above the input."""
     table = [["NMI", "data", "t = 0", "best", "at t", "t above the input", "clusters"]]
-    for data in dict.fromkeys(row["data"] for row in found.rows):
-        rows = [row for row in found.rows if row["data"] == data]
-        entry = np.mean([row["nmi"] for row in rows if row["method"] == "SSO" and row["t"] == 0])
+    for data in dict.fromkeys(row["data"] for row in result.rows):
+        rows = [row for row in result.rows if row["data"] == data]
+        input_nmi = np.mean(
+            [row["nmi"] for row in rows if row["method"] == "SSO" and row["t"] == 0]
+        )
         for method in dict.fromkeys(row["method"] for row in rows):
-            chosen = [row for row in rows if row["method"] == method]
-            steps = list(dict.fromkeys(row["t"] for row in chosen))
-            values = {t: [row["nmi"] for row in chosen if row["t"] == t] for t in steps}
-            means = {t: float(np.mean(of)) for t, of in values.items()}
+            selected = [row for row in rows if row["method"] == method]
+            steps = list(dict.fromkeys(row["t"] for row in selected))
+            values = {t: [row["nmi"] for row in selected if row["t"] == t] for t in steps}
+            means = {t: float(np.mean(scores)) for t, scores in values.items()}
             best = max(means, key=means.__getitem__)
-            above = [f"{t:g}" for t in steps if means[t] > entry]
-            number = np.mean([row["n_clusters"] for row in chosen if row["t"] == best])
-            cells = [_spread(values[0]), _spread(values[best]), f"{best:g}"]
-            span = f"{above[0]} to {above[-1]}" if above else "none"
-            table.append([method, data, *cells, span, f"{number:.0f}"])
+            above = [f"{t:g}" for t in steps if means[t] > input_nmi]
+            n_clusters = np.mean([row["n_clusters"] for row in selected if row["t"] == best])
+            cells = [_mean_and_std(values[0]), _mean_and_std(values[best]), f"{best:g}"]
+            range_above = f"{above[0]} to {above[-1]}" if above else "none"
+            table.append([method, data, *cells, range_above, f"{n_clusters:.0f}"])
     return table
 
 
-def block_table(found: Outcome) -> Table:
-    """Similarity inside classes and across: its mean, and pairs above 0.1."""
-    head = [f"similarity, {found.scene['name']}", "mean, same class", "others"]
-    table = [[*head, f"pairs above {study.LINKED}, same class", "others"]]
-    for row in found.rows:
-        numbers = [f"{row[what]:.4f}" for what in ("within", "between")]
-        shares = [f"{100 * row[what]:.2f} %" for what in ("linked_within", "linked_between")]
-        table.append([row["matrix"], *numbers, *shares])
+def block_table(result: Outcome) -> Table:
+    """Similarity within and between classes: its mean, and the fraction of pairs above 0.1."""
+    head = [f"similarity, {result.figure_data['name']}", "mean, same class", "others"]
+    table = [[*head, f"pairs above {study.LINK_THRESHOLD}, same class", "others"]]
+    for row in result.rows:
+        numbers = [f"{row[key]:.4f}" for key in ("within", "between")]
+        fractions = [f"{100 * row[key]:.2f} %" for key in ("linked_within", "linked_between")]
+        table.append([row["matrix"], *numbers, *fractions])
     return table
 
 
-def segment_table(found: Outcome) -> Table:
+def segment_table(result: Outcome) -> Table:
     """Mean errors at every t."""
     table = [["GCE / LCE", "paper", "ours", "change of GCE", "largest segment"]]
-    n_images = 1 + max(row["image"] for row in found.rows)
-    name = found.scene["name"]
+    n_images = 1 + max(row["image"] for row in result.rows)
+    name = result.figure_data["name"]
     table[0][0] += f", {name}, {n_images} images"
     base = None
     for method in METHODS:
-        rows = [row for row in found.rows if row["method"] == method]
+        rows = [row for row in result.rows if row["method"] == method]
         for t in dict.fromkeys(row["t"] for row in rows):
-            chosen = [row for row in rows if row["t"] == t]
+            selected = [row for row in rows if row["t"] == t]
             gce, lce, size = (
-                np.mean([row[what] for row in chosen]) for what in ("gce", "lce", "largest_segment")
+                np.mean([row[key] for row in selected]) for key in ("gce", "lce", "largest_segment")
             )
             base = gce if base is None else base
             paper = PAPER_ERRORS.get((method, t)) if name == "Berkeley" else None
-            printed = f"{paper[0]:.4f} / {paper[1]:.4f}" if paper else ""
+            published = f"{paper[0]:.4f} / {paper[1]:.4f}" if paper else ""
             change = f"{100 * (gce / base - 1):+.0f} %"
             ours = f"{gce:.4f} / {lce:.4f}"
-            table.append([f"{method}, t = {t}", printed, ours, change, f"{size:.2f}"])
+            table.append([f"{method}, t = {t}", published, ours, change, f"{size:.2f}"])
     return table
 
 
-def classification_table(found: Outcome) -> Table:
-    """Accuracy at t = 0, at the best whole and at the best fractional t."""
-    head = f"leave-one-out accuracy, {found.scene['name']}, %"
+def classification_table(result: Outcome) -> Table:
+    """Accuracy at t = 0, at the best t, and at the best t below 1."""
+    head = f"leave-one-out accuracy, {result.figure_data['name']}, %"
     table = [[head, "t = 0", "best", "at t", "best with t below 1"]]
     for method in METHODS:
-        values = {row["t"]: row["accuracy"] for row in found.rows if row["method"] == method}
+        values = {row["t"]: row["accuracy"] for row in result.rows if row["method"] == method}
         best = max(values, key=values.__getitem__)
         below = max(v for t, v in values.items() if 0 < t < 1)
         cells = [f"{100 * values[0]:.2f}", f"{100 * values[best]:.2f}", f"{best:g}"]
@@ -155,10 +158,10 @@ def classification_table(found: Outcome) -> Table:
     return table
 
 
-def automatic_table(found: Outcome) -> Table:
+def automatic_table(result: Outcome) -> Table:
     """Bull's eye of the input, with automatic steps and with the best."""
     table = [["bull's eye, %", "input", 't="auto"', "at t", "best", "at t", "shortfall"]]
-    for row in found.rows:
+    for row in result.rows:
         cells = [f"{100 * row['input']:.2f}", f"{100 * row['automatic']:.2f}"]
         cells += [f"{row['automatic_t']:g}", f"{100 * row['best']:.2f}", f"{row['best_t']:g}"]
         table.append([row["data"], *cells, f"{100 * row['shortfall']:.2f}"])
@@ -171,14 +174,14 @@ EXPERIMENTS = [
         study.three_items,
         example_table,
         figures.draw_three_items,
-        "the lost pair comes back to 0.29 in one step, and the error falls from 1.27 to 0.35 in five.",
+        "the missing pair recovers to 0.29 in one step, and the error falls from 1.27 to 0.35 in five.",
     ),
     Experiment(
         "table-1",
         study.retrieval,
         retrieval_table,
         figures.draw_retrieval,
-        "SSO improves at once and over a wide range of t; diffusion maps start below the input.",
+        "SSO improves immediately and over a wide range of t; diffusion maps start below the input.",
     ),
     Experiment(
         "figure-3",
@@ -233,5 +236,5 @@ def plan(quick: bool, data: Path | None) -> tuple[Setting, list[Experiment]]:
     return (study.QUICK if quick else study.FULL)._replace(data=data), EXPERIMENTS
 
 
-def _spread(values: list[float]) -> str:
+def _mean_and_std(values: list[float]) -> str:
     return f"{np.mean(values):.3f} ± {np.std(values):.3f}"

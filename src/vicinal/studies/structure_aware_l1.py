@@ -21,8 +21,8 @@ from vicinal.metrics import clustering_accuracy, normalized_mutual_info
 from vicinal.operators.eigenpairs import leading_eigenpairs
 from vicinal.studies.uci_sets import Labelled, read_sets
 
-SHARES = (0.1, 0.2, 0.3)
-# Table 1 of the paper: NMI and accuracy of the L1 graph, then of the others at the shares above.
+FRACTIONS = (0.1, 0.2, 0.3)
+# Table 1 of the paper: NMI and accuracy of the L1 graph, and of the others at these fractions of points.
 PAPER = {
     "BT": {
         "L1": [(0.4055, 0.5283)],
@@ -72,19 +72,19 @@ QUICK = Setting(n_seeds=3, largest_set=200, n_moons=100)
 Build = Callable[[np.ndarray, int], Graph]
 
 
-def _coded(**settings: Any) -> Build:
+def _structure_aware(**settings: Any) -> Build:
     return lambda X, k: graphs.structure_aware_l1(X, k, **settings)
 
 
 # Graphs with dictionaries or neighbourhoods of limited size. The paper's codes are exact.
 FAMILIES: dict[str, Build] = {
     "Gaussian": lambda X, k: graphs.knn(X, k),
-    "SA-L1": _coded(equality=True),
-    "SA-L1 literal": _coded(equality=True, correct_degrees=False),
-    "SA-L1 penalised": _coded(),
-    "SA-L1 penalised literal": _coded(correct_degrees=False),
+    "SA-L1": _structure_aware(equality=True),
+    "SA-L1 literal": _structure_aware(equality=True, correct_degrees=False),
+    "SA-L1 penalised": _structure_aware(),
+    "SA-L1 penalised literal": _structure_aware(correct_degrees=False),
 }
-WHOLE: dict[str, Callable[[np.ndarray], Graph]] = {
+ALL_ATOMS: dict[str, Callable[[np.ndarray], Graph]] = {
     "L1": lambda X: graphs.l1(X, equality=True),
     "L1 penalised": lambda X: graphs.l1(X),
 }
@@ -94,22 +94,24 @@ class Cell(NamedTuple):
     """One graph to measure: its kind, the fraction of points it may use, and how it is built."""
 
     graph: str
-    share: float | None
+    fraction: float | None
     build: Callable[[np.ndarray], Graph]
 
 
 def cells() -> list[Cell]:
     """All graphs of the table."""
-    whole = [Cell(name, None, build) for name, build in WHOLE.items()]
-    return whole + [_sized(name, share) for name in FAMILIES for share in SHARES]
+    unrestricted = [Cell(name, None, build) for name, build in ALL_ATOMS.items()]
+    return unrestricted + [
+        _with_fraction(name, fraction) for name in FAMILIES for fraction in FRACTIONS
+    ]
 
 
-def _sized(name: str, share: float) -> Cell:
-    return Cell(name, share, lambda X: FAMILIES[name](X, round(share * len(X))))
+def _with_fraction(name: str, fraction: float) -> Cell:
+    return Cell(name, fraction, lambda X: FAMILIES[name](X, round(fraction * len(X))))
 
 
 def cluster_scores(setting: Setting, verbose: int = 0) -> list[dict[str, Any]]:
-    """NMI and accuracy of spectral clusters on each set and graph, means over seeds of k-means."""
+    """NMI and accuracy of spectral clusters on each set and graph, averaged over seeds of k-means."""
     rows: list[dict[str, Any]] = []
     sets = read_sets(setting.data, setting.largest_set)
     with progress_bar(len(sets) * len(cells()), "clusters" if verbose > 0 else None) as bar:
@@ -127,21 +129,23 @@ def _scores(labelled: Labelled, cell: Cell, graph: Graph, n_seeds: int) -> dict[
     n_clusters = len(np.unique(labelled.classes))
     pairs = leading_eigenpairs(graph.affinity(), n_clusters, tolerance=TOLERANCE, random_state=0)
     embedding = unit_rows(pairs.vectors)
-    found = [assign_rows(embedding, n_clusters, "kmeans", seed).labels for seed in range(n_seeds)]
-    mutual = [normalized_mutual_info(labelled.classes, labels) for labels in found]
-    right = [clustering_accuracy(labelled.classes, labels) for labels in found]
-    # The paper's form, in either reading.
+    clusterings = [
+        assign_rows(embedding, n_clusters, "kmeans", seed).labels for seed in range(n_seeds)
+    ]
+    nmi = [normalized_mutual_info(labelled.classes, labels) for labels in clusterings]
+    accuracies = [clustering_accuracy(labelled.classes, labels) for labels in clusterings]
+    # The literal variant is compared with the same published values.
     paper = PAPER.get(labelled.name, {}).get(cell.graph.removesuffix(" literal"))
-    at = 0 if cell.share is None else SHARES.index(cell.share)
+    column = 0 if cell.fraction is None else FRACTIONS.index(cell.fraction)
     return {
         "set": labelled.name,
         "graph": cell.graph,
-        "share": cell.share,
-        "NMI": float(np.mean(mutual)),
-        "NMI_spread": float(np.std(mutual)),
-        "AC": float(np.mean(right)),
-        "paper_NMI": None if paper is None else paper[at][0],
-        "paper_AC": None if paper is None else paper[at][1],
+        "fraction": cell.fraction,
+        "NMI": float(np.mean(nmi)),
+        "NMI_std": float(np.std(nmi)),
+        "AC": float(np.mean(accuracies)),
+        "paper_NMI": None if paper is None else paper[column][0],
+        "paper_AC": None if paper is None else paper[column][1],
         "edges": graph.n_edges,
         "inexact": len(graph.metadata["codes"].inexact) if "codes" in graph.metadata else 0,
     }
@@ -157,7 +161,7 @@ class Moons(NamedTuple):
 
 
 def moon_graphs(setting: Setting, verbose: int = 0) -> Moons:
-    """Figures 1 and 2: what normalisation does to two moons, and which graph keeps them apart."""
+    """Figures 1 and 2: effect of normalisation on two moons, and which graph separates them."""
     points, classes = make_two_moons(setting.n_moons, noise=0.05, random_state=0)
     built = {
         "L1": graphs.l1(points),
@@ -176,15 +180,15 @@ def moon_graphs(setting: Setting, verbose: int = 0) -> Moons:
                 "mean_length": float(graph.lengths.mean()),
             }
         )
-    near = graphs.knn(points, 10).symmetrize()
+    neighbors = graphs.knn(points, 10).symmetrize()
     directions = points / np.linalg.norm(points, axis=1, keepdims=True)
-    kept = near & graphs.knn(directions, 10)
+    preserved = neighbors & graphs.knn(directions, 10)
     rows.append(
         {
-            "graph": "10 neighbours kept by normalisation",
-            "edges": kept.n_edges,
-            "weight_across": kept.n_edges / near.n_edges,
-            "mean_length": float(kept.lengths.mean()),
+            "graph": "10 neighbours preserved by normalisation",
+            "edges": preserved.n_edges,
+            "weight_across": preserved.n_edges / neighbors.n_edges,
+            "mean_length": float(preserved.lengths.mean()),
         }
     )
     return Moons(rows, points, classes, built)

@@ -32,23 +32,23 @@ def find_folder(folder: Path | None) -> Path | None:
     """Folder of the tables: the given one, or ``uci`` in it."""
     if folder is None:
         return None
-    for place in (folder, folder / "uci"):
-        if all((place / name).is_file() for name in TABLES.values()):
-            return place
+    for path in (folder, folder / "uci"):
+        if all((path / name).is_file() for name in TABLES.values()):
+            return path
     raise FileNotFoundError(
-        f"--data {folder} does not contain {', '.join(TABLES.values())} (also not in uci/); leave the option "
-        "out to use the sets that come with scikit-learn."
+        f"--data {folder} contains {', '.join(TABLES.values())} neither directly nor in uci/; omit the "
+        "option to use the sets that come with scikit-learn."
     )
 
 
-def read_sets(folder: Path | None, at_most: int | None = None) -> list[Labelled]:
-    """The six sets of the paper; without a folder wine, breast cancer and digits of scikit-learn.
+def read_sets(folder: Path | None, max_rows: int | None = None) -> list[Labelled]:
+    """The six sets of the paper; without a folder, wine, breast cancer and digits of scikit-learn.
 
-    Features have mean 0 and deviation 1, missing values are the mean of their feature, and features that
-    are constant are left out. ``at_most`` leaves larger sets out.
+    Features are standardised, missing values are replaced by the mean of their feature, and constant
+    features are dropped. Sets with more than ``max_rows`` rows are omitted.
     """
-    place = find_folder(folder)
-    if place is None:
+    path = find_folder(folder)
+    if path is None:
         from sklearn import datasets
 
         loaders = {
@@ -58,17 +58,17 @@ def read_sets(folder: Path | None, at_most: int | None = None) -> list[Labelled]
         }
         tables = {name: load(return_X_y=True) for name, load in loaders.items()}
     else:
-        tables = {name: load_uci_table(table, place) for name, table in SETS.items()}
+        tables = {name: load_uci_table(table, path) for name, table in SETS.items()}
     return [
-        Labelled(name, standardised(X), np.asarray(y, dtype=np.int64))
+        Labelled(name, standardize(X), np.asarray(y, dtype=np.int64))
         for name, (X, y) in tables.items()
-        if at_most is None or len(y) <= at_most
+        if max_rows is None or len(y) <= max_rows
     ]
 
 
-def standardised(X: np.ndarray) -> np.ndarray:
-    """Standardised features without constant ones; missing values become the mean."""
+def standardize(X: np.ndarray) -> np.ndarray:
+    """Standardise features; missing values become the mean, constant features are dropped."""
     X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
-    deviations = X.std(axis=0)
-    varies = deviations > 1e-12 * np.abs(X).max(axis=0)
-    return (X[:, varies] - X[:, varies].mean(axis=0)) / deviations[varies]
+    std = X.std(axis=0)
+    is_varying = std > 1e-12 * np.abs(X).max(axis=0)
+    return (X[:, is_varying] - X[:, is_varying].mean(axis=0)) / std[is_varying]
