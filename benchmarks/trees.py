@@ -1,4 +1,4 @@
-"""Spectral clustering on perturbed and on disjoint trees of real sets, the number of clusters given."""
+"""Spectral clustering on perturbed and on disjoint trees of real sets, with the true number of clusters."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from benchmarks.labeled_sets import real
 from benchmarks.report import RESULTS
 
 GRAPHS = ("disjoint_mst", "perturbed_mst")
-# Perturbed trees are judged by the mean over this many seeds.
-SEEDS = 3
+# Scores of perturbed trees are averaged over this many seeds.
+N_SEEDS = 3
 # Rows of larger sets are sampled.
 MAX_ROWS = 5000
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` one seed and at most 1000 rows."""
+    """Measure, print, and write Markdown and JSON; with ``quick``, one seed, at most 1000 rows, no files."""
     warnings.simplefilter("ignore")
     records: dict[str, dict[str, float]] = {}
     for item in real():
@@ -30,7 +30,7 @@ def run(only: str | None, quick: bool) -> None:
         X, truth = item.points[rows], item.truths[0][rows]
         records[item.name] = {
             graph: float(np.mean([_score(X, truth, graph, seed) for seed in range(seeds)]))
-            for graph, seeds in zip(GRAPHS, (1, 1 if quick else SEEDS), strict=True)
+            for graph, seeds in zip(GRAPHS, (1, 1 if quick else N_SEEDS), strict=True)
         }
         print(item.name, records[item.name], flush=True)
     page = markdown(records)
@@ -53,8 +53,8 @@ def markdown(records: dict[str, dict[str, float]]) -> str:
     lines = [
         "# Benchmark: trees",
         "",
-        "Made by `python -m benchmarks trees`: adjusted Rand index of `SpectralClustering` with the true "
-        f"number of clusters; perturbed trees as the mean of {SEEDS} seeds.",
+        "Measured by `python -m benchmarks trees`: adjusted Rand index of `SpectralClustering` with the true "
+        f"number of clusters; for perturbed trees, the mean of {N_SEEDS} seeds.",
         "",
         f"| set | {' | '.join(GRAPHS)} |",
         "| --- | ---: | ---: |",

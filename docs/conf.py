@@ -27,11 +27,11 @@ extensions = [
 ]
 exclude_patterns = ["_ext", "**/README.md", "**/GALLERY_HEADER.rst"]
 
-# Markdown that a code host renders too: dollars for formulas, headings as targets.
+# Markdown that code hosts also render: dollars for formulas, headings as targets.
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 
-# Docstrings name things in single backticks.
+# Docstrings use single backticks for references.
 default_role = "py:obj"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

@@ -1,3 +1,3 @@
-"""Pages are doctested; what builds them, and what building leaves behind, is not."""
+"""Pages are doctested; the files that build them and generated files are not."""
 
 collect_ignore = ["_ext", "conf.py", "generated", "images"]

@@ -2,9 +2,9 @@
 Which edges can you trust?
 ==========================
 
-A graph of noisy points always has accidents: edges that would not be there had the points been measured
-again. Perturbed spanning trees measure again, twenty times or more, and count. An edge that every
-jittered copy of the data agrees on has strength 1; one that a single copy needed has 1 / 20.
+A graph of noisy points always contains accidental edges, which would not exist if the points were measured
+again. Perturbed spanning trees simulate repeated measurements: the strength of an edge is the fraction of
+perturbed data sets whose tree contains it.
 """
 
 import matplotlib.pyplot as plt
@@ -17,26 +17,26 @@ graph = vicinal.graphs.perturbed_mst(X, n_trees=40, noise=0.4, random_state=0)
 print(graph)
 
 # %%
-# Dark edges are in most trees, light ones in few. Without the weakest, the spiral is still in one
-# piece, and most of the links between its windings are gone.
+# Dark edges are in most trees, light ones in few. Without the weakest edges, the spiral is still
+# connected, and most of the edges between its windings are gone.
 
-trusted = graph.strengths > 0.1
+is_reliable = graph.strengths > 0.1
 rows = np.repeat(np.arange(graph.n_nodes), graph.degrees)
-once = trusted & (rows < graph.indices)
+selected = is_reliable & (rows < graph.indices)
 backbone = vicinal.Graph.from_edges(
     graph.n_nodes,
-    np.column_stack([rows[once], graph.indices[once]]),
-    graph.lengths[once],
-    graph.strengths[once],
+    np.column_stack([rows[selected], graph.indices[selected]]),
+    graph.lengths[selected],
+    graph.strengths[selected],
     points=X,
 )
 print(backbone)
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
-for ax, drawn, title in zip(
-    axes, [graph, backbone], ["all edges of 40 trees", "in more than 4 of them"], strict=True
+for ax, plotted, title in zip(
+    axes, [graph, backbone], ["all edges of 40 trees", "edges in more than 4 trees"], strict=True
 ):
-    vicinal.plot.graph(drawn, ax=ax)
+    vicinal.plot.graph(plotted, ax=ax)
     ax.set_title(title)
     ax.set_axis_off()
 plt.show()

@@ -2,8 +2,8 @@
 Ten labels for 1,797 digits
 ===========================
 
-One labelled image of each digit, all others unlabelled. The nearest labelled image is a poor guide;
-labels that flow along the graph of all images do better, because unlabelled images connect.
+One labelled image per digit, all others unlabelled. The nearest labelled image is often wrong. Labels
+propagated along the graph of all images are more accurate, because unlabelled images connect them.
 """
 
 import matplotlib.pyplot as plt
@@ -14,28 +14,30 @@ from sklearn.neighbors import KNeighborsClassifier
 import vicinal
 
 X, digit = load_digits(return_X_y=True)
-chance = np.random.default_rng(0)
+rng = np.random.default_rng(0)
 counts = [1, 2, 3, 5, 10, 20]
 scores = {"nearest labelled": [], "graph prior": []}
 for count in counts:
-    nearest, graph = [], []
+    nearest_scores, graph_scores = [], []
     for _ in range(5):
-        known = np.concatenate(
-            [chance.choice(np.flatnonzero(digit == d), count, replace=False) for d in range(10)]
+        labelled = np.concatenate(
+            [rng.choice(np.flatnonzero(digit == d), count, replace=False) for d in range(10)]
         )
         y = np.full(len(X), -1)
-        y[known] = digit[known]
-        rest = y == -1
-        nearest.append(
-            KNeighborsClassifier(1).fit(X[known], digit[known]).score(X[rest], digit[rest])
+        y[labelled] = digit[labelled]
+        unlabelled = y == -1
+        nearest_scores.append(
+            KNeighborsClassifier(1)
+            .fit(X[labelled], digit[labelled])
+            .score(X[unlabelled], digit[unlabelled])
         )
         model = vicinal.GraphClassifier().fit(X, y)
-        graph.append((model.transduction_ == digit)[rest].mean())
-    scores["nearest labelled"].append(np.mean(nearest))
-    scores["graph prior"].append(np.mean(graph))
+        graph_scores.append((model.transduction_ == digit)[unlabelled].mean())
+    scores["nearest labelled"].append(np.mean(nearest_scores))
+    scores["graph prior"].append(np.mean(graph_scores))
 
 # %%
-# Mean accuracy on the unlabelled images, over five draws of the labelled ones.
+# Mean accuracy on the unlabelled images, over five random choices of the labelled ones.
 
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for name, values in scores.items():
@@ -43,7 +45,7 @@ for name, values in scores.items():
     print(f"{name:18}", " ".join(f"{value:.3f}" for value in values))
 ax.set_xscale("log")
 ax.set_xticks(counts, labels=counts)
-ax.set_xlabel("labels a class")
+ax.set_xlabel("labels per class")
 ax.set_ylabel("accuracy")
 ax.legend()
 plt.show()

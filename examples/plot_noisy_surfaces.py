@@ -2,9 +2,9 @@
 Two surfaces in noise
 =====================
 
-Half of what you see below is noise. k-means cuts space in three, spectral clustering is led
-astray by chains of noise points; the contextual digraph asks each point how much it matters to the
-structure of its neighbourhood, and noise matters to none.
+Half of the points below are noise. k-means cuts the space into three regions, and chains of noise points
+mislead spectral clustering. Contextual distances measure how much each point contributes to the structure
+of its neighbourhood; noise contributes little.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import vicinal
 
 X, truth = vicinal.datasets.make_half_cylinders(n_points=800, n_noise=1600, random_state=0)
 model = vicinal.PerceptualClustering(n_clusters=2, random_state=0).fit(X)
-answers = {
+clusterings = {
     "truth": truth,
     "k-means": KMeans(3, random_state=0).fit_predict(X),
     "spectral": vicinal.SpectralClustering(3, random_state=0).fit_predict(X),
@@ -23,10 +23,10 @@ answers = {
 }
 
 # %%
-# The score counts all points, with noise as the third group.
+# The score is the accuracy over all points, with noise as the third group.
 
 figure = plt.figure(figsize=(13, 3.8), layout="constrained")
-for i, (name, labels) in enumerate(answers.items()):
+for i, (name, labels) in enumerate(clusterings.items()):
     ax = figure.add_subplot(1, 4, i + 1, projection="3d")
     vicinal.plot.embedding(X, labels, ax=ax, legend=False)
     score = vicinal.metrics.clustering_accuracy(truth, labels)
@@ -37,12 +37,12 @@ for i, (name, labels) in enumerate(answers.items()):
 plt.show()
 
 # %%
-# Every point has a noise score, so a decision can be left to later. Here is where the line was
-# drawn, and how clearly there were two groups of points.
+# Every point also has a noise score. The threshold lies between the two modes of the distances from the
+# origin.
 
-found, true = (model.labels_ == -1).mean(), (truth == -1).mean()
-print(f"noise found: {found:.2f} of all points (true: {true:.2f})")
-print(f"two groups of norms rather than one: {model.noise_gain_:.2f} (believed from 0.1)")
+noise_fraction, true_fraction = (model.labels_ == -1).mean(), (truth == -1).mean()
+print(f"noise: {noise_fraction:.2f} of all points (true fraction: {true_fraction:.2f})")
+print(f"evidence for two modes: {model.noise_gain_:.2f} (required: 0.1)")
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 groups = [model.norms_[truth >= 0], model.norms_[truth < 0]]
 ax.hist(groups, bins=60, label=["surfaces", "noise"])

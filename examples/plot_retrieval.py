@@ -1,10 +1,10 @@
 """
-What a similarity finds, before and after smoothing
-===================================================
+Retrieval before and after smoothing
+====================================
 
-Handwritten digits, asked for their most similar images. Before smoothing the first answers are right and
-later ones drift to other digits of similar pixels. After it, similarity has flowed along chains of
-images: what is found may look less like the query and yet be the same digit.
+The most similar images of handwritten digits. Before smoothing, the first results are correct, and later
+ones drift to other digits with similar pixels. After smoothing, similarity follows chains of images:
+results may look less like the query and still be the same digit.
 """
 
 import matplotlib.pyplot as plt
@@ -19,21 +19,22 @@ before, after = model.at(0), model.similarity_
 print(f"steps: {model.t_:g}")
 
 # %%
-# The most similar images of the queries that gain most. A green frame is the query's digit, a red one
-# another.
+# The most similar images of the queries that improve most. Green frames mark the digit of the query, red
+# frames other digits.
 
-gains = [vicinal.metrics.retrieval_rate(similarity, digit, 100) for similarity in (before, after)]
-print(f"of each image's own digit among its first 100: {gains[0]:.3f} before, {gains[1]:.3f} after")
+rates = [vicinal.metrics.retrieval_rate(similarity, digit, 100) for similarity in (before, after)]
+print(f"retrieval rate of the first 100: {rates[0]:.3f} before, {rates[1]:.3f} after")
 
-found = model.kneighbors(n_neighbors=12)[1]
-first = (-before).argsort(axis=1, kind="stable")[:, 1:13]
-hits = [(digit[ids] == digit[:, None]).sum(axis=1) for ids in (first, found)]
+top_after = model.kneighbors(n_neighbors=12)[1]
+top_before = (-before).argsort(axis=1, kind="stable")[:, 1:13]
+hits = [(digit[top] == digit[:, None]).sum(axis=1) for top in (top_before, top_after)]
 queries = (hits[0] - hits[1]).argsort(kind="stable")[[0, 1, 2, 3]]
 vicinal.plot.retrieval(queries, before, after, labels=digit, images=images, k=12)
 plt.show()
 
 # %%
-# How long to smooth? The score rises, stays, and falls. ``t="auto"`` saw no label.
+# How many steps? The score rises, stays flat, and falls. The dotted line is the choice of ``t="auto"``,
+# which does not use labels.
 
 steps = [0, 1, 3, 10, 30, 100, 300, 1000, 3000]
 scores = [
@@ -41,8 +42,8 @@ scores = [
 ]
 ax = vicinal.plot.dynamics(
     {"self-smoothing": (steps, scores)},
-    baseline=gains[0],
-    score="share of a digit among the first 100",
+    baseline=rates[0],
+    score="retrieval rate of the first 100",
 )
 ax.axvline(model.t_, color="grey", linestyle=":")
 plt.show()

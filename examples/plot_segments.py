@@ -1,9 +1,9 @@
 """
-A photograph in six parts
-=========================
+Segments of a photograph
+========================
 
-Pixels are nodes, joined with the eight around them; the normalised cut separates the graph where little
-affinity crosses. The photograph comes with scikit-learn.
+Each pixel is connected with its eight neighbours, and the normalised cut separates the graph where
+affinities are small. The photograph comes with scikit-learn.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ sizes = sorted(np.bincount(labels.ravel()).tolist())
 print(f"{image.shape[0]} x {image.shape[1]} pixels, segments of {sizes}")
 
 # %%
-# The boundaries over the image, and each segment in its mean colour.
+# Segment boundaries, and each segment in its mean colour.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 vicinal.plot.segments(image, labels, ax=axes[0])

@@ -1,9 +1,9 @@
 """
-A similarity matrix, smoothed
-=============================
+A similarity matrix before and after smoothing
+==============================================
 
-Wine of three growers, by thirteen measurements. The similarity of near bottles is nearly all there is at
-first, as it should be; after smoothing, growers show as blocks, though no label was used.
+Wines of three growers, described by thirteen measurements. At first, only very close wines are similar.
+After smoothing, the growers appear as blocks, although no labels were used.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ for ax, title in zip(axes, ["before", f"after {model.t_:g} steps"], strict=True)
 plt.show()
 
 # %%
-# A kernel of it can be clustered.
+# The smoothed similarity, projected to a kernel, can be clustered.
 
 kernel = vicinal.self_smooth(model.affinity_, model.t_, psd=True)
 labels = vicinal.SpectralClustering(3, graph="precomputed", random_state=0).fit_predict(

@@ -1,10 +1,10 @@
 """
-Unrolling a sheet: nearest neighbours against disjoint trees
-============================================================
+Unrolling a sheet: nearest neighbours or disjoint trees?
+========================================================
 
-Isomap measures distances along a graph. One shortcut between two turns of a rolled sheet is enough to
-fold the map. How many neighbours are too many is not known beforehand; how many disjoint spanning
-trees are too many matters much less.
+Isomap measures distances along a graph. A single shortcut between two turns of a rolled sheet is enough to
+distort the embedding. The number of neighbours that avoids shortcuts is not known beforehand; the number of
+disjoint spanning trees matters much less.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ graphs = {
 }
 
 # %%
-# The colour is the position along the roll. A good map shows it as an even ramp.
+# Colour shows the position along the roll. In a good embedding it changes evenly.
 
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.2), layout="constrained")
 for ax, (name, graph) in zip(axes, graphs.items(), strict=True):
@@ -32,8 +32,8 @@ for ax, (name, graph) in zip(axes, graphs.items(), strict=True):
 plt.show()
 
 # %%
-# Lengths of paths tell the same in numbers: the true distances on the sheet are known here. The
-# :doc:`study </proximity-graphs-study>` does this for whole ranges of parameters.
+# Path lengths confirm this, because the true distances on the sheet are known here. The
+# :doc:`study </proximity-graphs-study>` does the same for whole ranges of parameters.
 
 from scipy.spatial.distance import pdist, squareform  # noqa: E402
 

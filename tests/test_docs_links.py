@@ -1,4 +1,4 @@
-"""Pages for people are whole: what they link to is there, and nothing waits to be filled in."""
+"""Documentation pages are complete: link targets exist, and no placeholder is left."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# Links and pictures of Markdown, and pictures in HTML; a title may follow the address.
+# Links and images in Markdown, and images in HTML; a title may follow the address.
 LINK = re.compile(r"\]\(([^)\s]+)[^)]*\)|<img[^>]*\ssrc=\"([^\"]+)\"")
-ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|#|/")
+EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|#|/")
 PLACEHOLDER = re.compile(r"^\s*[A-Z][A-Z0-9_]+\s*$", re.M)
 
 every_page = pytest.mark.parametrize(
@@ -20,24 +20,24 @@ every_page = pytest.mark.parametrize(
 
 
 def missing_targets(page):
-    """Relative links of a page to files that are not there."""
+    """Relative links of a page to files that do not exist."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    targets = [link or picture for link, picture in LINK.findall(text)]
-    files = [target.partition("#")[0] for target in targets if not ELSEWHERE.match(target)]
+    targets = [link or image for link, image in LINK.findall(text)]
+    files = [target.partition("#")[0] for target in targets if not EXTERNAL.match(target)]
     return [name for name in files if not (page.parent / name).exists()]
 
 
 @every_page
-def test_every_relative_link_and_picture_is_there(page):
+def test_targets_of_relative_links_and_images_exist(page):
     assert missing_targets(page) == []
 
 
 @every_page
-def test_nothing_is_left_to_be_filled_in(page):
+def test_no_placeholder_is_left(page):
     assert PLACEHOLDER.findall(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
+def test_missing_targets_and_placeholders_are_detected(tmp_path):
     page = tmp_path / "page.md"
     page.write_text('[a](page.md#top) [b](https://x.org/y) ![c](no.png "t") <img src="none.svg">')
     assert missing_targets(page) == ["no.png", "none.svg"]

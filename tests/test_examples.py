@@ -1,4 +1,4 @@
-"""The scripts of the gallery run, and each ends in a picture."""
+"""The gallery scripts run, and each produces a plot."""
 
 import runpy
 from pathlib import Path
@@ -10,9 +10,9 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
-def test_an_example_draws_a_picture(script, monkeypatch):
+def test_an_example_produces_a_plot(script, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    # What was drawn but not shown is not part of the page.
+    # Figures that are not shown do not appear on the page.
     shown = []
     monkeypatch.setattr(pyplot, "show", lambda: shown.extend(pyplot.get_fignums()))
     try:

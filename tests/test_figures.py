@@ -1,7 +1,7 @@
-"""Figures in the documentation are those of the newest benchmark results.
+"""Figures in the documentation match the latest benchmark results.
 
-A figure is followed by a comment that names its source: ``4.9 s<!-- figure: tasks/spectral
-clustering/vicinal/seconds -->``, that is suite, case, contender and field.
+A figure is followed by a comment with its source (suite, case, contender and field):
+``4.9 s<!-- figure: tasks/spectral clustering/vicinal/seconds -->``.
 """
 
 import json
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
 MARKED = re.compile(NUMBER + r"(?: (?:s|MiB|GiB|GB|minutes))?\**<!-- figure: (.+?) -->")
-# Seconds that are not limits of peers (> 20 s), in a table row or a sentence.
+# Seconds, except time limits of peers (> 20 s), in a table row or a sentence.
 SECONDS = re.compile(rf"(?<![>\d.,] )(?<![\d.,]){NUMBER} s\b(?!\**<!-- figure)")
 
 # Data sets that were used to design the choice of t.
@@ -47,17 +47,17 @@ def measured(source):
 
 
 FIGURES = [
-    pytest.param(shown, source, id=f"{page.relative_to(ROOT)}:{source}:{shown}")
+    pytest.param(figure, source, id=f"{page.relative_to(ROOT)}:{source}:{figure}")
     for page in PAGES
-    for shown, source in MARKED.findall(page.read_text(encoding="utf-8"))
+    for figure, source in MARKED.findall(page.read_text(encoding="utf-8"))
 ]
 
 
-@pytest.mark.parametrize(("shown", "source"), FIGURES)
-def test_a_figure_is_the_measured_one_to_its_last_digit(shown, source):
-    digits = len(shown.partition(".")[2])
+@pytest.mark.parametrize(("figure", "source"), FIGURES)
+def test_a_figure_equals_the_measured_value_to_its_last_digit(figure, source):
+    digits = len(figure.partition(".")[2])
     unit = 10.0**-digits
-    assert float(shown.replace(",", "")) == pytest.approx(measured(source), abs=0.501 * unit)
+    assert float(figure.replace(",", "")) == pytest.approx(measured(source), abs=0.501 * unit)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,7 +1,7 @@
-"""Names of the API in the text of pages lead to the reference.
+"""Link API names in the text of pages to the reference.
 
-Pages are plain Markdown, so that a code host shows them too: a name in backticks is no more than that
-there. Here it becomes a link if it can only mean one thing.
+Pages are plain Markdown, so that code hosts render them too. A name in backticks becomes a link here if it
+is unambiguous.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sphinx.util.nodes import make_refnode
 
 # `SelfSmoothing(t="auto")`, `graphs.knn`, `vicinal.plot.graph`
 NAME = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?")
-# Where to look for a name as it stands: at top level, in packages, and among graphs.
+# Where a name is looked up: as it is, in the package, and among graphs.
 PREFIXES = ("", "vicinal.", "vicinal.graphs.")
 
 
@@ -26,9 +26,11 @@ def link_names(app: Any, doctree: Any, page: str) -> None:
         name = NAME.fullmatch(literal.astext())
         if not name or isinstance(literal.parent, (nodes.reference, nodes.title)):
             continue
-        found = next((objects[p + name[1]] for p in PREFIXES if p + name[1] in objects), None)
-        if found:
-            link = make_refnode(app.builder, page, found.docname, found.node_id, literal.deepcopy())
+        target = next((objects[p + name[1]] for p in PREFIXES if p + name[1] in objects), None)
+        if target:
+            link = make_refnode(
+                app.builder, page, target.docname, target.node_id, literal.deepcopy()
+            )
             literal.parent.replace(literal, link)
 
 

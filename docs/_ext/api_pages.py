@@ -1,7 +1,7 @@
-"""One page of the API reference for each public package, made from its ``__all__``.
+"""One page of the API reference per public package, generated from its ``__all__``.
 
-Public names are attached lazily, so that Sphinx would not find them by looking through a module. Made
-from ``__all__``, the reference can neither miss a name nor list one that is gone.
+Public names are loaded lazily, so Sphinx would not find them in a module. Generated from ``__all__``, the
+reference neither misses a name nor lists a removed one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-# In the order of the road; what lies beside it comes last.
+# In the order of the layers; supporting packages come last.
 PACKAGES = (
     "neighbors",
     "graphs",
@@ -31,7 +31,7 @@ PACKAGES = (
     "datasets",
     "exceptions",
 )
-# What functions and estimators return, which nobody imports but everybody uses.
+# Types of results, which users do not import.
 RETURNED = {
     "codes": ["_sparse_codes.CodeQuality"],
     "similarity": [
@@ -60,14 +60,14 @@ def write_pages(app: Any, config: Any) -> None:
     top = importlib.import_module("vicinal")
     missing = {name for name in top.__all__ if _is_package(top, name)} - set(PACKAGES)
     if missing:
-        raise RuntimeError(f"public packages without a page of the reference: {sorted(missing)}")
+        raise RuntimeError(f"public packages without a page in the reference: {sorted(missing)}")
     pages = {"vicinal": [f"vicinal.{name}" for name in top.__all__ if not _is_package(top, name)]}
     for name in PACKAGES:
-        # A name at top level is the one to use, and has its page there.
+        # Names at the top level have their page there.
         names = importlib.import_module(f"vicinal.{name}").__all__
         pages[name] = [f"vicinal.{n}" if n in top.__all__ else f"vicinal.{name}.{n}" for n in names]
     returned = {name: [f"vicinal.{name}.{n}" for n in RETURNED.get(name, [])] for name in pages}
-    # Named here, because a page that is new since the last build would not be looked at.
+    # Listed explicitly, because pages created since the last build would be ignored.
     config.autosummary_generate = [f"{FOLDER}/{name}.rst" for name in pages]
     _remove_others(folder, {*pages, *chain(*pages.values(), *returned.values())})
     for name, names in pages.items():
@@ -77,7 +77,7 @@ def write_pages(app: Any, config: Any) -> None:
 
 
 def _remove_others(folder: Path, names: set[str]) -> None:
-    """Pages of names that are gone: nothing would lead to them."""
+    """Remove pages of names that no longer exist."""
     for page in folder.glob("*.rst"):
         if page.stem not in names:
             page.unlink()
@@ -90,8 +90,8 @@ def _is_package(top: Any, name: str) -> bool:
 def _write(path: Path, title: str, text: str, names: list[str], returned: list[str]) -> None:
     content = f"{title}\n{'=' * len(title)}\n\n{text.strip()}\n{_table(names)}"
     if returned:
-        content += f"\nWhat they return\n----------------\n{_table(returned)}"
-    # An unchanged page is not built again.
+        content += f"\nResult types\n------------\n{_table(returned)}"
+    # Unchanged pages are not rebuilt.
     if not path.exists() or path.read_text(encoding="utf-8") != content:
         path.write_text(content, encoding="utf-8")
 

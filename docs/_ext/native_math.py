@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: pages need no script and no network."""
+"""Formulas as MathML, which browsers render natively, without scripts or network access."""
 
 from __future__ import annotations
 

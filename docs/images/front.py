@@ -1,4 +1,4 @@
-"""The picture on the front page: two surfaces in noise, as three methods see them."""
+"""The figure on the front page: two surfaces in noise, clustered by three methods."""
 
 from pathlib import Path
 
@@ -13,14 +13,14 @@ from vicinal.metrics import clustering_accuracy
 COLORS = np.array(["#b8bec4", "#d1495b", "#00798c", "#edae49"])
 
 X, truth = make_half_cylinders(n_points=800, n_noise=1600, random_state=0)
-answers = {
+clusterings = {
     "the data: half of it is noise": np.full(len(X), -1),
     "k-means": KMeans(3, random_state=0).fit_predict(X),
     "spectral clustering": SpectralClustering(3, random_state=0).fit_predict(X),
     "vicinal": PerceptualClustering(2, random_state=0).fit_predict(X),
 }
 figure = plt.figure(figsize=(13, 3.4))
-for i, (name, labels) in enumerate(answers.items()):
+for i, (name, labels) in enumerate(clusterings.items()):
     ax = figure.add_axes((i / 4, -0.04, 1 / 4, 0.98), projection="3d")
     ax.scatter(*X.T, c=COLORS[labels + 1], s=3, linewidths=0, depthshade=False)
     accuracy = f": accuracy {clustering_accuracy(truth, labels):.2f}" if i else ""
