@@ -1,5 +1,6 @@
 """The versions that the package declares are those that `make test-lowest` tests."""
 
+import doctest
 import tomllib
 from pathlib import Path
 
@@ -40,3 +41,12 @@ def test_what_all_installs_is_tested():
 @pytest.mark.parametrize("target", ["test-lowest", "test-newest"])
 def test_the_makefile_has_a_target_for_either_end(target):
     assert f"\n{target}:" in (ROOT / "Makefile").read_text()
+
+
+def test_no_example_shows_a_numpy_scalar_which_prints_differently_before_numpy_2():
+    pages = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
+    parser = doctest.DocTestParser()
+    for page in pages:
+        for example in parser.get_examples(page.read_text(), str(page)):
+            output = example.want.partition('"""')[0]  # code after a docstring is none of it
+            assert "np." not in output, f"{page}: {example.source}"

@@ -67,8 +67,8 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
     >>> import numpy as np
     >>> from vicinal import OutlierDetector
     >>> X = np.r_[np.random.default_rng(0).normal(size=(100, 2)), [[9.0, 9.0]]]
-    >>> OutlierDetector().fit_predict(X)[-1]
-    np.int64(-1)
+    >>> int(OutlierDetector().fit_predict(X)[-1])
+    -1
     """
 
     def __init__(
