@@ -45,7 +45,7 @@ def test_signed_codes_are_those_of_the_lasso():
 
 @pytest.mark.parametrize("n_features", [1, 2, 3, 10, 80])
 @pytest.mark.parametrize("penalty", [1e-6, 0.01, 0.3, "auto"])
-def test_duality_gaps_are_nothing(n_features, penalty):
+def test_duality_gaps_are_zero(n_features, penalty):
     X = table(120, n_features, seed=3)
     graph = l1(X, penalty)
     W, Z = dense(graph), unit_rows(X)
@@ -58,7 +58,7 @@ def test_duality_gaps_are_nothing(n_features, penalty):
 
 
 @pytest.mark.parametrize(("n", "n_features"), [(60, 4), (80, 15), (40, 2)])
-def test_exact_codes_are_as_short_as_the_linear_program_says(n, n_features):
+def test_exact_codes_are_as_short_as_those_of_the_linear_program(n, n_features):
     X = table(n, n_features, seed=1)
     graph = l1(X, equality=True)
     W, Z = dense(graph), unit_rows(X)
@@ -74,7 +74,7 @@ def test_exact_codes_are_as_short_as_the_linear_program_says(n, n_features):
             assert graph.metadata["codes"].explained[i] == pytest.approx(1.0)
 
 
-def test_points_without_an_exact_code_are_listed_and_get_the_penalised_one():
+def test_points_without_an_exact_code_are_listed_and_get_a_penalised_code():
     # In the positive quadrant, the two outermost directions are no combination of the others.
     angles = np.linspace(0.1, 1.4, 12)
     X = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -85,7 +85,7 @@ def test_points_without_an_exact_code_are_listed_and_get_the_penalised_one():
     np.testing.assert_array_equal(graph.metadata["codes"].penalties[[0, 5, 11]], [0.05, 0.0, 0.05])
 
 
-def test_coordinates_are_nonnegative_with_a_zero_diagonal_and_explain_what_they_say():
+def test_codes_are_nonnegative_with_a_zero_diagonal_and_explain_what_they_report():
     X = table(100, 8)
     graph = l1(X, 0.1)
     W, Z = dense(graph), unit_rows(X)
@@ -99,7 +99,7 @@ def test_coordinates_are_nonnegative_with_a_zero_diagonal_and_explain_what_they_
     assert len(graph.metadata["codes"].inexact) == 0
 
 
-def test_without_normalisation_codes_are_of_the_points_as_they_are():
+def test_without_normalisation_codes_use_the_raw_points():
     X = 100 * table(40, 6)
     penalty = 300.0
     graph = l1(X, penalty, normalize=False)
@@ -145,7 +145,7 @@ def test_the_graph_follows_the_order_of_the_points_and_ignores_their_lengths():
     penalty=st.sampled_from([0.001, 0.1, 0.7, "auto"]),
     equality=st.booleans(),
 )
-def test_ties_lines_and_duplicates_are_solved_too(X, penalty, equality):
+def test_ties_lines_and_duplicates_have_optimal_codes(X, penalty, equality):
     X = X[X.any(axis=1)]
     if len(X) == 0:
         return
@@ -164,21 +164,21 @@ def test_ties_lines_and_duplicates_are_solved_too(X, penalty, equality):
                 assert W[i].sum() == pytest.approx(best, abs=1e-8)
 
 
-def test_points_that_nobody_is_near_have_no_edges():
+def test_points_without_positive_products_have_no_edges():
     graph = l1(np.vstack([np.eye(3), -np.eye(3)]))
     assert graph.n_edges == 0
     assert not graph.metadata["codes"].explained.any()
     assert l1(np.array([[1.0, 2.0]])).n_edges == 0
 
 
-def test_one_feature_leaves_two_sides():
+def test_one_feature_gives_two_components():
     W = dense(l1(np.array([[1.0], [2.0], [-1.0], [-5.0], [3.0]]), 0.1))
     sides = np.array([1, 1, -1, -1, 1])
     np.testing.assert_allclose(W.sum(axis=1), 0.9)
     assert not W[np.not_equal.outer(sides, sides)].any()
 
 
-def test_clustering_is_by_the_mean_of_both_directions():
+def test_clustering_uses_the_mean_of_both_directions():
     rng = np.random.default_rng(0)
     centres = np.repeat(np.eye(3) * 5, 30, axis=0)
     X = centres + 0.5 * rng.standard_normal(centres.shape)
@@ -206,12 +206,12 @@ def test_quality_survives_pickling():
         ({"penalty": None}, "penalty=None"),
     ],
 )
-def test_bad_penalties_are_named(changes, words):
+def test_errors_name_the_invalid_penalty(changes, words):
     with pytest.raises((TypeError, ValueError), match=words):
         l1(table(10, 3), **changes)
 
 
-def test_rows_of_zeros_are_named():
+def test_errors_name_zero_rows():
     X = table(10, 3)
     X[[2, 7]] = 0.0
     with pytest.raises(ValueError, match=r"2 row\(s\) of zeros, row\(s\) 2, 7"):

@@ -46,7 +46,7 @@ def test_scores_are_those_of_the_inverse(corrected, alpha):
         np.testing.assert_array_equal(best_rows(found, 20, 1), true)
 
 
-def test_ties_go_to_the_smaller_number():
+def test_ties_go_to_the_smaller_index():
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 4, (130, 130)).astype(float)
     true = np.sort(best_by_definition(scores, 25), axis=1)
@@ -80,7 +80,7 @@ def test_ranking_in_balls_finds_the_best_of_the_whole_graph(kind, corrected):
     assert (np.diff(np.sort(found.atoms, axis=1)) > 0).all()
 
 
-def test_as_the_formula_stands_everyone_gets_the_same_atoms():
+def test_without_degree_correction_all_points_get_the_same_atoms():
     X = table(200, 4)
     settings = {"alpha": 0.99, "n_neighbors": None, "n_jobs": 1, "progress": None}
     literal = manifold_atoms(X, 20, corrected=False, **settings).atoms
@@ -130,7 +130,7 @@ def test_a_dictionary_of_all_others_gives_the_l1_graph():
     np.testing.assert_allclose(dense(structure_aware_l1(X, 39)), dense(l1(X)), atol=1e-9)
 
 
-def test_codes_keep_to_a_moon_where_those_of_the_l1_graph_do_not():
+def test_codes_stay_within_a_moon_unlike_those_of_the_l1_graph():
     X, y = make_two_moons(200, noise=0.03, random_state=0)
     shares = []
     for graph in (l1(X), structure_aware_l1(X, 10)):
@@ -142,7 +142,7 @@ def test_codes_keep_to_a_moon_where_those_of_the_l1_graph_do_not():
     assert shares[1] < 0.01
 
 
-def test_spectral_clustering_takes_it_by_name():
+def test_spectral_clustering_accepts_the_graph_by_name():
     X, y = make_two_moons(200, noise=0.03, random_state=0)
     model = SpectralClustering(
         2, graph="structure_aware_l1", graph_params={"n_atoms": 10}, random_state=0
@@ -154,7 +154,7 @@ def test_spectral_clustering_takes_it_by_name():
     assert model.graph_.metadata["codes"].explained.shape == (200,)
 
 
-def test_a_share_is_rounded_to_a_count():
+def test_a_fraction_is_rounded_to_a_count():
     X = table(30, 3)
     assert structure_aware_l1(X, 0.2) == structure_aware_l1(X, 6)
     assert structure_aware_l1(X, 0.001) == structure_aware_l1(X, 1)
@@ -164,7 +164,7 @@ def test_a_share_is_rounded_to_a_count():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"n_atoms": 0}, "n_atoms=0.*from 1 to 19.*share"),
+        ({"n_atoms": 0}, "n_atoms=0.*from 1 to 19.*fraction"),
         ({"n_atoms": 20}, "n_atoms=20.*from 1 to 19"),
         ({"n_atoms": 0.0}, "n_atoms=0.0"),
         ({"n_atoms": 1.0}, "n_atoms=1.0.*l1"),
@@ -178,26 +178,26 @@ def test_a_share_is_rounded_to_a_count():
         ({"n_neighbors": 0}, "n_neighbors=0"),
     ],
 )
-def test_bad_parameters_are_named(changes, words):
+def test_errors_name_the_invalid_parameter(changes, words):
     with pytest.raises((TypeError, ValueError), match=words):
         structure_aware_l1(table(20, 3), **changes)
 
 
-def test_rows_of_zeros_are_named():
+def test_errors_name_zero_rows():
     X = table(20, 3)
     X[4] = 0.0
     with pytest.raises(ValueError, match=r"row\(s\) 4"):
         structure_aware_l1(X)
 
 
-def test_outliers_whose_affinities_vanish_have_a_code_too():
+def test_outliers_with_vanishing_affinities_have_a_code():
     X = np.vstack([table(40, 3), [[1e6, 1e6, 1e6]]])
     graph = structure_aware_l1(X, 40)
     assert graph.metadata["codes"].support_sizes[-1] > 0
     assert graph.metadata["codes"].gaps.max() < 1e-8
 
 
-def test_without_flow_atoms_are_ranked_by_affinity():
+def test_without_diffusion_atoms_are_ranked_by_affinity():
     X = table(80, 3)
     found = manifold_atoms(
         X, 6, alpha=0.0, corrected=False, n_neighbors=None, n_jobs=1, progress=None
@@ -208,7 +208,7 @@ def test_without_flow_atoms_are_ranked_by_affinity():
     assert (found.atoms == true).mean() > 0.99
 
 
-def test_arguments_that_a_ranking_cannot_use_are_refused():
+def test_arguments_that_a_ranking_cannot_use_are_rejected():
     X = table(30, 3)
     with pytest.raises(ValueError, match="n_neighbors=5 is given with ranking='euclidean'"):
         structure_aware_l1(X, 4, ranking="euclidean", n_neighbors=5)

@@ -1,4 +1,4 @@
-"""Trees of jittered copies: what is moved, by how much, and how often an edge is found."""
+"""Perturbed trees: what is moved, by how much, and how often an edge appears."""
 
 import numpy as np
 import pytest
@@ -20,14 +20,14 @@ def test_perturbed_trees_count_how_often_an_edge_is_in_a_tree():
     )
 
 
-def test_perturbed_trees_are_the_trees_of_the_jittered_copies():
-    from vicinal.graphs._build.jitter import jittered_copies
+def test_perturbed_trees_are_the_trees_of_the_replicates():
+    from vicinal.graphs._build.jitter import perturbed_replicates
 
     X = make_points("clustered", 60, 3, 2)
-    copies = jittered_copies(X, "euclidean", 5, 0.4, 5, 3)
+    replicates = perturbed_replicates(X, "euclidean", 5, 0.4, 5, 3)
     counted = {}
-    for copy in range(5):
-        for edge in kruskal(squares_between(copies.make(copy)))[0]:
+    for replicate in range(5):
+        for edge in kruskal(squares_between(replicates.make(replicate)))[0]:
             counted[edge] = counted.get(edge, 0) + 1
     graph = perturbed_mst(X, n_trees=5, noise=0.4, n_neighbors=5, random_state=3)
     assert edge_set(graph) == set(counted)
@@ -44,7 +44,7 @@ def test_no_noise_gives_the_tree_itself_at_full_strength():
 
 
 @pytest.mark.parametrize("metric", ["precomputed", "cosine"])
-def test_without_points_to_move_the_distances_are_jittered(metric):
+def test_without_points_the_distances_are_perturbed(metric):
     X = make_points("random", 60, 4, 0)
     X = np.sqrt(squares_between(X)) if metric == "precomputed" else X
     graph = perturbed_mst(X, n_trees=6, metric=metric, random_state=0)
@@ -63,7 +63,7 @@ def test_without_points_to_move_the_distances_are_jittered(metric):
         "haversine", "nan_euclidean", lambda a, b: np.abs(a - b).max(),
     ],
 )  # fmt: skip
-def test_jittered_distances_of_any_metric_give_lengths_of_that_metric(metric):
+def test_lengths_are_in_the_given_metric(metric):
     X = make_points("random", 40, 2 if metric == "haversine" else 4, 0)
     graph = perturbed_mst(X, n_trees=3, metric=metric, random_state=0)
     assert graph.strengths.sum() / 2 == pytest.approx(39)
@@ -73,7 +73,7 @@ def test_jittered_distances_of_any_metric_give_lengths_of_that_metric(metric):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_jittered_cosines_do_not_depend_on_the_scale(scale):
+def test_perturbed_cosine_distances_do_not_depend_on_the_scale(scale):
     X = make_points("random", 60, 4, 0)
     plain = perturbed_mst(X, metric="cosine", random_state=0)
     scaled = perturbed_mst(X * scale, metric="cosine", random_state=0)
@@ -83,12 +83,12 @@ def test_jittered_cosines_do_not_depend_on_the_scale(scale):
 
 @pytest.mark.parametrize("d", [1, 2, 5, 40])
 def test_noise_is_uniform_in_a_ball_and_as_long_as_in_the_plane_in_any_dimension(d):
-    from vicinal.graphs._build.jitter import jittered_copies
+    from vicinal.graphs._build.jitter import perturbed_replicates
 
     X = np.arange(20_000.0)[:, None] * np.ones(d)
     spacing = np.sqrt(d) * 1.5  # mean distance to 2 neighbours on either side, in the middle
-    copies = jittered_copies(X, "euclidean", 1, 0.5, 4, 0)
-    steps = (copies.make(0) - X)[2:-2] / (0.5 * spacing)
+    replicates = perturbed_replicates(X, "euclidean", 1, 0.5, 4, 0)
+    steps = (replicates.make(0) - X)[2:-2] / (0.5 * spacing)
     deviation = min(1.0, np.sqrt(2.0 / d))
     np.testing.assert_allclose(steps.std(axis=0), deviation, rtol=0.03)
     np.testing.assert_allclose(steps.mean(axis=0), 0.0, atol=0.03)
@@ -101,12 +101,12 @@ def test_noise_is_uniform_in_a_ball_and_as_long_as_in_the_plane_in_any_dimension
 
 
 def test_manhattan_displacements_do_not_grow_with_the_number_of_columns():
-    from vicinal.graphs._build.jitter import jittered_copies
+    from vicinal.graphs._build.jitter import perturbed_replicates
 
     def mean_length(d):
         X = np.arange(5_000.0)[:, None] * np.ones(d)
-        copies = jittered_copies(X, "manhattan", 1, 0.5, 4, 0)
-        return np.abs(copies.make(0) - X)[2:-2].sum(axis=1).mean() / (0.5 * 1.5 * d)
+        replicates = perturbed_replicates(X, "manhattan", 1, 0.5, 4, 0)
+        return np.abs(replicates.make(0) - X)[2:-2].sum(axis=1).mean() / (0.5 * 1.5 * d)
 
     assert mean_length(60) == pytest.approx(mean_length(2), rel=0.1)
 

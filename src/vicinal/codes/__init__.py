@@ -1,4 +1,4 @@
-"""Sparse codes: each point as a short combination of others, and the graphs they make.
+"""Sparse codes: each point as a sparse combination of others, and the resulting graphs.
 
 - `l1`: over all other points
 - `structure_aware_l1`: over dictionaries that follow the structure of the data

@@ -1,4 +1,4 @@
-"""Manifold ranking around one node at a time: the system is solved on a ball of nodes only."""
+"""Manifold ranking around single nodes: the system is solved on a ball of nodes only."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ MAX_STEPS = 500
 
 
 @jit
-def grow(indptr, indices, centre, ball, place):
-    """Fill the ball with nodes in the order of their steps from the centre; returns their number.
+def grow(indptr, indices, center, ball, position):
+    """Fill the ball with nodes in breadth-first order from the center; returns their number.
 
-    ``place`` of a node is its number in the ball, -1 elsewhere.
+    ``position`` of a node is its index in the ball, -1 outside.
     """
-    ball[0], place[centre] = centre, 0
+    ball[0], position[center] = center, 0
     size, at = np.int64(1), np.int64(0)
     while at < size and size < len(ball):
         node = ball[at]
         at += 1
         for e in range(indptr[node], indptr[node + 1]):
             other = indices[e]
-            if place[other] < 0 and size < len(ball):
-                ball[size], place[other] = other, size
+            if position[other] < 0 and size < len(ball):
+                ball[size], position[other] = other, size
                 size += 1
     return size
 
 
 @jit
-def restrict(indptr, indices, values, alpha, ball, size, place, local):
+def restrict(indptr, indices, values, alpha, ball, size, position, local):
     """Rows of -alpha Theta between nodes of the ball, as (starts, columns, values)."""
     starts, columns, entries = local
-    used = np.int64(0)
+    n_entries = np.int64(0)
     for i in range(size):
-        starts[i] = used
+        starts[i] = n_entries
         for e in range(indptr[ball[i]], indptr[ball[i] + 1]):
-            j = place[indices[e]]
+            j = position[indices[e]]
             if j >= 0:
-                columns[used], entries[used] = j, -alpha * values[e]
-                used += 1
-    starts[size] = used
+                columns[n_entries], entries[n_entries] = j, -alpha * values[e]
+                n_entries += 1
+    starts[size] = n_entries
 
 
 @jit
@@ -61,7 +61,7 @@ def conjugate_gradients(size, local, x, vectors):
                 total += entries[e] * p[columns[e]]
             q[i] = total
             curvature += total * p[i]
-        step, before = square / curvature, square
+        step, previous = square / curvature, square
         square = 0.0
         for i in range(size):
             x[i] += step * p[i]
@@ -70,19 +70,19 @@ def conjugate_gradients(size, local, x, vectors):
         if square <= TOLERANCE * TOLERANCE:
             break
         for i in range(size):
-            p[i] = r[i] + square / before * p[i]
+            p[i] = r[i] + square / previous * p[i]
 
 
 @jit
 def best_in_balls(graph, alpha, weights, nodes, ball_size, best):
-    """The best ranked others of some nodes, by score times weight; ties go to the nearer."""
+    """Best ranked other nodes of some nodes, by score times weight; ties go to the nearer node."""
     indptr, indices, values = graph
     n, k = len(weights), best.shape[1]
-    place = np.full(n, -1, dtype=np.int64)
+    position = np.full(n, -1, dtype=np.int64)
     ball = np.empty(ball_size, dtype=np.int64)
     scores, vectors = np.empty(ball_size), np.empty((3, ball_size))
     for b in range(len(nodes)):
-        size = grow(indptr, indices, nodes[b], ball, place)
+        size = grow(indptr, indices, nodes[b], ball, position)
         n_edges = np.int64(0)
         for i in range(size):
             n_edges += indptr[ball[i] + 1] - indptr[ball[i]]
@@ -91,10 +91,10 @@ def best_in_balls(graph, alpha, weights, nodes, ball_size, best):
             np.empty(n_edges, dtype=np.int64),
             np.empty(n_edges),
         )
-        restrict(indptr, indices, values, alpha, ball, size, place, local)
+        restrict(indptr, indices, values, alpha, ball, size, position, local)
         conjugate_gradients(size, local, scores, vectors)
         for i in range(size):
-            place[ball[i]] = -1
+            position[ball[i]] = -1
             scores[i] *= -weights[ball[i]]
         scores[0] = np.inf
         order = np.argsort(scores[:size], kind="mergesort")

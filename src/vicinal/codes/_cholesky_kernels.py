@@ -1,4 +1,4 @@
-"""The Cholesky factor L of the Gram matrix of some atoms, which grows and shrinks by one at a time."""
+"""Cholesky factor L of the Gram matrix of some atoms, with updates by one atom at a time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-# Sums in any order, which lets them run in vector registers; still the same bits for each call.
-FAST = {"reassoc", "contract"}
-# What an atom adds to the span of the support, as a share of its length squared; less is none.
-DEPENDENT = 1e-12
+# Reassociation lets sums be vectorised; each call still gives the same bits.
+FAST_MATH = {"reassoc", "contract"}
+# Atoms whose component outside the span of the support is smaller, relative to their squared length, count
+# as dependent.
+DEPENDENCE_TOLERANCE = 1e-12
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST_MATH)
 def dot(a, b):
     total = 0.0
     for d in range(len(a)):
@@ -20,14 +21,14 @@ def dot(a, b):
     return total
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST_MATH)
 def forward(factor, size, b):
     """b = L^-1 b."""
     for i in range(size):
         b[i] = (b[i] - dot(factor[i, :i], b[:i])) / factor[i, i]
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST_MATH)
 def backward(factor, size, b):
     """b = L'^-1 b."""
     for i in range(size - 1, -1, -1):
@@ -39,20 +40,20 @@ def backward(factor, size, b):
 
 @jit
 def append(factor, size, Z, support, j):
-    """Row of the Cholesky factor for one more atom; returns whether it adds to the span."""
+    """Append the row of one more atom; returns whether it extends the span."""
     row = factor[size]
     for k in range(size):
         row[k] = dot(Z[support[k]], Z[j])
     forward(factor, size, row)
     length = dot(Z[j], Z[j])
-    rest = length - dot(row[:size], row[:size])
-    row[size] = np.sqrt(max(rest, 0.0))
-    return rest > DEPENDENT * length
+    residual = length - dot(row[:size], row[:size])
+    row[size] = np.sqrt(max(residual, 0.0))
+    return residual > DEPENDENCE_TOLERANCE * length
 
 
-@jit(fastmath=FAST)
+@jit(fastmath=FAST_MATH)
 def remove(factor, size, k):
-    """Cholesky factor without the k-th atom: rows move up, rotations make it triangular again."""
+    """Remove the k-th atom: rows move up, and rotations restore the triangular form."""
     for i in range(k, size - 1):
         for j in range(i + 2):
             factor[i, j] = factor[i + 1, j]

@@ -1,13 +1,13 @@
-"""Dictionaries of sparse codes: which points may represent a point.
+"""Dictionaries of sparse codes: the points that may represent a point.
 
-By manifold ranking, scores are the columns of F = (I - alpha S)^-1, S = D^-1/2 W D^-1/2 with Gaussian
-affinities W and their degrees D. For alpha near 1 all columns come near the same vector, the root of the
-degree, so every point would be represented by the same hubs; divided by it, scores tell what is near.
+In manifold ranking, scores are the columns of F = (I - alpha S)^-1, S = D^-1/2 W D^-1/2 with Gaussian
+affinities W and their degrees D. For alpha near 1 all columns approach the same vector, the square root of
+the degrees, so every point would be represented by the same hubs. Divided by it, scores reflect proximity.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,20 +23,20 @@ from vicinal.operators._conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.similarity.smoothing.kernel import gaussian
 
-# With alpha = 0 no score would flow; the limit of small ones ranks by affinity.
-LEAST_ALPHA = 1e-6
-# Up to so many points, scores of all pairs are computed.
-DENSE = 4000
-NEIGHBORS = 10
-TYPICAL_NEIGHBOR = 7
-# A dictionary is looked for in a ball of so many times its size, larger if too many atoms are missed.
-BALL = 3
-RECALL, SAMPLE = 0.97, 24
+# With alpha = 0 scores do not diffuse; the limit of small alpha ranks by affinity.
+MIN_ALPHA = 1e-6
+# Up to this size, scores of all pairs are computed.
+DENSE_MAX_POINTS = 4000
+DEFAULT_NEIGHBORS = 10
+SCALE_NEIGHBOR = 7
+# Atoms are searched in a ball of this many times the dictionary size, larger if too many are missed.
+BALL_FACTOR = 3
+MIN_RECALL, RECALL_SAMPLE = 0.97, 24
 ROWS_PER_TASK = 64
 
 
 class Dictionaries(NamedTuple):
-    """Atoms of each point, and the share of the true ones found in a sample."""
+    """Atoms of each point, and the fraction of the true ones found in a sample."""
 
     atoms: np.ndarray
     recall: float
@@ -45,16 +45,18 @@ class Dictionaries(NamedTuple):
 def manifold_scores(
     affinity: np.ndarray, alpha: float, corrected: bool, n_jobs: int | None = -1
 ) -> np.ndarray:
-    """Ranking scores of all pairs, formula (2): row i holds those of point i's atoms.
+    """Ranking scores of all pairs, formula (2): row i holds the scores of the atoms of point i.
 
     Parameters
     ----------
     affinity : ndarray of shape (n, n)
         Symmetric, with a zero diagonal. It is overwritten.
     alpha : float
-        How far scores flow, in [0, 1).
+        How far scores diffuse, in [0, 1).
     corrected : bool
-        Divide scores by the root of the degree of the atom.
+        Divide scores by the square root of the degree of the atom.
+    n_jobs : int or None
+        Number of threads.
     """
     roots = np.sqrt(affinity.sum(axis=1))
     roots[roots == 0] = 1.0
@@ -67,7 +69,7 @@ def manifold_scores(
 
     map_threads(scale, spans, n_jobs)
     np.fill_diagonal(affinity, 1.0)
-    # LAPACK sees the transpose, which is in its order, and fills its lower triangle: our upper one.
+    # LAPACK gets the transpose, in Fortran order, and fills its lower triangle: the upper one here.
     factor, _ = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     scores: np.ndarray = inverse.T
@@ -85,26 +87,26 @@ def manifold_scores(
 
 
 def heat_affinity(points: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
-    """Heat kernel exp(-d^2 / 4 s^2) of all distances, s the median distance to the 7th neighbour."""
+    """Heat kernel exp(-d^2 / 4 s^2) of all distances, with s the median distance to the 7th neighbour."""
     n = len(points)
-    rows_at = EUCLIDEAN.distance_rows(points, n_jobs)
+    distance_rows = EUCLIDEAN.distance_rows(points, n_jobs)
     distances = np.empty((n, n))
     scales = np.empty(n)
-    k = min(TYPICAL_NEIGHBOR, n - 1)
+    k = min(SCALE_NEIGHBOR, n - 1)
 
     def fill(span: tuple[int, int]) -> None:
-        distances[slice(*span)] = rows_at(*span)
-        # The point itself is the first.
+        distances[slice(*span)] = distance_rows(*span)
+        # The point itself comes first.
         scales[slice(*span)] = np.partition(distances[slice(*span)], k, axis=1)[:, k]
 
     map_threads(fill, blocks(n, ROWS_PER_TASK), n_jobs)
     scales = scales[scales > 0]
     scale = np.median(scales) if len(scales) else 1.0
 
-    def weigh(span: tuple[int, int]) -> None:
+    def apply_kernel(span: tuple[int, int]) -> None:
         distances[slice(*span)] = gaussian(distances[slice(*span)], np.asarray(scale), 4.0)
 
-    map_threads(weigh, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(apply_kernel, blocks(n, ROWS_PER_TASK), n_jobs)
     np.fill_diagonal(distances, 0.0)
     return distances
 
@@ -119,13 +121,13 @@ def manifold_atoms(
     n_jobs: int | None,
     progress: str | None,
 ) -> Dictionaries:
-    """The atoms that manifold ranking puts first, on the complete graph or on a neighbour graph."""
-    n, alpha = len(points), max(alpha, LEAST_ALPHA)
-    if n_neighbors is None and n <= DENSE:
-        require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Give n_neighbors=10.")
+    """Best atoms by manifold ranking, on the complete graph or on a neighbour graph."""
+    n, alpha = len(points), max(alpha, MIN_ALPHA)
+    if n_neighbors is None and n <= DENSE_MAX_POINTS:
+        require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Pass n_neighbors=10.")
         scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected, n_jobs)
         return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
-    k = NEIGHBORS if n_neighbors is None else n_neighbors
+    k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors
     graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)
     return local_atoms(graph.affinity(), n_atoms, alpha, corrected, n_jobs, progress)
 
@@ -138,10 +140,10 @@ def local_atoms(
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> Dictionaries:
-    """Best ranked atoms on a sparse connected graph, each point's from the system on a ball around it.
+    """Best ranked atoms on a sparse connected graph, from the system restricted to a ball per point.
 
-    What flows back from outside the ball is left out. A sample of points, ranked on the whole graph,
-    tells how many atoms that misses; the ball grows until it is few.
+    Diffusion through nodes outside the ball is ignored. A sample of points, ranked on the whole graph,
+    shows how many atoms are missed; the ball grows until these are few.
     """
     from vicinal.codes._ball_kernels import best_in_balls
 
@@ -151,36 +153,36 @@ def local_atoms(
     graph = theta.indptr, theta.indices, theta.data
     weights = 1 / np.sqrt(np.where(masses > 0, masses, 1.0)) if corrected else np.ones(n)
 
-    def look(nodes: np.ndarray, size: int, title: str | None) -> np.ndarray:
+    def rank_in_balls(nodes: np.ndarray, size: int, title: str | None) -> np.ndarray:
         best = np.empty((len(nodes), n_atoms), dtype=np.int64)
 
         def rank(span: tuple[int, int]) -> None:
-            part = slice(*span)
-            best_in_balls(graph, alpha, weights, nodes[part], size, best[part])
+            rows = slice(*span)
+            best_in_balls(graph, alpha, weights, nodes[rows], size, best[rows])
 
         map_threads(rank, blocks(len(nodes), ROWS_PER_TASK), n_jobs, progress=title)
         return best
 
-    sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
+    sample = np.unique(np.linspace(0, n - 1, min(n, RECALL_SAMPLE)).astype(np.int64))
     starts = np.zeros((n, len(sample)))
     starts[sample, np.arange(len(sample))] = 1.0
     system = sparse.csr_array(sparse.eye_array(n) - alpha * theta)
     scores = solve_positive_definite(system, starts, n_jobs=n_jobs).values.T * weights
-    true = best_rows(scores, n_atoms, n_jobs, own=sample)
-    size = min(n, BALL * (n_atoms + 1))
+    true = best_rows(scores, n_atoms, n_jobs, excluded=sample)
+    size = min(n, BALL_FACTOR * (n_atoms + 1))
     while True:
-        found = look(sample, size, None)
-        recall = np.mean([np.isin(*pair).mean() for pair in zip(true, found, strict=True)])
-        if recall >= RECALL or size == n:
+        atoms = rank_in_balls(sample, size, None)
+        recall = np.mean([np.isin(*pair).mean() for pair in zip(true, atoms, strict=True)])
+        if recall >= MIN_RECALL or size == n:
             break
         size = min(n, 2 * size)
-    return Dictionaries(look(np.arange(n), size, progress), float(recall))
+    return Dictionaries(rank_in_balls(np.arange(n), size, progress), float(recall))
 
 
 def euclidean_atoms(points: np.ndarray, n_atoms: int, n_jobs: int | None) -> Dictionaries:
     """The nearest points."""
-    found = NeighborSearch(points, method="exact", n_jobs=n_jobs).nearest(n_atoms)[0]
-    return Dictionaries(np.ascontiguousarray(found[:, 1:], dtype=np.int64), 1.0)
+    indices, _ = NeighborSearch(points, method="exact", n_jobs=n_jobs).nearest(n_atoms)
+    return Dictionaries(np.ascontiguousarray(indices[:, 1:], dtype=np.int64), 1.0)
 
 
 def perceptual_atoms(
@@ -191,8 +193,8 @@ def perceptual_atoms(
     n_jobs: int | None,
     verbose: int,
 ) -> Dictionaries:
-    """The points that a walk along contextual distances puts first."""
-    # A task further down the road, and the only one that this room needs.
+    """Best atoms by a random walk along contextual distances."""
+    # Imported here because only this ranking needs it.
     from vicinal.rank import PerceptualRanking
 
     n = len(points)
@@ -200,20 +202,22 @@ def perceptual_atoms(
         raise InvalidValueError(
             f"ranking='perceptual', but X has {n} points; contexts need 3. Use another ranking."
         )
-    k = NEIGHBORS if n_neighbors is None else n_neighbors
+    k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors
     ranking = PerceptualRanking(min(k, n - 1), alpha, n_jobs=n_jobs, verbose=verbose)
     return Dictionaries(ranking.fit(points).rank(np.arange(n), n_atoms)[0], 1.0)
 
 
-def best_rows(scores: np.ndarray, n_atoms: int, n_jobs: int | None, own: Any = None) -> np.ndarray:
-    """Places of the largest scores of each row without the point itself; ties go to the smaller number."""
-    own = np.arange(len(scores)) if own is None else own
+def best_rows(
+    scores: np.ndarray, n_atoms: int, n_jobs: int | None, excluded: np.ndarray | None = None
+) -> np.ndarray:
+    """Indices of the largest scores in each row, except the point itself; ties go to smaller indices."""
+    skipped = np.arange(len(scores)) if excluded is None else excluded
     best = np.empty((len(scores), n_atoms), dtype=np.int64)
 
     def select(span: tuple[int, int]) -> None:
         rows = slice(*span)
         costs = -scores[rows]
-        costs[np.arange(len(costs)), own[rows]] = np.inf
+        costs[np.arange(len(costs)), skipped[rows]] = np.inf
         last = np.partition(costs, n_atoms - 1, axis=1)[:, n_atoms - 1, None]
         chosen = costs <= last
         for row in np.flatnonzero(chosen.sum(axis=1) > n_atoms):

@@ -1,9 +1,9 @@
-"""Graphs of sparse codes: each point is connected to the few others that represent it."""
+"""Graphs of sparse codes: each point is connected to the points that represent it."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -19,20 +19,23 @@ from vicinal.graphs._entries import Entries, index_dtype, rows_of
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
 
-# Shorter than this beside the longest, a point is nothing.
-NOTHING = 1e-140
-# From here on products of all pairs take hours.
-MANY_POINTS = 300_000
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
+# Points shorter than this times the longest count as zero.
+ZERO_LENGTH = 1e-140
+# Beyond this, products of all pairs take hours.
+MAX_POINTS_WITHOUT_WARNING = 300_000
 
 
 @checked
 def l1(
-    X: Any,
-    penalty: float | str = "auto",
+    X: ArrayLike,
+    penalty: float | Literal["auto"] = "auto",
     *,
     equality: bool = False,
     normalize: bool = True,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """L1 graph: each point is a sparse, nonnegative combination of its neighbours.
@@ -63,11 +66,11 @@ def l1(
     Returns
     -------
     Graph
-        Directed; lengths are distances between points of X. ``codes`` tells what each code
-        explains, how many atoms it uses, and by its duality gap how near to optimal it is. Clustering
-        by ``graph="l1"`` makes it symmetric by ``symmetrize("mean")``. A point that no other
-        has a positive product with has no edges of its own; points on one line through the origin
-        (as with one feature) are represented by the first other on their side.
+        Directed; lengths are distances between points of X. ``metadata["codes"]`` gives the explained
+        fraction, the number of atoms and the duality gap of each code. Estimators with ``graph="l1"``
+        symmetrise it with ``symmetrize("mean")``. A point without positive inner product with any other
+        has no outgoing edges; points on a line through the origin (as with one feature) are
+        represented by the first other point on their side.
 
     References
     ----------
@@ -92,7 +95,7 @@ def l1(
 
 
 def representation(
-    X: Any,
+    X: ArrayLike,
     penalty: float | str,
     *,
     equality: bool,
@@ -101,9 +104,11 @@ def representation(
     n_jobs: int | None,
     verbose: int,
 ) -> Graph:
-    """The graph of `l1`; if ``signed``, coefficients have any sign and their sizes are the strengths."""
+    """The graph of `l1`; if ``signed``, coefficients may be negative, and their absolute
+    values are the strengths.
+    """
     points = check_points(X)
-    price = check_penalty(penalty)
+    checked_penalty = check_penalty(penalty)
     directions, unit = code_points(points, normalize)
     n, n_features = points.shape
     require_memory(
@@ -111,17 +116,16 @@ def representation(
         f"The L1 graph of {n:,} points",
         "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
     )
-    if n > MANY_POINTS:
+    if n > MAX_POINTS_WITHOUT_WARNING:
         warnings.warn(
-            f"the L1 graph of {n:,} points compares each with all others, {float(n) ** 2:.0e} products in "
-            "every round, which takes hours; structure_aware_l1(X) has small dictionaries. verbose=1 shows "
-            "how far it is.",
+            f"the L1 graph of {n:,} points computes {float(n) ** 2:.0e} inner products in every round, which "
+            "takes hours; structure_aware_l1(X) has small dictionaries. verbose=1 shows the progress.",
             category=VicinalWarning,
             stacklevel=3,
         )
     codes = sparse_codes(
         directions,
-        penalty=None if price is None else price * unit**2,
+        penalty=None if checked_penalty is None else checked_penalty * unit**2,
         equality=bool(equality),
         signed=signed,
         n_jobs=n_jobs,
@@ -130,28 +134,28 @@ def representation(
     return code_graph(codes, points, unit)
 
 
-def check_penalty(penalty: Any) -> float | None:
-    """`penalty` as a number > 0, None for "auto"."""
+def check_penalty(penalty: object) -> float | None:
+    """`penalty` as a number > 0; None for "auto"."""
     if isinstance(penalty, str):
         if penalty == "auto":
             return None
         raise InvalidValueError(f"penalty={penalty!r}, but a number > 0 or 'auto' is needed.")
-    remedy = "equality=True asks for codes without a penalty."
+    remedy = "Use equality=True for codes without a penalty."
     return check_real(penalty, "penalty", low=0.0, open_low=True, remedy=remedy)
 
 
 def code_points(points: np.ndarray, normalize: bool) -> tuple[np.ndarray, float]:
-    """Points of lengths near 1, each of length 1 if asked for, and the factor that made them so."""
+    """Points scaled to lengths near 1, or to length 1 if ``normalize``, and the scaling factor."""
     largest = np.abs(points).max(axis=1, initial=0.0)
-    zero = largest <= (0.0 if normalize else NOTHING * largest.max())
-    if zero.any():
-        rows = np.flatnonzero(zero)
-        listed = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
+    is_zero = largest <= (0.0 if normalize else ZERO_LENGTH * largest.max())
+    if is_zero.any():
+        rows = np.flatnonzero(is_zero)
+        row_list = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
         raise InvalidValueError(
-            f"X has {len(rows)} row(s) of zeros, row(s) {listed}, but a point needs a direction to be "
+            f"X has {len(rows)} row(s) of zeros, row(s) {row_list}, but a point needs a direction to be "
             "represented by others; drop them, or shift the data."
         )
-    # Powers of two change no digit, and squares neither overflow nor vanish.
+    # Scaling by a power of two is exact, and squares neither overflow nor underflow.
     if normalize:
         scaled, _ = normalize_magnitude(points, axis=1)
         return scaled / np.linalg.norm(scaled, axis=1, keepdims=True), 1.0
@@ -165,7 +169,7 @@ def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.
     dtype = index_dtype(n, m)
     indptr, indices = codes.indptr.astype(dtype), codes.indices.astype(dtype)
     pairs = np.column_stack([rows_of(indptr, dtype), indices]).astype(np.int64)
-    # Strengths end at 1; one factor for all changes nothing in what a graph tells.
+    # Strengths are at most 1; a common factor does not change the graph otherwise.
     strengths = np.abs(codes.values)
     largest = max(1.0, float(strengths.max(initial=0.0)))
     quality = CodeQuality(

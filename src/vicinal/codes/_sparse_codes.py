@@ -1,14 +1,13 @@
-"""Sparse codes of many points: each as a short combination of others.
+"""Sparse codes of many points: each as a sparse combination of others.
 
 Two problems for a point x with the dictionary Z of its atoms, both with a >= 0 unless signs are allowed:
 
 - penalised: min 1/2 |x - Z'a|^2 + penalty sum(a),
-- exact: min sum(a) such that x = Z'a, the limit of small penalties, where there is one.
+- exact: min sum(a) such that x = Z'a, the limit of small penalties, if it exists.
 
-Points are worked off in blocks, in rounds. A round is one product of the block's residuals with all
-atoms, which tells the atoms that would improve a code; a few of them join and the small problem is solved
-(`_code_kernels`). When no atom is left that would improve it, the code is optimal for all of them.
-No matrix of all pairs is held.
+Points are processed in blocks and rounds. A round computes one product of the block's residuals with all
+atoms, which shows the atoms that would improve a code; a few of them are added and the small problem is
+solved (`_code_kernels`). When no atom improves a code any more, it is optimal. No (n, n) matrix is stored.
 """
 
 from __future__ import annotations
@@ -19,37 +18,41 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 
-# Share of a point's largest correlation with an atom that is its penalty if none is given.
+# Default penalty of a point, as a fraction of its largest correlation with an atom.
 AUTO_PENALTY = 0.1
-# Atoms that may join a code in one round.
-JOINING = 64
-# Correlations above the penalty by less than this share of it, or than rounding makes, are equal to it.
+# Atoms that may be added to a code in one round.
+MAX_NEW_ATOMS = 64
+# Correlations that exceed the penalty by less than this fraction of it, or by rounding, count as equal.
 TOLERANCE, ROUNDING = 1e-11, 1e-15
 MAX_ROUNDS = 200
-# An exact code is looked for from one penalty to the next, each a tenth of the one before.
-DECADES = 12
-# Relative length by which the proof of an exact code may be off.
-PROOF = 1e-9
-# A product with all points takes the time of products with so many times fewer atoms one by one.
-SCATTERED = 15
+# Exact codes are searched along decreasing penalties, each a tenth of the previous one.
+MAX_DECADES = 12
+# Relative tolerance of the optimality certificate of an exact code.
+CERTIFICATE_TOLERANCE = 1e-9
+# Products with single atoms are slower per atom than one matrix product with all points, by this factor.
+GATHER_COST = 15
 ENTRIES_PER_BLOCK, ROWS_PER_BLOCK = 1 << 22, 256
 
 
 class Codes(NamedTuple):
-    """Codes of all points in compressed rows, atoms in increasing order, and what they achieve.
+    """Codes of all points in compressed rows, with ascending atoms, and their quality.
 
     Attributes
     ----------
-    indptr, indices, values : ndarray
-        Coefficients, by point.
+    indptr : ndarray of int of shape (n + 1,)
+        Row pointers.
+    indices : ndarray of int
+        Atoms of each point, ascending.
+    values : ndarray
+        Coefficients.
     penalties : ndarray of shape (n,)
         Penalty of each point, 0 for an exact code.
     explained : ndarray of shape (n,)
-        Share of the squared length of a point that its code explains.
+        Fraction of the squared length of a point that its code explains.
     gaps : ndarray of shape (n,)
-        Relative duality gap: how much longer than the optimum a code may be at most.
+        Relative duality gap: an upper bound on the distance to the optimum.
     inexact : ndarray of int
-        Points of which an exact code was wanted but does not exist.
+        Points without an exact code, if exact codes were requested.
     """
 
     indptr: np.ndarray
@@ -62,20 +65,25 @@ class Codes(NamedTuple):
 
 
 class CodeQuality(NamedTuple):
-    """What the codes behind a graph achieve; stored as its ``codes``.
+    """Quality of the codes of a graph; stored as ``metadata["codes"]``.
 
     Attributes
     ----------
     unit : float
-        Strengths times this are coefficients. It is 1 unless a coefficient exceeds 1; then it is the
-        largest one.
+        Coefficients are strengths times this: the largest coefficient if it exceeds 1, otherwise 1.
     support_sizes : ndarray of int of shape (n,)
         Number of atoms that each point uses.
-    penalties, explained, gaps, inexact :
-        As in `Codes`.
+    penalties : ndarray of shape (n,)
+        Penalty of each point, 0 for an exact code.
+    explained : ndarray of shape (n,)
+        Fraction of the squared length of a point that its code explains.
+    gaps : ndarray of shape (n,)
+        Relative duality gap: an upper bound on the distance to the optimum.
+    inexact : ndarray of int
+        Points without an exact code, if exact codes were requested.
     recall : float
-        Share of the atoms ranked best that the dictionaries hold, in a sample of points; 1 if all points
-        are atoms or ranking was exact.
+        Fraction of the best ranked atoms in the dictionaries, for a sample of points; 1 if all points
+        are atoms or the ranking is exact.
     """
 
     unit: float
@@ -97,50 +105,52 @@ def sparse_codes(
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> Codes:
-    """Code of each point over others.
+    """Code of each point over other points.
 
     Parameters
     ----------
     points : ndarray of float64 of shape (n, n_features)
-        Of lengths near 1, none of them 0.
+        Points of lengths near 1; zero points are not allowed.
     atoms : ndarray of int of shape (n, n_atoms), optional
         Dictionary of each point, without the point itself; all others by default.
     penalty : float, optional
-        By default a tenth of each point's largest correlation with an atom.
+        Penalty of the coefficients; by default a tenth of each point's largest correlation with an atom.
     equality : bool, default=False
-        Look for exact codes; points that have none get a penalised one.
+        Compute exact codes; points without one get a penalised code.
     signed : bool, default=False
         Whether coefficients may be negative.
-    n_jobs, progress :
-        As for `map_threads`.
+    n_jobs : int or None
+        Number of threads.
+    progress : str, optional
+        Title of a progress bar.
     """
     n = len(points)
-    longest = float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
+    max_length = float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
 
     def code(span: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        block = _Block(points, atoms, signed, longest, *span)
+        block = _Block(points, atoms, signed, max_length, *span)
         return block.exact(penalty) if equality else block.penalised(penalty)
 
     width = n if atoms is None else atoms.shape[1]
     size = min(ROWS_PER_BLOCK, max(16, ENTRIES_PER_BLOCK // max(width, 1)))
     with one_blas_thread():
-        parts = map_threads(code, blocks(n, size), n_jobs, progress=progress)
+        results = map_threads(code, blocks(n, size), n_jobs, progress=progress)
     counts, indices, values, penalties, explained, gaps, inexact = map(
-        np.concatenate, zip(*parts, strict=True)
+        np.concatenate, zip(*results, strict=True)
     )
     indptr = np.concatenate([[0], np.cumsum(counts)])
     return Codes(indptr, indices, values, penalties, explained, gaps, np.flatnonzero(inexact))
 
 
 class _Block:
-    """Codes of the points from ``first`` to ``last`` in the making."""
+    """State of the codes of points first ... last - 1."""
 
     def __init__(
         self,
         points: np.ndarray,
         atoms: np.ndarray | None,
         signed: bool,
-        longest: float,
+        max_length: float,
         first: int,
         last: int,
     ) -> None:
@@ -148,50 +158,50 @@ class _Block:
         size = last - first
         self.points, self.signed = points, signed
         self.targets = points[first:last]
-        self.own = np.arange(first, last) if atoms is None else np.full(size, -1)
+        self.excluded = np.arange(first, last) if atoms is None else np.full(size, -1)
         self.atoms = np.arange(n)[None] if atoms is None else atoms[first:last]
-        self.everything = atoms is None
-        # More atoms than dimensions are never needed; one row more to find that out.
+        self.uses_all_points = atoms is None
+        # More atoms than dimensions are never needed; one more row to detect dependence.
         capacity = min(n_features, self.atoms.shape[1]) + 2
-        self.places = np.zeros((size, capacity), dtype=np.int64)
+        self.positions = np.zeros((size, capacity), dtype=np.int64)
         self.coefficients = np.zeros((size, capacity))
         self.counts = np.zeros(size, dtype=np.int64)
         self.residuals = self.targets.copy()
         self.largest = np.zeros(size)
         self.penalties = np.zeros(size)
         self.gaps = np.zeros(size)
-        self.lengths = np.einsum("ij,ij->i", self.targets, self.targets)
+        self.squared_lengths = np.einsum("ij,ij->i", self.targets, self.targets)
         # Products are rounded relative to the lengths of both vectors.
-        self.rounding = ROUNDING * np.sqrt(n_features) * longest * np.sqrt(self.lengths)
+        self.rounding = ROUNDING * np.sqrt(n_features) * max_length * np.sqrt(self.squared_lengths)
 
     def penalised(self, penalty: float | None) -> tuple[np.ndarray, ...]:
-        """Optimal codes at a penalty."""
-        every = np.arange(len(self.targets))
-        self._set_penalties(every, penalty)
-        self._optimise(every)
-        return self._result(np.zeros(len(every), dtype=bool))
+        """Optimal codes for a penalty."""
+        rows = np.arange(len(self.targets))
+        self._set_penalties(rows, penalty)
+        self._optimise(rows)
+        return self._result(np.zeros(len(rows), dtype=bool))
 
     def exact(self, penalty: float | None) -> tuple[np.ndarray, ...]:
-        """Shortest exact codes; penalised ones where there are none."""
+        """Shortest exact codes; penalised codes where there is none."""
         rows = np.arange(len(self.targets))
         impossible = np.zeros(len(rows), dtype=bool)
         self._set_penalties(rows, None)
         impossible[self.penalties == 0] = True
         rows = rows[self.penalties > 0]
-        for _ in range(DECADES):
+        for _ in range(MAX_DECADES):
             self._optimise(rows)
-            proved, none = self._extrapolate(rows)
-            impossible[rows[none]] = True
-            rows = rows[~(proved | none)]
+            proved, disproved = self._extrapolate(rows)
+            impossible[rows[disproved]] = True
+            rows = rows[~(proved | disproved)]
             if len(rows) == 0:
                 break
             self.penalties[rows] /= 10
         impossible[rows] = True
-        again = np.flatnonzero(impossible)
-        self._set_penalties(again, penalty)
-        self.counts[again] = 0
-        self.residuals[again] = self.targets[again]
-        self._optimise(again)
+        rows = np.flatnonzero(impossible)
+        self._set_penalties(rows, penalty)
+        self.counts[rows] = 0
+        self.residuals[rows] = self.targets[rows]
+        self._optimise(rows)
         return self._result(impossible)
 
     def _set_penalties(self, rows: np.ndarray, penalty: float | None) -> None:
@@ -201,10 +211,10 @@ class _Block:
             self.penalties[rows] = AUTO_PENALTY * self._largest(self.targets[rows], rows)
 
     def _correlate(self, vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Products of a vector for each row with the atoms of that row."""
-        if self.everything:
+        """Inner products of one vector per row with the atoms of that row."""
+        if self.uses_all_points:
             return vectors @ self.points.T
-        if len(self.points) <= SCATTERED * self.atoms.shape[1]:
+        if len(self.points) <= GATHER_COST * self.atoms.shape[1]:
             return np.take_along_axis(vectors @ self.points.T, self.atoms[rows], axis=1)
         from vicinal.codes._code_kernels import correlate
 
@@ -213,22 +223,22 @@ class _Block:
         return products
 
     def _largest(self, vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Largest of these products that is not the point's own, 0 if none is positive."""
+        """Largest inner product with another point, 0 if none is positive."""
         products = self._correlate(vectors, rows)
-        if self.everything:
-            products[np.arange(len(rows)), self.own[rows]] = 0.0
+        if self.uses_all_points:
+            products[np.arange(len(rows)), self.excluded[rows]] = 0.0
         if self.signed:
             np.abs(products, out=products)
         return products.max(axis=1, initial=0.0)
 
     def _dictionaries(self, rows: np.ndarray) -> np.ndarray:
-        return self.atoms if self.everything else self.atoms[rows]
+        return self.atoms if self.uses_all_points else self.atoms[rows]
 
     def _optimise(self, rows: np.ndarray) -> None:
-        """Rounds until no atom improves any of the codes; then their gaps are known."""
+        """Add atoms until none improves a code, then compute the duality gaps."""
         from vicinal.codes._code_kernels import advance
 
-        # A penalty of 0 stands for a point that no atom is correlated with: its code is empty.
+        # A penalty of 0 marks points that are not correlated with any atom: their codes are empty.
         rows = rows[self.penalties[rows] > 0]
         self.largest[rows] = np.inf
         for _ in range(MAX_ROUNDS):
@@ -236,7 +246,7 @@ class _Block:
                 return
             residuals, penalties = self.residuals[rows], self.penalties[rows]
             codes = (
-                self.places[rows],
+                self.positions[rows],
                 self.coefficients[rows],
                 self.counts[rows],
                 self.largest[rows],
@@ -245,17 +255,17 @@ class _Block:
             advance(
                 self.points,
                 self.targets[rows],
-                self.own[rows],
+                self.excluded[rows],
                 self._dictionaries(rows),
                 self._correlate(residuals, rows),
                 penalties,
                 np.maximum(TOLERANCE * penalties, self.rounding[rows]),
                 self.signed,
-                JOINING,
+                MAX_NEW_ATOMS,
                 codes,
                 residuals,
             )
-            self.places[rows], self.coefficients[rows], self.counts[rows] = codes[:3]
+            self.positions[rows], self.coefficients[rows], self.counts[rows] = codes[:3]
             self.residuals[rows], self.largest[rows] = residuals, codes[3]
             self._set_gaps(rows[~codes[4]])
             rows = rows[codes[4]]
@@ -263,9 +273,9 @@ class _Block:
         self._set_gaps(rows)
 
     def _set_gaps(self, rows: np.ndarray) -> None:
-        """Relative gaps to the dual objective at the residual, shrunk until it is feasible."""
+        """Relative gaps to the dual objective at the residual, scaled to be feasible."""
         residuals, penalties = self.residuals[rows], self.penalties[rows]
-        used = np.arange(self.places.shape[1]) < self.counts[rows, None]
+        used = np.arange(self.positions.shape[1]) < self.counts[rows, None]
         sums = np.abs(self.coefficients[rows]).sum(axis=1, where=used)
         squares = np.einsum("ij,ij->i", residuals, residuals)
         primal = 0.5 * squares + penalties * sums
@@ -275,34 +285,38 @@ class _Block:
         self.gaps[rows] = np.maximum(primal - dual, 0.0) / np.where(primal > 0, primal, 1.0)
 
     def _extrapolate(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which rows have an exact code, now stored, and which are proved to have none."""
+        """Rows with an exact code, which is stored, and rows proved to have none."""
         from vicinal.codes._code_kernels import extrapolate
 
-        codes = self.places[rows], self.coefficients[rows], self.counts[rows]
+        codes = self.positions[rows], self.coefficients[rows], self.counts[rows]
         vectors = np.zeros((len(rows), self.points.shape[1]))
         spanned = np.empty(len(rows), dtype=np.int64)
         targets = self.targets[rows]
         extrapolate(self.points, targets, self._dictionaries(rows), codes, vectors, spanned)
         largest = self._largest(vectors, rows)
-        proved = (spanned == 1) & (largest <= 1 + PROOF)
-        left = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        none = (spanned == 0) & (largest <= PROOF * left)
-        found = rows[proved]
-        self.coefficients[found] = codes[1][proved]
-        self.penalties[found] = 0.0
-        self.residuals[found] = 0.0
-        self.gaps[found] = 1 - 1 / np.maximum(largest[proved], 1.0)
-        return proved, none
+        proved = (spanned == 1) & (largest <= 1 + CERTIFICATE_TOLERANCE)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        disproved = (spanned == 0) & (largest <= CERTIFICATE_TOLERANCE * lengths)
+        exact = rows[proved]
+        self.coefficients[exact] = codes[1][proved]
+        self.penalties[exact] = 0.0
+        self.residuals[exact] = 0.0
+        self.gaps[exact] = 1 - 1 / np.maximum(largest[proved], 1.0)
+        return proved, disproved
 
     def _result(self, impossible: np.ndarray) -> tuple[np.ndarray, ...]:
-        used = np.arange(self.places.shape[1]) < self.counts[:, None]
+        used = np.arange(self.positions.shape[1]) < self.counts[:, None]
         used &= self.coefficients != 0
-        atoms = self.places if self.everything else np.take_along_axis(self.atoms, self.places, 1)
-        # Unused places last.
+        atoms = (
+            self.positions
+            if self.uses_all_points
+            else np.take_along_axis(self.atoms, self.positions, 1)
+        )
+        # Unused positions last.
         order = np.argsort(np.where(used, atoms, len(self.points)), axis=1)
         counts = used.sum(axis=1)
         first = np.arange(used.shape[1]) < counts[:, None]
-        explained = 1 - np.einsum("ij,ij->i", self.residuals, self.residuals) / self.lengths
+        explained = 1 - np.einsum("ij,ij->i", self.residuals, self.residuals) / self.squared_lengths
         return (
             counts,
             np.take_along_axis(atoms, order, 1)[first],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,32 +22,36 @@ from vicinal.codes._sparse_codes import sparse_codes
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 
-# Scores are known to about 1e-16 / (1 - alpha).
-LARGEST_ALPHA = 1 - 1e-9
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
+# The relative error of scores is about 1e-16 / (1 - alpha).
+MAX_ALPHA = 1 - 1e-9
 RANKINGS = ("manifold", "euclidean", "perceptual")
+RankingName = Literal["manifold", "euclidean", "perceptual"]
 
 
 @checked
 def structure_aware_l1(
-    X: Any,
+    X: ArrayLike,
     n_atoms: float = 0.2,
     *,
-    ranking: str = "manifold",
+    ranking: RankingName = "manifold",
     alpha: float = 0.99,
     correct_degrees: bool = True,
     n_neighbors: int | None = None,
-    penalty: float | str = "auto",
+    penalty: float | Literal["auto"] = "auto",
     equality: bool = False,
     normalize: bool = True,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Graph:
     """L1 graph in which each point is represented only by the points ranked best for it.
 
-    For each point the K best ranked others are its dictionary; the code over it is that of `l1`. Codes over
-    all points see directions only, so they may combine points from far apart; a ranked dictionary keeps
-    them local, along the structure. It saves time where codes are long, as exact ones in many
-    dimensions are; otherwise the ranking takes longer than the codes it saves.
+    The dictionary of each point contains the K points ranked best for it; codes are computed as in `l1`.
+    Codes over all points depend on directions only and may combine distant points; a ranked dictionary
+    keeps them local, along the structure. It saves time if codes are long, such as exact codes in many
+    dimensions; otherwise the ranking takes longer than it saves.
 
     Parameters
     ----------
@@ -56,18 +60,18 @@ def structure_aware_l1(
     n_atoms : float or int, default=0.2
         Size K of a dictionary: a fraction of the points, in (0, 1), or a count from 1 to n - 1.
     ranking : {"manifold", "euclidean", "perceptual"}, default="manifold"
-        "manifold": by how well a graph of Gaussian affinities connects two points. "euclidean": the nearest
-        points. "perceptual": along contextual distances, as `vicinal.PerceptualRanking` does.
+        "manifold": by diffusion on a graph of Gaussian affinities. "euclidean": the nearest points.
+        "perceptual": along contextual distances, see `vicinal.PerceptualRanking`.
     alpha : float, default=0.99
-        How far scores flow, in [0, 1); not for "euclidean".
+        How far scores diffuse, in [0, 1); not used by "euclidean".
     correct_degrees : bool, default=True
-        Divide scores of manifold ranking by the root of the degree of the atom. As the formula stands
-        (False), alpha near 1 gives nearly all points the same atoms, those with the largest degrees.
+        Divide scores of manifold ranking by the square root of the degree of the atom. Without this
+        correction, alpha near 1 gives nearly all points the same atoms, those with the largest degrees.
     n_neighbors : int, optional
-        Number of neighbours of the ranking graph, or of each context; not for "euclidean". By
-        default contexts have 10, and manifold ranking is along the complete graph, exactly, up to 4,000
-        points; beyond, along 10 neighbours, where each point is ranked within a ball of nodes that is
-        large enough to find 97 % of the best in a sample.
+        Number of neighbours in the ranking graph, or in each context; not for "euclidean". By default
+        contexts have 10, and manifold ranking uses the complete graph up to 4,000 points; beyond, it
+        uses 10 neighbours and ranks each point within a ball of nodes that is large enough to find 97 %
+        of the best atoms in a sample.
     penalty : float or "auto", default="auto"
         Penalty of the coefficients, > 0; larger values give fewer edges. See `l1`.
     equality : bool, default=False
@@ -82,8 +86,8 @@ def structure_aware_l1(
     Returns
     -------
     Graph
-        Directed, as that of `l1`; clustering by ``graph="structure_aware_l1"`` makes it symmetric. Where
-        ranking was not exact, ``codes.recall`` is the fraction of the best atoms found.
+        Directed, as in `l1`; estimators with ``graph="structure_aware_l1"`` symmetrise it. If the
+        ranking is not exact, ``metadata["codes"].recall`` is the fraction of the best atoms found.
 
     References
     ----------
@@ -102,20 +106,20 @@ def structure_aware_l1(
     True
     """
     points = check_points(X)
-    price = check_penalty(penalty)
+    checked_penalty = check_penalty(penalty)
     n = len(points)
     size = check_atoms(n_atoms, n)
     check_choice(ranking, "ranking", RANKINGS)
     alpha = check_real(alpha, "alpha", low=0.0, high=1.0)
-    if alpha > LARGEST_ALPHA:
+    if alpha > MAX_ALPHA:
         raise InvalidValueError(
-            f"alpha={alpha!r}, but scores are dominated by rounding so close to 1; give at most 1 - 1e-9."
+            f"alpha={alpha!r}, but scores are dominated by rounding so close to 1; use at most 1 - 1e-9."
         )
     if n_neighbors is not None:
         if ranking == "euclidean":
             raise InvalidValueError(
-                f"n_neighbors={n_neighbors!r} is given with ranking='euclidean', which ranks along no "
-                "graph; leave it out, or use another ranking."
+                f"n_neighbors={n_neighbors!r} is given with ranking='euclidean', which uses no graph; "
+                "omit it, or use another ranking."
             )
         n_neighbors = min(check_count(n_neighbors, "n_neighbors"), n - 1)
     directions, unit = code_points(points, normalize)
@@ -132,7 +136,7 @@ def structure_aware_l1(
     codes = sparse_codes(
         directions,
         atoms,
-        penalty=None if price is None else price * unit**2,
+        penalty=None if checked_penalty is None else checked_penalty * unit**2,
         equality=bool(equality),
         n_jobs=n_jobs,
         progress="sparse codes" if verbose > 0 else None,
@@ -165,12 +169,14 @@ def _dictionaries(
     )
 
 
-def check_atoms(n_atoms: Any, n: int) -> int:
-    """Number of atoms of a dictionary; 0 if there is no other point."""
-    remedy = "Or give a share of the points, above 0 and below 1."
+def check_atoms(n_atoms: object, n: int) -> int:
+    """Number of atoms in a dictionary; 0 if there is no other point."""
+    remedy = "A fraction of the points, above 0 and below 1, is also possible."
     if isinstance(n_atoms, numbers.Integral):
         return check_count(n_atoms, "n_atoms", high=n - 1, remedy=remedy)
-    share = check_real(n_atoms, "n_atoms", low=0.0, high=1.0, open_low=True)
-    if share == 1.0:
-        raise InvalidValueError("n_atoms=1.0, but a share < 1 is needed; l1(X) uses all others.")
-    return min(max(round(share * n), 1), n - 1)
+    fraction = check_real(n_atoms, "n_atoms", low=0.0, high=1.0, open_low=True)
+    if fraction == 1.0:
+        raise InvalidValueError(
+            "n_atoms=1.0, but a fraction < 1 is needed; l1(X) uses all other points."
+        )
+    return min(max(round(fraction * n), 1), n - 1)

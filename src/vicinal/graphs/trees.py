@@ -202,32 +202,32 @@ def perturbed_mst(
 ) -> Graph:
     """Perturbed minimum spanning trees (PMST): how often an edge is in the tree of perturbed points.
 
-    Each copy of the data moves every point i by uniform, zero-mean, isotropic noise (from a ball). With d_i
-    the point's mean distance to its k nearest neighbours, r the ``noise`` and D columns, its standard
+    Each replicate moves every point i by uniform, zero-mean, isotropic noise (from a ball). With d_i the
+    mean distance of the point to its k nearest neighbours, r the ``noise`` and D features, the standard
     deviation along each axis is
 
         s_i = r d_i min(1, sqrt(2 / D)),
 
-    which in the plane is r d_i, as in the paper. In more columns s_i = r d_i would lengthen displacements
-    as sqrt(D), and a point would leave its neighbours: here the root mean square displacement is
-    sqrt(2) r d_i for every D >= 2. With "manhattan" 2 / D takes the place of sqrt(2 / D).
+    which in the plane is r d_i, as in the paper. In higher dimensions, s_i = r d_i would make displacements
+    grow as sqrt(D) and move points away from their neighbours; here the root mean square displacement is
+    sqrt(2) r d_i for every D >= 2. With "manhattan", 2 / D replaces sqrt(2 / D).
 
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
         Points, or with ``metric="precomputed"`` a dense distance matrix.
-    n_trees : int
-        Number of jittered copies, T in the paper.
-    noise : float
+    n_trees : int, default=20
+        Number of perturbed replicates, T in the paper.
+    noise : float, default=0.4
         Size of the noise, r in the paper, from 0 to 1.
-    n_neighbors : int
-        Number of neighbours that set the local scale d_i; fewer when there are fewer points.
-    metric : str or callable
-        With "euclidean" and "manhattan" the points are jittered. With all others there may be no
-        points to move, so the distances are: uniformly, with standard deviation
-        ``noise * sqrt(d_i^2 + d_j^2)``, which is what moving both ends does to a distance; those
-        that would fall below 0 become 0. This holds matrices of n^2 distances.
-    random_state : int, Generator, RandomState or None
+    n_neighbors : int, default=5
+        Number of neighbours that define the local scale d_i; fewer if there are fewer points.
+    metric : str or callable, default="euclidean"
+        With "euclidean" and "manhattan" the points are perturbed. With other metrics there may be no
+        points to move, so the distances are perturbed: uniformly, with standard deviation
+        ``noise * sqrt(d_i^2 + d_j^2)``, as if both ends moved; negative values become 0. This needs
+        (n, n) distance matrices.
+    random_state : int, Generator, RandomState or None, default=None
         Seed of the noise.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The graph does not depend on it.
@@ -237,8 +237,8 @@ def perturbed_mst(
     Returns
     -------
     Graph
-        Undirected; strengths are the share of trees that hold the edge (e_ij in the paper), lengths
-        the distances between the original points.
+        Undirected; strengths are the fraction of trees that contain the edge (e_ij in the paper),
+        lengths are distances between the original points.
 
     References
     ----------
@@ -249,12 +249,12 @@ def perturbed_mst(
     >>> from vicinal.graphs import mst, perturbed_mst
     >>> X = [[0.0, 0.0], [1.0, 0.1], [2.0, 0.0], [3.1, 0.2]]
     >>> graph = perturbed_mst(X, n_trees=50, n_neighbors=2, random_state=0)
-    >>> bool(graph.strengths.sum() / 2 > 2.99)  # three edges a tree
+    >>> bool(graph.strengths.sum() / 2 > 2.99)  # three edges per tree
     True
     >>> perturbed_mst(X, noise=0.0, n_neighbors=2).edges().tolist() == mst(X).edges().tolist()
     True
     """
-    from vicinal.graphs._build.jitter import jittered_copies
+    from vicinal.graphs._build.jitter import perturbed_replicates
 
     measure = as_metric(metric)
     points = _check_input(X, measure)
@@ -267,24 +267,25 @@ def perturbed_mst(
         return Graph.from_edges(
             1, np.empty((0, 2), np.int64), [], points=points, metric=measure.name
         )
-    copies = jittered_copies(
+    replicates = perturbed_replicates(
         points, measure, n_trees, noise, min(n_neighbors, n - 1), random_state, n_jobs
     )
     length = _list_length(points, LIST_LENGTH)
 
-    def tree(copy: int) -> np.ndarray:
-        edges, _ = spanning_tree(copies.make(copy), copies.metric, length, n_jobs=1)
+    def tree(replicate: int) -> np.ndarray:
+        perturbed = replicates.make(replicate)
+        edges, _ = spanning_tree(perturbed, replicates.metric, length, n_jobs=1)
         return np.sort(edges[:, 0] * n + edges[:, 1])
 
     trees = map_threads(
         tree, range(n_trees), n_jobs, progress="perturbed trees" if verbose > 0 else None
     )
-    # Merging sorted runs: a stable sort finds and uses them.
+    # A stable sort detects the sorted runs and merges them.
     keys = np.sort(np.concatenate(trees), kind="stable")
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(first, append=len(keys))
     edges = np.stack(np.divmod(keys[first], n), axis=1)
-    lengths = copies.metric.pair_distances(copies.original, edges)
+    lengths = replicates.metric.pair_distances(replicates.original, edges)
     return graph_from_edges_trusted(
         n, edges, lengths, points, measure.name, strengths=counts / n_trees
     )

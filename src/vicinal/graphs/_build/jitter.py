@@ -1,9 +1,9 @@
-"""Jittered copies of a data set: points, or distances where there are no points to move."""
+"""Perturbed replicates of a data set: perturbed points, or distances if there are no points to move."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,73 +14,72 @@ from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike
+    from vicinal._core.types import MetricLike, RandomStateLike
 
 
-class Copies(NamedTuple):
-    """``make(i)`` is copy number i of ``original``; both are measured by ``metric``."""
+class Replicates(NamedTuple):
+    """``make(i)`` returns replicate i of ``original``; ``metric`` is the metric of both."""
 
     make: Callable[[int], np.ndarray]
     original: np.ndarray
     metric: Metric
 
 
-def jittered_copies(
+def perturbed_replicates(
     X: np.ndarray,
     metric: MetricLike | Metric,
-    n_copies: int,
+    n_replicates: int,
     noise: float,
     k: int,
-    random_state: Any,
+    random_state: RandomStateLike,
     n_jobs: int | None = -1,
-) -> Copies:
-    """Copies under uniform zero-mean noise that moves point i by about ``noise * d_i``.
+) -> Replicates:
+    """Replicates under uniform zero-mean noise that moves point i by about ``noise * d_i``.
 
     d_i is the mean distance of point i to its k nearest neighbours; see `axis_fraction` for the size.
-    Each copy has a generator of its own, so that the copies are the same whoever makes them and in
-    whatever order.
+    Each replicate has its own generator, so that results depend neither on threads nor on the order.
     """
-    moved: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _moved_points
+    perturb: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _perturb_points
     metric = as_metric(metric)
     if not metric.is_minkowski:
         require_memory(
-            24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_copies),
-            f"jittering the distances of {len(X):,} points",
-            "Use metric='euclidean', which jitters the points, or a smaller n_jobs.",
+            24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_replicates),
+            f"Perturbing the distances of {len(X):,} points",
+            "Use metric='euclidean', which perturbs the points, or a smaller n_jobs.",
         )
         X = metric.distance_matrix(X, n_jobs)
-        moved, metric = _moved_distances, PRECOMPUTED
+        perturb, metric = _perturb_distances, PRECOMPUTED
     _, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
     if metric.is_minkowski:
         spread *= axis_fraction(X.shape[1], metric.power)
-    seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_copies)
-    return Copies(lambda i: moved(X, spread, np.random.default_rng(seeds[i])), X, metric)
+    seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_replicates)
+    return Replicates(lambda i: perturb(X, spread, np.random.default_rng(seeds[i])), X, metric)
 
 
 def axis_fraction(n_features: int, power: int) -> float:
     """Standard deviation along each axis, in units of ``noise * d_i``: min(1, (2 / D)^(1/p)).
 
-    With the same noise along each of D axes, a displacement is D^(1/p) times as long as along one of them
-    in the metric of power p, and soon exceeds the distance to the neighbours. So it is kept as long as it
-    is in the plane: sqrt(2) noise d_i, root mean square, for Euclidean distances.
+    With the same noise along each of D axes, a displacement is D^(1/p) times as long as along one axis in
+    the metric of power p, and soon exceeds the distance to the neighbours. So its length is kept as in the
+    plane: a root mean square of sqrt(2) noise d_i for Euclidean distances.
     """
     return float(min(1.0, (2.0 / n_features) ** (1.0 / power)))
 
 
-def _entropy(random_state: Any) -> int:
+def _entropy(random_state: RandomStateLike) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    # One draw for every kind of seed; None gives fresh entropy.
+    # One draw for every kind of seed; None uses fresh entropy.
     if random_state is None:
         return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
     return int(check_random_state(random_state).randint(2**31))
 
 
-def _moved_points(X: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Noise from a ball: a normal direction, and a radius that makes the density uniform.
+def _perturb_points(X: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Add uniform noise from a ball: a normal direction, and a radius that makes the density uniform.
 
-    Along each axis a ball of radius R in D dimensions has variance R^2 / (D + 2).
+    A uniform ball of radius R in D dimensions has variance R^2 / (D + 2) along each axis.
     """
     n, d = X.shape
     steps = rng.standard_normal((n, d))
@@ -90,11 +89,11 @@ def _moved_points(X: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -
     return steps
 
 
-def _moved_distances(D: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Uniform noise with the deviation that moving both ends gives a distance, and none below 0."""
-    moved = np.triu(rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), D.shape), 1)
-    moved += moved.T
-    moved *= np.hypot(spread[:, None], spread)
-    moved += D
-    np.fill_diagonal(moved, 0.0)
-    return np.maximum(moved, 0.0, out=moved)
+def _perturb_distances(D: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Add uniform noise with the standard deviation of a distance whose ends move; clipped at 0."""
+    perturbed = np.triu(rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), D.shape), 1)
+    perturbed += perturbed.T
+    perturbed *= np.hypot(spread[:, None], spread)
+    perturbed += D
+    np.fill_diagonal(perturbed, 0.0)
+    return np.maximum(perturbed, 0.0, out=perturbed)

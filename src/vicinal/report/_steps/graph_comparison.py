@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal import graphs
-from vicinal.graphs._build.jitter import jittered_copies
+from vicinal.graphs._build.jitter import perturbed_replicates
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs, disjoint_trees
@@ -109,7 +109,7 @@ def jittered(
     X: np.ndarray, n_replicates: int, noise: float, inputs: SharedInputs
 ) -> list[np.ndarray]:
     """Points perturbed by a fraction of the distance to their neighbours."""
-    replicates = jittered_copies(
+    replicates = perturbed_replicates(
         X,
         "euclidean",
         n_replicates,
