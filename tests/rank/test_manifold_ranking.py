@@ -207,7 +207,7 @@ def test_bad_alphas_are_refused_before_any_graph_is_built(alpha, error):
         (80, "row 80, but the training points are rows 0 to 79"),
         (-1, "row -1"),
         ([[0, 1], [5, 99]], "row 99"),
-        ([], "queries are without any row"),
+        ([], "queries are empty"),
         (np.array([], dtype=int), "queries are an array of shape"),
         ([[0], []], "empty query"),
         (0.5, "queries are an array"),
@@ -221,7 +221,7 @@ def test_bad_alphas_are_refused_before_any_graph_is_built(alpha, error):
         ([[0.5, np.nan]], "NaN"),
     ],
 )
-def test_queries_that_are_none_are_refused(queries, message):
+def test_invalid_queries_are_rejected(queries, message):
     X, _ = make_moons(80, noise=0.05, random_state=0)
     model = ManifoldRanking().fit(X)
     with pytest.raises(ValueError, match=message):
@@ -234,7 +234,7 @@ def test_bad_numbers_of_answers_are_refused(k):
     model = ManifoldRanking().fit(X)
     with pytest.raises((ValueError, TypeError), match="k="):
         model.rank([0], k)
-    with pytest.raises(ValueError, match=r"k=79.*the 2 of a query are left out"):
+    with pytest.raises(ValueError, match=r"k=79.*the 2 of a query are excluded"):
         model.rank([[0, 1]], 79)
     assert model.rank(X[:1], 80)[0].shape == (1, 80)
 

@@ -83,7 +83,7 @@ def test_graph_and_matrix_and_weights_of_any_size_are_the_same():
         ({"damping": -0.1}, "damping=-0.1"),
         ({"personalization": [1.0]}, "shape"),
         ({"personalization": [1.0, -1.0, 0.0]}, "negative"),
-        ({"personalization": [0.0, 0.0, 0.0]}, "all 0"),
+        ({"personalization": [0.0, 0.0, 0.0]}, "only zeros"),
         ({"personalization": [np.nan, 0.0, 0.0]}, "NaN"),
         ({"personalization": {5: 1.0}}, "node 5"),
         ({"personalization": {"a": 1.0}}, "node 'a'"),

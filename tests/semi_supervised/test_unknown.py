@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import accuracy_score
 
 from vicinal import Graph, GraphClassifier, GraphRegressor, LabelPropagation
-from vicinal.semi_supervised._class_mass import are_alike, mixture_proportions
+from vicinal.semi_supervised._class_mass import have_same_proportions, mixture_proportions
 
 TWO_COMPONENTS = Graph.from_edges(5, [[0, 1], [1, 2], [3, 4]], np.ones(3))
 
@@ -174,7 +174,7 @@ def test_mixture_proportions_are_the_most_likely_with_one_added_to_each_count():
 
 
 @pytest.mark.parametrize(
-    ("counts", "others", "alike"),
+    ("counts", "others", "same"),
     [
         ([60, 3], [950, 50], True),
         ([60, 3], [500, 500], False),
@@ -184,11 +184,11 @@ def test_mixture_proportions_are_the_most_likely_with_one_added_to_each_count():
         ([3, 0], [90, 10], True),
     ],
 )
-def test_counts_are_alike_unless_a_test_rejects_it(counts, others, alike):
+def test_counts_have_the_same_proportions_unless_a_test_rejects_it(counts, others, same):
     """Verdicts of scipy.stats.chi2_contingency(..., lambda_="log-likelihood", correction=False)."""
     from scipy.stats import chi2_contingency
 
     table = np.array([counts, others], dtype=float)
-    assert are_alike(*table) is alike
+    assert have_same_proportions(*table) is same
     p = chi2_contingency(table, lambda_="log-likelihood", correction=False).pvalue
-    assert bool(p > 0.05) is alike
+    assert bool(p > 0.05) is same

@@ -1,4 +1,4 @@
-"""Fusion of several similarities: literal averages, missing items, gain on noisy sources."""
+"""Fusion of several similarities: literal averages, missing items, improvement on noisy sources."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,11 @@ from scipy import sparse
 from vicinal.metrics import bulls_eye
 from vicinal.similarity import SelfSmoothing, self_smooth, smoothing_kernel
 
-WAYS = ["before", "after", "cross"]
+FUSIONS = ["before", "after", "cross"]
 
 
 def sources(n=60, n_sources=3, noise=0.8, seed=0):
-    """The same clusters, seen with different noise."""
+    """The same clusters with different noise."""
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % 4
     X = rng.normal(size=(4, 3))[labels] * 2
@@ -31,27 +31,27 @@ def without(W, items):
 
 def test_before_is_the_smoothed_average():
     (a, b, _), _ = sources()
-    found = SelfSmoothing(8).fuse([a, b], how="before").similarity_
-    np.testing.assert_allclose(found, self_smooth((a + b) / 2, 8), atol=1e-12)
+    fused = SelfSmoothing(8).fuse([a, b], how="before").similarity_
+    np.testing.assert_allclose(fused, self_smooth((a + b) / 2, 8), atol=1e-12)
 
 
-def test_after_is_the_average_of_the_smoothed():
+def test_after_is_the_average_of_the_smoothed_sources():
     (a, b, _), _ = sources()
-    found = SelfSmoothing(8).fuse([a, b], how="after").similarity_
-    np.testing.assert_allclose(found, (self_smooth(a, 8) + self_smooth(b, 8)) / 2, atol=1e-12)
+    fused = SelfSmoothing(8).fuse([a, b], how="after").similarity_
+    np.testing.assert_allclose(fused, (self_smooth(a, 8) + self_smooth(b, 8)) / 2, atol=1e-12)
 
 
-def test_cross_spreads_each_source_along_the_other():
+def test_cross_smooths_each_source_along_the_other():
     (a, b, _), _ = sources()
     steps = [np.linalg.matrix_power(W / W.sum(axis=1, keepdims=True), 4) for W in (a, b)]
     mean = (steps[0] @ b @ steps[0].T + steps[1] @ a @ steps[1].T) / 2
     expected = np.minimum(mean / np.diagonal(mean)[:, None], 1.0)
-    found = SelfSmoothing(8).fuse([a, b], how="cross").similarity_
-    np.testing.assert_allclose(found, expected, atol=1e-10)
+    fused = SelfSmoothing(8).fuse([a, b], how="cross").similarity_
+    np.testing.assert_allclose(fused, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_one_source_is_that_source_and_weights_choose(how):
+@pytest.mark.parametrize("how", FUSIONS)
+def test_a_single_source_or_weight_gives_that_source(how):
     (a, b, _), _ = sources()
     alone = SelfSmoothing(6).fuse([a], how=how).similarity_
     if how != "cross":
@@ -62,15 +62,15 @@ def test_one_source_is_that_source_and_weights_choose(how):
     np.testing.assert_allclose(same, alone, atol=1e-10)
 
 
-@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("how", FUSIONS)
 def test_fusion_is_better_than_each_source(how):
     views, labels = sources(n=120)
     alone = max(bulls_eye(self_smooth(W, 20), labels) for W in views)
     assert bulls_eye(SelfSmoothing(20).fuse(views, how=how).similarity_, labels) > alone
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_missing_items_take_their_similarity_from_the_other_sources(how):
+@pytest.mark.parametrize("how", FUSIONS)
+def test_missing_items_get_their_similarity_from_the_other_sources(how):
     views, labels = sources(n=120)
     holes = [np.arange(0, 20), np.arange(20, 40), np.arange(40, 60)]
     partial = [without(W, items) for W, items in zip(views, holes, strict=True)]
@@ -84,7 +84,7 @@ def test_missing_items_take_their_similarity_from_the_other_sources(how):
         np.testing.assert_array_equal(W, old)
 
 
-def test_before_averages_each_pair_over_the_sources_that_know_it():
+def test_before_averages_each_pair_over_the_sources_that_contain_it():
     (a, b, _), _ = sources()
     model = SelfSmoothing(5).fuse([a, without(b, [3, 4])])
     mean = (a + b) / 2
@@ -92,8 +92,8 @@ def test_before_averages_each_pair_over_the_sources_that_know_it():
     np.testing.assert_allclose(model.affinity_, mean)
 
 
-def test_cross_fusion_of_partly_known_sources_is_the_literal_one():
-    """Each source spreads the mean of the others, or itself where no other knows a pair."""
+def test_cross_fusion_with_missing_items_equals_the_literal_one():
+    """Each source smooths the mean of the others, or itself where no other contains a pair."""
     views, _ = sources(n=24)
     unknown = [[0, 1], [1, 2, 3], [3, 4]]
     weights = np.array([1.0, 2.0, 3.0])
@@ -111,8 +111,8 @@ def test_cross_fusion_of_partly_known_sources_is_the_literal_one():
                     if others
                     else W[i, j]
                 )
-        part = W[np.ix_(inside, inside)]
-        step = np.linalg.matrix_power(part / part.sum(axis=1, keepdims=True), n_steps // 2)
+        block = W[np.ix_(inside, inside)]
+        step = np.linalg.matrix_power(block / block.sum(axis=1, keepdims=True), n_steps // 2)
         total[np.ix_(inside, inside)] += weights[s] * (step @ start @ step.T)
         norm[np.ix_(inside, inside)] += weights[s]
     mean = np.divide(total, norm, out=np.zeros((n, n)), where=norm > 0)
@@ -122,27 +122,29 @@ def test_cross_fusion_of_partly_known_sources_is_the_literal_one():
     np.testing.assert_allclose(model.similarity_, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_a_fused_model_chooses_t_finds_neighbors_and_goes_on(how):
+@pytest.mark.parametrize("how", FUSIONS)
+def test_a_fused_model_has_t_neighbors_and_at_but_no_transform(how):
     views, labels = sources()
     model = SelfSmoothing().fuse(views, how=how)
     assert model.t_ >= 1
     _, indices = model.kneighbors(n_neighbors=5)
     assert (labels[indices] == labels[:, None]).mean() > 0.8
     np.testing.assert_allclose(model.at(model.t_), model.similarity_, atol=1e-9)
-    with pytest.raises(ValueError, match="fused"):
+    with pytest.raises(ValueError, match=r"not available after fuse\(\); call fit\(\) instead"):
         model.transform(np.ones((1, 60)))
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_an_item_that_only_a_source_without_weight_knows_is_refused(how):
+@pytest.mark.parametrize("how", FUSIONS)
+def test_an_item_that_only_a_source_of_weight_zero_contains_raises(how):
     (a, b, _), _ = sources()
-    with pytest.raises(ValueError, match=r"1 item.*every source that counts, the first is 7"):
+    with pytest.raises(
+        ValueError, match=r"1 item.*every source of positive weight, the first is 7"
+    ):
         SelfSmoothing(2).fuse([a, without(b, [7])], how=how, weights=[0, 1])
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_nothing_is_left_of_a_fit_before(how):
+@pytest.mark.parametrize("how", FUSIONS)
+def test_a_fusion_resets_an_earlier_fit(how):
     pandas = pytest.importorskip("pandas")
     (a, b, _), _ = sources()
     names = [f"item {i}" for i in range(60)]
@@ -156,18 +158,18 @@ def test_nothing_is_left_of_a_fit_before(how):
         assert not hasattr(model, "affinity_")
 
 
-@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("how", FUSIONS)
 def test_sparse_sources(how):
     (a, b, _), _ = sources()
     a, b = (np.where(W > 0.01, W, 0.0) for W in (a, b))
-    found = SelfSmoothing(4).fuse([sparse.csr_array(a), sparse.coo_array(b)], how=how)
+    fused = SelfSmoothing(4).fuse([sparse.csr_array(a), sparse.coo_array(b)], how=how)
     np.testing.assert_allclose(
-        found.similarity_, SelfSmoothing(4).fuse([a, b], how=how).similarity_, atol=1e-12
+        fused.similarity_, SelfSmoothing(4).fuse([a, b], how=how).similarity_, atol=1e-12
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "arguments", "words"),
+    ("views", "arguments", "words"),
     [
         ([], {}, "sources is empty"),
         ([np.eye(2), np.eye(3)], {}, r"\(2, 2\), \(3, 3\).*same items"),
@@ -177,26 +179,26 @@ def test_sparse_sources(how):
         ([np.eye(3), np.eye(3)], {"weights": [1, -1]}, r"weights\[1\]=-1"),
         ([np.ones((2, 3))], {}, r"sources\[0\]"),
         ([np.eye(3), -np.ones((3, 3))], {}, r"sources\[1\].*negative"),
-        ([np.full((3, 3), np.nan)], {}, r"sources\[0\] knows no item"),
+        ([np.full((3, 3), np.nan)], {}, r"sources\[0\] contains only NaN"),
         ([without(np.ones((3, 3)), [1])] * 2, {}, "missing in every source"),
         ([np.array([[1.0, np.nan], [1.0, 1.0]])], {}, "NaN"),
     ],
 )
-def test_bad_sources_are_named(given, arguments, words):
+def test_invalid_sources_are_named_in_the_error(views, arguments, words):
     with pytest.raises(ValueError, match=words):
-        SelfSmoothing(1).fuse(given, **arguments)
+        SelfSmoothing(1).fuse(views, **arguments)
 
 
-@pytest.mark.parametrize("how", WAYS)
-def test_with_precomputed_sources_are_distances_as_they_are_for_fit(how):
+@pytest.mark.parametrize("how", FUSIONS)
+def test_precomputed_sources_are_distances_as_in_fit(how):
     rng = np.random.default_rng(0)
     tables = [rng.normal(size=(40, 3)), rng.normal(size=(40, 2))]
     distances = [np.linalg.norm(X[:, None] - X, axis=2) for X in tables]
     options = {"bandwidth": 0.3, "n_neighbors": 7}
-    found = SelfSmoothing(4, metric="precomputed", **options).fuse(distances, how=how)
+    fused = SelfSmoothing(4, metric="precomputed", **options).fuse(distances, how=how)
     kernels = [smoothing_kernel(D, **options) for D in distances]
     expected = SelfSmoothing(4).fuse(kernels, how=how)
-    np.testing.assert_allclose(found.similarity_, expected.similarity_, atol=1e-12)
+    np.testing.assert_allclose(fused.similarity_, expected.similarity_, atol=1e-12)
     alone = SelfSmoothing(4, metric="precomputed", **options)
     np.testing.assert_allclose(
         alone.fuse(distances[:1]).similarity_, alone.fit(distances[0]).similarity_, atol=1e-12
@@ -206,7 +208,7 @@ def test_with_precomputed_sources_are_distances_as_they_are_for_fit(how):
     assert np.isfinite(model.similarity_).all()
 
 
-def test_distances_are_never_taken_for_similarities_nor_the_other_way_round():
+def test_distances_and_similarities_are_not_confused():
     X = np.random.default_rng(0).normal(size=(20, 2))
     D = np.linalg.norm(X[:, None] - X, axis=2)
     W = smoothing_kernel(D)

@@ -1,4 +1,4 @@
-"""New points in a smoothed similarity: the rows of fitted ones, the kernel, blocks, sparse rows, refusals."""
+"""New points in a smoothed similarity: rows of fitted points, the kernel, blocks, sparse rows, errors."""
 
 import numpy as np
 import pytest
@@ -23,17 +23,17 @@ def distances_between(X, Y):
 
 @pytest.mark.parametrize("t", [0, 0.1, 0.5, 0.9, 1.5])
 @pytest.mark.parametrize("k", [0.1, 3.0])
-def test_fitted_points_keep_their_rows_after_any_part_of_a_step(t, k):
+def test_fitted_points_keep_their_rows_after_fractional_steps(t, k):
     X = points()
     model = SelfSmoothing(t, bandwidth=k).fit(X)
     np.testing.assert_allclose(model.transform(X), model.similarity_, atol=1e-6)
     W = model.affinity_
-    given = SelfSmoothing(t, metric="similarity").fit(W)
-    np.testing.assert_allclose(given.transform(W), given.similarity_, atol=1e-6)
+    by_similarity = SelfSmoothing(t, metric="similarity").fit(W)
+    np.testing.assert_allclose(by_similarity.transform(W), by_similarity.similarity_, atol=1e-6)
 
 
 @pytest.mark.parametrize("t", [0, 0.5, 1, 3])
-def test_items_that_are_more_or_less_similar_to_themselves_keep_their_rows(t):
+def test_fitted_items_with_unequal_self_similarities_keep_their_rows(t):
     F = np.random.default_rng(0).random((20, 30))
     W = F @ F.T
     assert np.ptp(np.diagonal(W)) > 1
@@ -42,7 +42,7 @@ def test_items_that_are_more_or_less_similar_to_themselves_keep_their_rows(t):
 
 
 @pytest.mark.parametrize("width", ["pair", "global"])
-def test_without_steps_new_points_have_the_kernel_as_it_is(width):
+def test_new_points_have_the_kernel_itself_without_steps(width):
     X, new = points(40), points(5, seed=1)
     model = SelfSmoothing(0, n_neighbors=7, width=width).fit(X)
     lengths = distances_between(new, X)
@@ -56,7 +56,7 @@ def test_without_steps_new_points_have_the_kernel_as_it_is(width):
     assert far.max() < 1e-3
 
 
-def test_without_steps_similarities_of_any_kind_are_divided_by_the_diagonal():
+def test_asymmetric_similarities_are_divided_by_the_diagonal_without_steps():
     W = np.random.default_rng(0).random((12, 12)) + 2 * np.eye(12)
     np.fill_diagonal(W, 4.0)
     model = SelfSmoothing(0, metric="similarity").fit(W)
@@ -65,19 +65,19 @@ def test_without_steps_similarities_of_any_kind_are_divided_by_the_diagonal():
 
 
 @pytest.mark.parametrize("method", ["dense", "sparse"])
-def test_what_is_not_symmetric_is_not_extended(method):
+def test_an_asymmetric_similarity_cannot_be_extended(method):
     W = np.random.default_rng(0).random((15, 15)) + np.eye(15)
     model = SelfSmoothing(2, metric="similarity", method=method).fit(W)
-    with pytest.raises(ValueError, match="not symmetric"):
+    with pytest.raises(ValueError, match="cannot extend an asymmetric similarity"):
         model.transform(W)
-    with pytest.raises(ValueError, match="not symmetric"):
+    with pytest.raises(ValueError, match="cannot extend an asymmetric similarity"):
         model.kneighbors(W, n_neighbors=3)
     unequal = SelfSmoothing(0, metric="similarity", method=method).fit(W)
-    with pytest.raises(ValueError, match="more or less similar to themselves"):
+    with pytest.raises(ValueError, match="self-similarities of fitted items differ"):
         unequal.transform(W)
 
 
-def test_a_similarity_that_part_of_a_step_makes_negative_is_refused():
+def test_a_self_similarity_made_negative_by_a_fractional_step_raises():
     # Eigenvalues of both signs, and a new row along a negative one.
     W = np.array([[1.0, 2.0], [2.0, 1.0]])
     model = SelfSmoothing(0.25, metric="similarity").fit(W)
@@ -87,7 +87,7 @@ def test_a_similarity_that_part_of_a_step_makes_negative_is_refused():
 
 
 @pytest.mark.parametrize("t", [0, 0.5, 8])
-def test_blocks_of_queries_change_nothing(monkeypatch, t):
+def test_blocks_of_queries_do_not_change_the_result(monkeypatch, t):
     X, new, y = points(), points(50, seed=1), np.arange(60) % 3
     model = SelfSmoothing(t).fit(X)
     some = np.where(np.arange(60) % 4 > 0, y, -1)
@@ -95,7 +95,7 @@ def test_blocks_of_queries_change_nothing(monkeypatch, t):
     whole = model.transform(new), *model.kneighbors(new, 7), vote.predict_proba(new)
     seen = []
     extended = new_points.extended_rows
-    monkeypatch.setattr(new_points, "ENTRIES", 240)
+    monkeypatch.setattr(new_points, "ENTRIES_PER_BLOCK", 240)
     monkeypatch.setattr(
         new_points, "extended_rows", lambda *a: seen.append(len(a[1])) or extended(*a)
     )
@@ -103,16 +103,16 @@ def test_blocks_of_queries_change_nothing(monkeypatch, t):
     assert max(seen, default=4) == 4
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(other, one, atol=1e-12)
-    # Neighbours of new points are ranked as their rows are, unlabelled ones without a vote.
+    # Neighbours of new points are ranked like their rows.
     order = np.argsort(-whole[0], axis=1, kind="stable")[:, :7]
     if t == 0:
         np.testing.assert_array_equal(whole[2], order)
 
 
-def test_rows_that_do_not_fit_into_memory_are_refused(monkeypatch):
+def test_rows_that_do_not_fit_into_memory_raise(monkeypatch):
     model = SelfSmoothing(2).fit(points())
-    # Room for a block of some rows, not for all.
-    monkeypatch.setattr(new_points, "ENTRIES", 240)
+    # Enough memory for a block of rows, but not for all.
+    monkeypatch.setattr(new_points, "ENTRIES_PER_BLOCK", 240)
     monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 20_000)
     with pytest.raises(MemoryError, match="kneighbors"):
         model.transform(points())
@@ -120,7 +120,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("t", [0, 3])
-def test_sparse_similarities_are_those_in_full(t):
+def test_sparse_similarities_give_the_same_result_as_dense_ones(t):
     W = smoothing_kernel(distances_between(points(), points()), bandwidth=1.0)
     W[W < 0.01] = 0.0
     y = np.arange(60) % 3
@@ -135,8 +135,8 @@ def test_sparse_similarities_are_those_in_full(t):
 
 
 @pytest.mark.parametrize("t", [0, 3])
-def test_sparse_distances_leave_out_pairs_that_are_far(t):
-    """Of 12 stored distances a point's scale is the mean of as many as it asks for, or of all."""
+def test_missing_sparse_distances_have_similarity_zero(t):
+    """The scale of a point is the mean of its n_neighbors smallest stored distances."""
     X, new = points(), points(8, seed=1)
     model = SelfSmoothing(t, metric="precomputed", n_neighbors=5).fit(distances_between(X, X))
     lengths = distances_between(new, X)
@@ -146,11 +146,11 @@ def test_sparse_distances_leave_out_pairs_that_are_far(t):
     assert rows.nnz == near.sum()  # the 0 is stored, as a distance
     far = np.where(near, lengths, 1e9)
     np.testing.assert_allclose(model.transform(rows), model.transform(far), atol=1e-9)
-    with pytest.raises(ValueError, match=r"X\[1\] is not similar to any"):
+    with pytest.raises(ValueError, match=r"X\[1\] has zero similarity to every fitted item"):
         model.transform(sparse.vstack([rows[:1], sparse.csr_array((1, 60))]))
 
 
-def test_votes_take_sparse_input_only_where_their_tags_say_so():
+def test_votes_accept_sparse_input_only_if_their_tags_say_so():
     W, y = smoothing_kernel(distances_between(points(), points())), np.arange(60) % 3
     vote = SimilarityVoteClassifier(similarity="precomputed").fit(W, y)
     assert not vote.__sklearn_tags__().input_tags.sparse
@@ -167,7 +167,7 @@ def test_one_point(method, t):
     assert model.transform([[1.0, 2.0]]).tolist() == [[1.0]]
 
 
-def test_a_pipeline_gives_a_frame_with_a_column_for_each_fitted_point():
+def test_a_pipeline_returns_a_frame_with_one_column_per_fitted_point():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"])
     X.index = [f"row {i}" for i in range(30)]

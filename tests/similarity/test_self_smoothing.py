@@ -1,4 +1,4 @@
-"""`SelfSmoothing`: the same answers on every road, new points, choices of t, real data."""
+"""`SelfSmoothing`: equal results of all strategies, new points, choice of t, real data."""
 
 import os
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_scikit_learn_contract(estimator, check):
 
 
 @pytest.mark.parametrize("t", [0, 25, 3.5])
-def test_points_distances_and_similarities_give_the_same(t):
+def test_points_distances_and_similarities_give_the_same_result(t):
     X = points()
     distances = distances_of(X)
     W = smoothing_kernel(distances)
@@ -51,7 +51,7 @@ def test_points_distances_and_similarities_give_the_same(t):
         assert model.t_curve_ is None
 
 
-def test_at_and_sweep_are_self_smooth_at_each_t():
+def test_at_and_sweep_equal_self_smooth_at_each_t():
     model = SelfSmoothing(10).fit(points())
     W = model.affinity_
     ts = [0, 0.5, 1, 30, 900]
@@ -67,10 +67,10 @@ def test_at_and_sweep_are_self_smooth_at_each_t():
 def test_swept_neighbors_are_those_of_a_model_with_that_t(method):
     X, ts = points(200), [0, 3, 40]
     model = SelfSmoothing(10, method=method).fit(X)
-    for t, found in model.sweep_neighbors(ts, 7):
+    for t, (similarities, indices) in model.sweep_neighbors(ts, 7):
         expected = SelfSmoothing(t, method=method).fit(X).kneighbors(n_neighbors=7)
-        np.testing.assert_allclose(found[0], expected[0], atol=1e-9)
-        assert (found[1] == expected[1]).mean() > 0.99  # rounding may swap two that are equal
+        np.testing.assert_allclose(similarities, expected[0], atol=1e-9)
+        assert (indices == expected[1]).mean() > 0.99  # rounding may swap equal neighbours
     with pytest.raises(ValueError, match="n_neighbors=200"):
         model.sweep_neighbors(ts, 200)
 
@@ -89,7 +89,7 @@ def test_asymmetric_similarities():
     assert SelfSmoothing(metric="similarity").fit(W).t_ >= 1
 
 
-def test_neighbors_are_ranked_before_clamping_and_leave_the_item_out():
+def test_neighbors_are_ranked_before_clipping_and_exclude_the_item():
     model = SelfSmoothing(300).fit(points(60))
     smoothed = self_smooth(model.affinity_, 300, normalize=False)
     similarities, indices = model.kneighbors(n_neighbors=8)
@@ -112,21 +112,21 @@ def test_sparse_neighbors_are_those_of_the_exact_rows(k, t):
     similarities, indices = model.kneighbors(n_neighbors=10)
     np.fill_diagonal(exact, -1)
     best = -np.sort(-exact, axis=1)[:, :10]
-    found = np.take_along_axis(exact, indices, axis=1)
-    assert (found >= best[:, -1:] - 1e-6).mean() > 0.99
-    np.testing.assert_allclose(similarities, found, atol=0.02)
+    reached = np.take_along_axis(exact, indices, axis=1)
+    assert (reached >= best[:, -1:] - 1e-6).mean() > 0.99
+    np.testing.assert_allclose(similarities, reached, atol=0.02)
     assert model.similarity_.recall > 0.95
-    assert np.max(model.similarity_.left_out) < 0.05
+    assert np.max(model.similarity_.truncation_error) < 0.05
 
 
-def test_walks_that_have_mixed_go_by_leading_eigenpairs():
-    # 3000 points, all of which a walk reaches, but not at equal ease.
+def test_many_steps_use_leading_eigenpairs():
+    # The walk reaches all 3000 points, with different probabilities.
     X = np.random.default_rng(0).random((3000, 1))
     model = SelfSmoothing(3000, bandwidth=20.0, n_neighbors=60, method="sparse").fit(X)
     similarities, indices = model.kneighbors(n_neighbors=20)
     assert model.similarity_.method == "leading eigenpairs"
     assert model.similarity_.recall > 0.9
-    assert 0 < model.similarity_.left_out < 1e-4
+    assert 0 < model.similarity_.truncation_error < 1e-4
     rows = model.similarity_.rows([17, 1234])
     np.testing.assert_allclose(
         similarities[[17, 1234]], np.take_along_axis(rows, indices[[17, 1234]], axis=1), atol=0.02
@@ -154,22 +154,24 @@ def test_fitted_points_keep_their_rows(t, width):
     model = SelfSmoothing(t, width=width).fit(X)
     np.testing.assert_allclose(model.transform(X[:7]), model.similarity_[:7], atol=1e-8)
     distances = distances_of(X)
-    given = SelfSmoothing(t, width=width, metric="precomputed").fit(distances)
-    np.testing.assert_allclose(given.transform(distances[:7]), model.similarity_[:7], atol=1e-6)
+    by_distance = SelfSmoothing(t, width=width, metric="precomputed").fit(distances)
+    np.testing.assert_allclose(
+        by_distance.transform(distances[:7]), model.similarity_[:7], atol=1e-6
+    )
     W = model.affinity_
     by_similarity = SelfSmoothing(t, metric="similarity").fit(W)
     np.testing.assert_allclose(by_similarity.transform(W[:7]), model.similarity_[:7], atol=1e-8)
 
 
-def test_new_points_find_their_class_also_when_far_away():
+def test_neighbors_of_new_points_have_their_class_and_distant_points_are_finite():
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
     train = rng.random(150) < 0.7
     for method in ("dense", "sparse"):
         model = SelfSmoothing(50, method=method).fit(X[train])
         _, indices = model.kneighbors(X[~train], n_neighbors=5)
-        found = y[train][indices]
-        assert (np.median(found, axis=1) == y[~train]).mean() > 0.9
+        classes = y[train][indices]
+        assert (np.median(classes, axis=1) == y[~train]).mean() > 0.9
         far = model.transform(X[:2] + 1e6)
         assert np.isfinite(far).all()
         assert far.max() > 0
@@ -195,7 +197,7 @@ def test_units_do_not_matter(factor):
     )
 
 
-def test_parts_that_are_not_connected_stay_apart():
+def test_disconnected_components_keep_similarity_zero():
     X = np.vstack([points(40), points(40) + 1e6])
     model = SelfSmoothing().fit(X)
     assert model.similarity_[:40, 40:].max() < 1e-9
@@ -211,15 +213,15 @@ def test_parts_that_are_not_connected_stay_apart():
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"width": "x"}, "width='x'"),
         ({"method": "x"}, "method='x'"),
-        ({"t": 1.5, "method": "sparse"}, "whole"),
+        ({"t": 1.5, "method": "sparse"}, "t=1.5, but a sparse similarity needs an integer"),
     ],
 )
-def test_bad_parameters_are_named(arguments, words):
+def test_invalid_parameters_are_named_in_the_error(arguments, words):
     with pytest.raises(ValueError, match=words):
         SelfSmoothing(**arguments).fit(points())
 
 
-def test_bad_requests_are_named():
+def test_invalid_requests_are_named_in_the_error():
     model = SelfSmoothing(2).fit(points(20))
     with pytest.raises(ValueError, match="n_neighbors=20"):
         model.kneighbors(n_neighbors=20)
@@ -227,7 +229,7 @@ def test_bad_requests_are_named():
         model.at(-2)
     with pytest.raises(ValueError, match="t=-2"):
         model.sweep([1, -2])
-    with pytest.raises(ValueError, match="not similar to any"):
+    with pytest.raises(ValueError, match=r"X\[0\] has zero similarity to every fitted item"):
         SelfSmoothing(2, metric="similarity").fit(np.eye(3)).transform(np.zeros((1, 3)))
 
 
@@ -242,7 +244,7 @@ def test_chosen_t_is_within_a_point_of_the_best_on_digits():
 
 def mpeg7(names):
     stored = np.load(DATA / "mpeg7_dist.npz")
-    # A few stored distances are below 0 by rounding.
+    # A few stored distances are negative by rounding.
     kernels = [smoothing_kernel(squareform(np.maximum(stored[name], 0))) for name in names]
     return np.mean(kernels, axis=0), stored["labels"]
 

@@ -1,4 +1,4 @@
-"""The self-smoothing operator against literal matrix powers, whatever road computes it."""
+"""The self-smoothing operator against literal matrix powers, for every strategy."""
 
 import numpy as np
 import pytest
@@ -66,14 +66,14 @@ def test_equals_literal_powers_for_any_symmetric_similarity(seed, n, t):
     np.testing.assert_allclose(self_smooth(W, t, normalize=False), literal(W, t), atol=1e-10)
 
 
-def test_fractional_steps_take_the_real_part_at_negative_eigenvalues():
+def test_fractional_steps_use_the_real_part_for_negative_eigenvalues():
     W = np.array([[0.1, 1.0], [1.0, 0.1]])
     assert np.linalg.eigvalsh(W)[0] < 0
     np.testing.assert_allclose(self_smooth(W, 0.5, normalize=False), literal(W, 0.5), atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [0.1, 1.0, 10.0])
-def test_large_matrices_equal_literal_powers_on_every_road(k):
+def test_every_strategy_for_large_matrices_equals_literal_powers(k):
     W = kernel(700, k=k)
     expected = literal(W, 500)
     np.testing.assert_allclose(self_smooth(W, 500, normalize=False), expected, atol=1e-10)
@@ -84,19 +84,19 @@ def test_large_matrices_equal_literal_powers_on_every_road(k):
     np.testing.assert_allclose(all_pairs(S, roots).matrix(500), expected, atol=1e-10)
 
 
-def test_a_spectrum_that_decays_needs_its_leading_pairs_only():
+def test_a_decaying_spectrum_needs_only_its_leading_pairs():
     W = kernel(700, k=10.0)
     roots = np.sqrt(W.sum(axis=1))
     spectrum = cheap_pairs(normalized(W, roots), roots, 500)
     assert spectrum is not None
     assert len(spectrum.values) < 70
-    assert 0 < spectrum.left_out(500) <= 1e-13
+    assert 0 < spectrum.truncation_error(500) <= 1e-13
     W = kernel(700, k=0.02)
     roots = np.sqrt(W.sum(axis=1))
     assert cheap_pairs(normalized(W, roots), roots, 500) is None
 
 
-def test_leading_pairs_are_all_above_the_cutoff_also_multiple_ones():
+def test_leading_pairs_include_all_multiple_eigenvalues_above_the_cutoff():
     W = np.kron(np.eye(6), kernel(60, k=5.0))  # every eigenvalue six times
     roots = np.sqrt(W.sum(axis=1))
     S = normalized(W, roots)
@@ -105,25 +105,25 @@ def test_leading_pairs_are_all_above_the_cutoff_also_multiple_ones():
     above = np.sort(exact[np.abs(exact) > 0.8])
     np.testing.assert_allclose(np.sort(spectrum.values), above, atol=1e-8)
     assert abs(count_above(S, 0.8, np.random.default_rng(0)) - len(above)) < 0.4 * len(above) + 3
-    # The bound of what is left out holds.
+    # The bound of the truncation error holds.
     for t in (5, 20, 60):
         error = np.abs(spectrum.matrix(t) - literal(W, t)) / (roots[:, None] * roots)
-        assert error.max() <= spectrum.left_out(t) + 1e-12
+        assert error.max() <= spectrum.truncation_error(t) + 1e-12
 
 
-def test_sparse_input_gives_the_same():
+def test_sparse_input_gives_the_same_result():
     W = kernel(30)
     W[W < 0.1] = 0.0
     np.testing.assert_array_equal(self_smooth(sparse.coo_array(W), 9), self_smooth(W, 9))
 
 
-def test_normalised_rows_have_self_similarity_one_and_nothing_above():
+def test_normalised_rows_have_self_similarity_one_as_their_maximum():
     smoothed = self_smooth(kernel(50), 30, normalize=False)
     expected = np.minimum(smoothed / np.diagonal(smoothed)[:, None], 1.0)
-    found = self_smooth(kernel(50), 30)
-    np.testing.assert_array_equal(found, expected)
-    assert found.max() == 1.0
-    np.testing.assert_array_equal(np.diagonal(found), 1.0)
+    result = self_smooth(kernel(50), 30)
+    np.testing.assert_array_equal(result, expected)
+    assert result.max() == 1.0
+    np.testing.assert_array_equal(np.diagonal(result), 1.0)
 
 
 @pytest.mark.parametrize("rank", [None, 5])
@@ -140,7 +140,7 @@ def test_projection_is_the_nearest_positive_semidefinite_matrix(rank):
     )
 
 
-def test_chebyshev_coefficients_are_those_of_the_power():
+def test_chebyshev_coefficients_reproduce_the_power():
     x = np.linspace(-1, 1, 101)
     for exponent in (0, 1, 2, 9, 100, 5001):
         values = np.polynomial.chebyshev.chebval(x, power_coefficients(exponent, 1e-14))
@@ -158,32 +158,32 @@ def test_rows_of_a_sparse_walk_are_exact(symmetric):
         np.testing.assert_allclose(walk.rows(t, items), literal(W, t)[items], atol=1e-12)
 
 
-# Powers are held in single precision, and each factor brings its rounding.
-SINGLE = 30 * 1e-7
+# Powers are in single precision, and each of up to 30 factors adds a rounding error.
+ROUNDING = 30 * 1e-7
 
 
 @given(seed=st.integers(0, 1000), exponent=st.integers(1, 30), keep=st.integers(1, 40))
-def test_pruned_powers_are_lower_bounds_that_know_what_they_lack(seed, exponent, keep):
+def test_pruned_powers_are_lower_bounds_within_their_truncation_error(seed, exponent, keep):
     W = kernel(40, seed=seed, k=0.5)
     W[W < 0.02] = 0.0
     walk = transition(W)
-    found = nearest_in_power(walk, exponent, 6, keep=keep, n_jobs=1)
+    result = nearest_in_power(walk, exponent, 6, keep=keep, n_jobs=1)
     exact = np.linalg.matrix_power(walk.toarray(), exponent)
-    true = np.take_along_axis(exact, found.items, axis=1)
-    assert (found.shares <= true * (1 + SINGLE)).all()
-    assert ((true - found.shares).sum(axis=1) <= found.lost + SINGLE).all()
-    own = np.diagonal(exact)
-    assert (found.own <= own * (1 + SINGLE)).all()
-    assert (own - found.own <= found.lost + SINGLE).all()
-    assert (found.items != np.arange(40)[:, None]).all()
-    assert all(len(set(row)) == 6 for row in found.items)
+    true = np.take_along_axis(exact, result.items, axis=1)
+    assert (result.values <= true * (1 + ROUNDING)).all()
+    assert ((true - result.values).sum(axis=1) <= result.truncation_error + ROUNDING).all()
+    diagonal = np.diagonal(exact)
+    assert (result.diagonal <= diagonal * (1 + ROUNDING)).all()
+    assert (diagonal - result.diagonal <= result.truncation_error + ROUNDING).all()
+    assert (result.items != np.arange(40)[:, None]).all()
+    assert all(len(set(row)) == 6 for row in result.items)
     if keep == 40 and exponent < 4:
-        np.testing.assert_allclose(found.lost, 0.0, atol=40 * 1e-7)
+        np.testing.assert_allclose(result.truncation_error, 0.0, atol=40 * 1e-7)
         others = np.sort(exact - np.diag(np.diagonal(exact)), axis=1)[:, ::-1][:, :6]
-        np.testing.assert_allclose(found.shares, others, atol=1e-5)
+        np.testing.assert_allclose(result.values, others, atol=1e-5)
 
 
-def test_every_whole_power_of_a_symmetric_matrix_is_the_literal_one():
+def test_every_integer_power_of_a_symmetric_matrix_equals_the_literal_one():
     matrix = np.random.default_rng(0).random((8, 8))
     matrix = (matrix + matrix.T) / 16
     before = matrix.copy()
@@ -194,26 +194,26 @@ def test_every_whole_power_of_a_symmetric_matrix_is_the_literal_one():
     np.testing.assert_array_equal(matrix, before)
 
 
-def test_an_item_that_is_hardly_left_keeps_its_own_neighbors():
+def test_an_item_that_the_walk_rarely_leaves_keeps_its_neighbors():
     W = kernel(300, k=0.1)
     W[W < 1e-3] = 0.0
-    # The last item is far from all: its similarities are tiny beside others, but in order.
+    # The last item is far from all others: its similarities are tiny, but ordered.
     W[-1, :-1] = W[:-1, -1] = 0.0
     W[-1, 10:40] = W[10:40, -1] = 1e-9 * np.arange(30, 0, -1)
-    found = nearest_in_power(transition(W), 3, 5, keep=20, n_jobs=1)
+    result = nearest_in_power(transition(W), 3, 5, keep=20, n_jobs=1)
     exact = np.linalg.matrix_power(transition(W).toarray(), 3)[-1, :-1]
-    assert set(found.items[-1]) == set(np.argsort(-exact)[:5])
+    assert set(result.items[-1]) == set(np.argsort(-exact)[:5])
 
 
 @pytest.mark.parametrize("weight", [1e-20, 1e-30, 1e-300])
-def test_powers_that_single_precision_cannot_hold_are_left_out(weight):
-    # Steps along a line are so rare that two of them are below the smallest single number.
+def test_entries_that_underflow_in_single_precision_are_omitted(weight):
+    # Steps along a line are so rare that the probability of two underflows in single precision.
     W = sparse.diags_array([weight, 1.0, weight], offsets=[-1, 0, 1], shape=(60, 60)).tocsr()
-    found = nearest_in_power(transition(W), 16, 2, keep=60, n_jobs=1)
-    np.testing.assert_allclose(found.own, 1.0, rtol=1e-6)
+    result = nearest_in_power(transition(W), 16, 2, keep=60, n_jobs=1)
+    np.testing.assert_allclose(result.diagonal, 1.0, rtol=1e-6)
     if weight > 1e-37:
-        assert set(found.items[30]) == {29, 31}
-        np.testing.assert_allclose(found.shares[30], 16 * weight, rtol=1e-5)
+        assert set(result.items[30]) == {29, 31}
+        np.testing.assert_allclose(result.values[30], 16 * weight, rtol=1e-5)
 
 
 def test_pruned_powers_do_not_depend_on_threads():
@@ -224,9 +224,9 @@ def test_pruned_powers_do_not_depend_on_threads():
         np.testing.assert_array_equal(a, b)
 
 
-def test_chosen_steps_are_where_the_correlation_passes_zero():
+def test_chosen_t_is_where_the_correlation_crosses_zero():
     sums = np.arange(1.0, 51.0)
-    # Return probabilities that turn from the inverse of the degree to the degree at t = 100.
+    # Return probabilities change from inversely proportional to proportional to the degree around t = 100.
     returns = lambda t: sums ** (2 * t / (t + 100) - 1)  # noqa: E731
     t, curve = choose_t(returns, sums)
     assert 80 <= t <= 120
@@ -235,7 +235,7 @@ def test_chosen_steps_are_where_the_correlation_passes_zero():
     assert curve[-1, 1] >= 0
 
 
-def test_equal_degrees_leave_no_correlation_but_a_choice():
+def test_equal_degrees_without_correlation_still_give_a_finite_t():
     ring = np.eye(64) + 0.3 * (np.roll(np.eye(64), 1, 0) + np.roll(np.eye(64), -1, 0))
     spectrum = all_pairs(normalized(ring, np.full(64, np.sqrt(1.6))), np.full(64, np.sqrt(1.6)))
     t, _ = choose_t(lambda t: spectrum.diagonal(t) / 1.6, ring.sum(axis=1))
@@ -250,12 +250,12 @@ def test_equal_degrees_leave_no_correlation_but_a_choice():
         ([[1.0, np.nan], [0.5, 1.0]], 1, "NaN"),
         ([[1.0, 0.5], [0.5, 1.0]], -1, "t=-1"),
         ([[1.0, 0.5], [0.5, 1.0]], np.inf, "t=inf"),
-        ([[0.0, 0.5], [0.5, 0.0]], 0, "self-normalisation.*diagonal"),
-        ([[0.0, 0.5], [0.5, 0.0]], 2, "self-normalisation.*diagonal"),
-        ([[1.0, 0.0], [0.0, 0.0]], 3, "self-normalisation.*the first is 1"),
+        ([[0.0, 0.5], [0.5, 0.0]], 0, "cannot self-normalise.*diagonal"),
+        ([[0.0, 0.5], [0.5, 0.0]], 2, "cannot self-normalise.*diagonal"),
+        ([[1.0, 0.0], [0.0, 0.0]], 3, "cannot self-normalise.*the first is 1"),
     ],
 )
-def test_bad_input_is_named_with_a_remedy(W, t, words):
+def test_invalid_input_is_named_with_a_remedy(W, t, words):
     with pytest.raises(ValueError, match=f"(?s){words}"):
         self_smooth(W, t)
 
@@ -266,43 +266,43 @@ def test_units_do_not_matter(make, exponent):
     W = make(20)
     W[W < 1e-3] = 0.0
     for t in (0, 1, 7, 0.5):
-        found = self_smooth(np.ldexp(W, exponent), t)
-        # Of numbers as small as 2^-1050 few digits are left.
+        result = self_smooth(np.ldexp(W, exponent), t)
+        # Numbers as small as 2^-1050 have few significant digits.
         np.testing.assert_allclose(
-            found, self_smooth(W, t), atol=1e-2 if exponent < -1000 else 1e-9
+            result, self_smooth(W, t), atol=1e-2 if exponent < -1000 else 1e-9
         )
     plain = self_smooth(np.ldexp(W, exponent), 2, normalize=False)
     np.testing.assert_allclose(np.ldexp(plain, -exponent), self_smooth(W, 2, normalize=False), 1e-2)
 
 
-def test_tiny_similarities_are_smoothed_also_beside_others():
+def test_tiny_similarities_are_smoothed_alone_and_next_to_larger_ones():
     np.testing.assert_allclose(self_smooth(np.full((3, 3), 1e-310), 1), 1.0)
     W = np.diag([1.0, 1e-310, 1.0])
     W[0, 2] = W[2, 0] = 0.5
     for t in (1, 6, 1.5):
-        found = self_smooth(W, t)
-        np.testing.assert_allclose(found[np.ix_([0, 2], [0, 2])], self_smooth(W[::2, ::2], t))
-        assert found[1].tolist() == [0.0, 1.0, 0.0]
+        result = self_smooth(W, t)
+        np.testing.assert_allclose(result[np.ix_([0, 2], [0, 2])], self_smooth(W[::2, ::2], t))
+        assert result[1].tolist() == [0.0, 1.0, 0.0]
     walk = SparseWalk(sparse.csr_array(W), True, 1)
     np.testing.assert_allclose(walk.rows(3, np.array([1])), [[0.0, 1e-310, 0.0]])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, -1.0])
-def test_what_nothing_can_be_divided_by_is_named_by_its_item(bad):
+def test_an_invalid_self_similarity_is_named_by_its_item(bad):
     with pytest.raises(ValueError, match=f"1 item.*the first is 7 with {bad:g}. Do that"):
         check_self_similarity(np.array([1.0, bad, 2.0]), np.array([5, 7, 9]), "Do that")
 
 
-def test_only_the_function_has_a_switch_to_name():
+def test_only_the_message_of_the_function_mentions_normalize():
     W = np.diag([1.0, 0.0])
     with pytest.raises(ValueError, match="normalize=False"):
         self_smooth(W, 1)
-    with pytest.raises(ValueError, match="self-normalisation") as error:
+    with pytest.raises(ValueError, match="cannot self-normalise") as error:
         SelfSmoothing(1, metric="similarity").fit(W)
     assert "normalize" not in str(error.value)
 
 
-def test_items_without_similarity_are_refused_when_sparse_ones_are_fitted():
+def test_items_without_similarity_raise_in_a_sparse_fit():
     W = sparse.eye_array(20, format="lil")
     W[0, 1] = W[1, 0] = 0.5
     W[3, 3] = 0.0
@@ -310,21 +310,21 @@ def test_items_without_similarity_are_refused_when_sparse_ones_are_fitted():
         with pytest.raises(ValueError, match=r"1 item.*the first is 3 with 0"):
             SelfSmoothing(2, metric="similarity", method=method).fit(W.tocsr())
     W[3, 4] = W[4, 3] = 0.5
-    # It has neighbours, but after no step it is not similar to itself.
+    # It has neighbours, but at t = 0 its self-similarity is 0.
     model = SelfSmoothing(0, metric="similarity", method="sparse").fit(W.tocsr())
     with pytest.raises(ValueError, match="the first is 3"):
         model.similarity_.rows([2, 3])
 
 
-def test_a_row_of_zeros_stays_one_without_normalisation():
+def test_a_row_of_zeros_remains_zero_without_normalisation():
     W = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 0.0]])
     for t in (0, 3, 1.5):
-        found = self_smooth(W, t, normalize=False)
-        assert not found[2].any()
-        np.testing.assert_allclose(found[:2, :2], literal(W[:2, :2], t), atol=1e-12)
+        result = self_smooth(W, t, normalize=False)
+        assert not result[2].any()
+        np.testing.assert_allclose(result[:2, :2], literal(W[:2, :2], t), atol=1e-12)
 
 
-def test_rank_without_projection_is_refused():
+def test_rank_without_projection_raises():
     with pytest.raises(ValueError, match="psd=True"):
         self_smooth(kernel(5), 1, rank=2)
 

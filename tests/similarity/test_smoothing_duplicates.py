@@ -1,4 +1,4 @@
-"""Smoothing of tables with many duplicates is that of all rows, at the cost of the distinct ones."""
+"""Tables with many duplicates are smoothed like all rows, at the cost of the distinct rows."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def table(n, n_distinct=5, d=2):
 
 
 @pytest.mark.parametrize("t", [0.5, 1, 2.5, 6])
-def test_duplicates_are_smoothed_as_all_rows(t):
+def test_tables_with_duplicates_are_smoothed_like_all_rows(t):
     X, _ = table(60)
     lengths = np.linalg.norm(X[:, None] - X, axis=2)
     weights = smoothing_kernel(lengths, bandwidth=1.0, n_neighbors=40)
@@ -27,7 +27,7 @@ def test_duplicates_are_smoothed_as_all_rows(t):
     np.testing.assert_allclose(self_smooth(weights, t), expected, rtol=1e-8, atol=1e-10)
 
 
-def test_decompositions_are_of_distinct_rows(monkeypatch):
+def test_only_distinct_rows_are_decomposed(monkeypatch):
     sizes = []
     eigh = spectral_smoothing.eigh
     monkeypatch.setattr(

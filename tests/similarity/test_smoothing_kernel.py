@@ -29,7 +29,7 @@ def literal(distances, k, n_neighbors, width):
 
 @pytest.mark.parametrize("width", ["pair", "global"])
 @given(n=st.integers(2, 15), m=st.integers(1, 20), k=st.floats(0.05, 5))
-def test_is_the_formula(width, n, m, k):
+def test_equals_the_formula(width, n, m, k):
     distances = distances_of(n, seed=n)
     expected = literal(distances, k, m, width)
     np.testing.assert_allclose(
@@ -38,7 +38,7 @@ def test_is_the_formula(width, n, m, k):
 
 
 @pytest.mark.parametrize("width", ["pair", "global"])
-def test_sparse_distances_give_the_same_where_they_are_stored(width):
+def test_stored_sparse_distances_give_the_same_kernel(width):
     distances = distances_of(30)
     near = distances <= np.sort(distances, axis=1)[:, 9:10]
     near |= near.T
@@ -49,7 +49,7 @@ def test_sparse_distances_give_the_same_where_they_are_stored(width):
     np.testing.assert_allclose(kernel.toarray(), expected, rtol=1e-10)
 
 
-def test_a_pair_stored_on_one_side_is_a_pair():
+def test_a_pair_stored_in_one_triangle_is_symmetric():
     distances = distances_of(25)
     distances[2, 7] = distances[7, 2] = 0.0
     upper, lower = (
@@ -67,12 +67,12 @@ def test_a_pair_stored_on_one_side_is_a_pair():
         np.testing.assert_allclose(half.transform(row), full.transform(row), atol=1e-9)
 
 
-def test_of_two_stored_distances_of_a_pair_the_smaller_counts():
+def test_the_smaller_of_two_stored_distances_is_used():
     stored = sparse.csr_array([[0.0, 1.0, 4.0], [3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
-    least = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
-    found = smoothing_kernel(stored, bandwidth=1.0, n_neighbors=1)
+    smaller = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]])
+    kernel = smoothing_kernel(stored, bandwidth=1.0, n_neighbors=1)
     np.testing.assert_allclose(
-        found.toarray(), smoothing_kernel(least, 1.0, n_neighbors=1), rtol=1e-12
+        kernel.toarray(), smoothing_kernel(smaller, 1.0, n_neighbors=1), rtol=1e-12
     )
 
 
@@ -85,7 +85,7 @@ def test_units_do_not_matter(factor):
     )
 
 
-def test_duplicates_are_fully_similar_to_each_other_and_to_nothing_else():
+def test_duplicates_have_similarity_one_to_each_other_and_zero_to_others():
     X = np.repeat([[0.0], [1.0]], 5, axis=0)
     distances = np.abs(X - X.T)
     kernel = smoothing_kernel(distances, n_neighbors=3)
@@ -104,12 +104,12 @@ def test_one_point():
         ({"width": "local"}, "width='local'"),
     ],
 )
-def test_bad_parameters_are_named(arguments, words):
+def test_invalid_parameters_are_named_in_the_error(arguments, words):
     with pytest.raises(ValueError, match=words):
         smoothing_kernel(distances_of(4), **arguments)
 
 
-def test_bad_distances_are_named():
+def test_invalid_distances_are_named_in_the_error():
     bad = distances_of(4)
     bad[0, 1] = 9
     with pytest.raises(ValueError, match=r"distances is not symmetric"):

@@ -51,14 +51,14 @@ def test_neighbors_of_every_strategy_have_t_plus_one_factors(strategy, t, monkey
     W = line_similarity(width=0.1)
     similarity = SmoothedSimilarity(SparseWalk(sparse.csr_array(W), True, 1), t)
     # A small matrix would be solved row by row: make that look expensive.
-    monkeypatch.setattr(SmoothedSimilarity, "_cost_of_rows", lambda self: 1e12)
+    monkeypatch.setattr(SmoothedSimilarity, "_rows_cost", lambda self: 1e12)
     if strategy == "pruned powers":
         values, items = similarity._by_powers(5, len(W), None)
     elif strategy == "leading eigenpairs":
-        monkeypatch.setattr(SmoothedSimilarity, "_cost_of_full_power", lambda self: 1e12)
+        monkeypatch.setattr(SmoothedSimilarity, "_dense_power_cost", lambda self: 1e12)
         values, items = similarity._by_eigenpairs(np.arange(len(W)), 5, None)
     else:
-        values, items = similarity._by_full_power(5)
+        values, items = similarity._by_dense_power(5)
     assert similarity.method == strategy
 
     def literal(n_steps):

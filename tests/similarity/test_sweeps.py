@@ -1,4 +1,4 @@
-"""Sweeps over the number of steps by one product from each to the next."""
+"""Sweeps over the number of steps, with one product from each to the next."""
 
 import numpy as np
 import pytest
@@ -33,20 +33,20 @@ def counted(monkeypatch):
 
 
 @pytest.mark.parametrize("ts", [range(0, 60, 3), [9, 6, 3, 0, 30]])
-def test_powers_one_after_the_other_find_the_neighbours_of_each_t(counted, ts):
+def test_successive_powers_find_the_neighbours_of_each_t(counted, ts):
     model = SelfSmoothing(0).fit(cloud())
     counted.clear()
     for t, (similarities, indices) in model.sweep_neighbors(ts, 12):
         expected = exact(model.affinity_, t, 12)
         np.testing.assert_allclose(similarities, expected[0], rtol=2e-5)
-        assert (indices == expected[1]).mean() > 0.99  # those that differ by less may change places
+        assert (indices == expected[1]).mean() > 0.99  # nearly equal neighbours may be swapped
     assert not counted
 
 
-def test_neighbours_too_far_for_single_precision_are_found_in_double(counted):
-    # Groups of six: the next neighbours are in another group, at similarities of almost nothing.
-    at = 9.0 * (np.arange(600) // 6) + np.random.default_rng(0).random(600)
-    model = SelfSmoothing(0, metric="similarity").fit(np.exp(-np.square(at[:, None] - at)))
+def test_neighbours_that_underflow_in_single_precision_are_found_in_double(counted):
+    # Groups of six: further neighbours are in another group, with tiny similarities.
+    x = 9.0 * (np.arange(600) // 6) + np.random.default_rng(0).random(600)
+    model = SelfSmoothing(0, metric="similarity").fit(np.exp(-np.square(x[:, None] - x)))
     counted.clear()
     for t, (similarities, indices) in model.sweep_neighbors([1, 2, 3], 9):
         expected = exact(model.affinity_, t, 9)
@@ -55,12 +55,12 @@ def test_neighbours_too_far_for_single_precision_are_found_in_double(counted):
     assert counted == [1, 2, 3]
 
 
-def test_a_sweep_leaves_the_similarity_at_other_times_as_it_was():
+def test_a_sweep_does_not_change_the_similarity_at_other_t():
     model = SelfSmoothing(3, bandwidth=5.0).fit(cloud(510))
     before = model.at(60), model.at(55.5)
     swept = model.sweep([40, 60, 200])
     next(swept)
-    # Also in the middle of one that is never finished.
+    # Also in the middle of a sweep that is never finished.
     np.testing.assert_array_equal(model.at(60), before[0])
     swept.close()
     list(model.sweep_neighbors([60, 500], 5))
@@ -68,17 +68,17 @@ def test_a_sweep_leaves_the_similarity_at_other_times_as_it_was():
     np.testing.assert_array_equal(model.at(55.5), before[1])
 
 
-def test_a_decomposition_serves_steps_far_apart():
+def test_a_decomposition_is_cheaper_for_widely_spaced_steps():
     walk = DenseWalk(np.eye(2), True)
-    assert sweeps._chain_pays(walk, range(10, 510, 10))
-    assert not sweeps._chain_pays(walk, [2**e + e for e in range(12)])
-    assert not sweeps._chain_pays(walk, [0.5, 1.0])
-    assert not sweeps._chain_pays(DenseWalk(np.eye(2), False), range(3))
+    assert sweeps._chain_is_cheaper(walk, range(10, 510, 10))
+    assert not sweeps._chain_is_cheaper(walk, [2**e + e for e in range(12)])
+    assert not sweeps._chain_is_cheaper(walk, [0.5, 1.0])
+    assert not sweeps._chain_is_cheaper(DenseWalk(np.eye(2), False), range(3))
 
 
-def test_walks_neither_local_nor_mixed_are_followed_by_full_powers(monkeypatch):
-    # Without room for long lists, and with far more eigenvalues left than it pays to find.
-    monkeypatch.setattr(smoothed, "KEPT", (4,))
+def test_intermediate_numbers_of_steps_use_the_full_power(monkeypatch):
+    # With few entries per row, and more eigenvalues than are worth computing.
+    monkeypatch.setattr(smoothed, "ENTRIES_PER_ROW", (4,))
     X = np.random.default_rng(0).normal(size=(1500, 20))
     model = SelfSmoothing(60, method="sparse").fit(X)
     similarities, indices = model.kneighbors(n_neighbors=8)
@@ -89,15 +89,15 @@ def test_walks_neither_local_nor_mixed_are_followed_by_full_powers(monkeypatch):
     assert (indices == expected[1]).mean() > 0.99
 
 
-def test_a_full_power_is_not_formed_without_room_for_it(monkeypatch):
+def test_the_full_power_is_not_formed_without_enough_memory(monkeypatch):
     X = np.random.default_rng(0).normal(size=(600, 20))
     walk = SelfSmoothing(60, method="sparse").fit(X).similarity_
-    assert walk._cost_of_full_power() < np.inf
+    assert walk._dense_power_cost() < np.inf
     monkeypatch.setattr(smoothed, "free_memory", lambda: 600 * 600)
-    assert walk._cost_of_full_power() == np.inf
+    assert walk._dense_power_cost() == np.inf
 
 
-def test_pruned_powers_that_miss_neighbours_are_not_the_answer():
+def test_pruned_powers_that_miss_neighbours_are_not_returned():
     X = np.random.default_rng(0).random((2000, 1))
     model = SelfSmoothing(300, method="sparse", n_neighbors=6).fit(X)
     similarities, _ = model.kneighbors(n_neighbors=60)

@@ -1,9 +1,9 @@
-"""Ranking: all points by how well the structure of the data connects them with a query.
+"""Ranking: order all points by how well the structure of the data connects them with a query.
 
-- `PerceptualRanking`: along the contextual digraph, which keeps to a structure in heavy noise
+- `PerceptualRanking`: along the contextual digraph, robust to heavy noise
 - `ManifoldRanking`: along an undirected graph
-- `LabelPropagationRanking`: by how soon a walk meets the query
-- `pagerank`: all nodes of a digraph, for everyone or from one point of view
+- `LabelPropagationRanking`: by the probability that a short random walk reaches the query
+- `pagerank`: importance of all nodes of a digraph, overall or relative to some of them
 """
 
 from vicinal._core.lazy import attach

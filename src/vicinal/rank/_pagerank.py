@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import LEAST_TOLERANCE, edge_weights, solve_teleport
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike
+    from vicinal.graphs.graph import Graph
+
 
 def pagerank(
-    digraph: Any,
+    digraph: Graph | MatrixLike,
     damping: float = 0.85,
     *,
-    personalization: Any = None,
+    personalization: ArrayLike | Mapping[Any, float] | None = None,
     tolerance: float = 1e-10,
 ) -> np.ndarray:
     """PageRank of all nodes of a graph or digraph.
@@ -72,16 +76,18 @@ def pagerank(
         )
     tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
     walk, dangling = walk_matrix(edge_weights(digraph))
-    landing = _landing(personalization, walk.shape[0])
-    return solve_teleport(walk, dangling, damping, tolerance, landing)
+    restart = _restart_distribution(personalization, walk.shape[0])
+    return solve_teleport(walk, dangling, damping, tolerance, restart)
 
 
 def _is_node(node: Any, n: int) -> bool:
-    # An index: 1.0 and True are equal to 1, but numpy takes neither for it.
+    # 1.0 and True equal 1, but are not indices.
     return isinstance(node, numbers.Integral) and not isinstance(node, bool) and node in range(n)
 
 
-def _landing(personalization: Any, n: int) -> np.ndarray | None:
+def _restart_distribution(
+    personalization: ArrayLike | Mapping[Any, float] | None, n: int
+) -> np.ndarray | None:
     if personalization is None:
         return None
     if isinstance(personalization, Mapping):
@@ -96,14 +102,14 @@ def _landing(personalization: Any, n: int) -> np.ndarray | None:
         weights = np.array(real_array(personalization, "personalization"), dtype=np.float64)
     if weights.shape != (n,):
         raise InvalidValueError(
-            f"personalization has shape {weights.shape}, but a weight for each of the {n} nodes is "
-            "needed, or a dict from node to weight."
+            f"personalization has shape {weights.shape}, but one weight for each of the {n} nodes, or a "
+            "dict from node to weight, is needed."
         )
     if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
         raise InvalidValueError(
-            "personalization holds weights that are negative, NaN or infinite, or all 0; they must be "
-            ">= 0, and some above."
+            "personalization contains negative, NaN or infinite weights, or only zeros; weights must be "
+            ">= 0, and at least one positive."
         )
-    # The largest first: a sum of huge weights may overflow.
+    # Divided by the largest first, because a sum of huge weights may overflow.
     weights /= weights.max()
     return weights / weights.sum()

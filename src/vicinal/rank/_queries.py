@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -18,24 +18,28 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import normalize_by_mass
 from vicinal.rank._scores import Resolvent, all_scores, best_scores
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs
+
 
 class RankingMixin:
     """`rank` and `scores` of estimators that have fitted a ``_resolvent``.
 
-    Subclasses have ``n_jobs`` and ``verbose``, and say by ``_inserted`` where new points start.
+    Subclasses have ``n_jobs`` and ``verbose``, and compute the start vectors of new points by
+    ``_start_vectors_of_new``.
     """
 
-    n_jobs: int | None
+    n_jobs: NJobs
     verbose: int
     _resolvent: Resolvent
-    # Rows that come before all others, given indicators of the labelled; by default there are none.
-    _ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None
+    # Function from indicators of labelled rows to rows that are ranked before all others, or None.
+    _rank_first: Callable[[sparse.csr_array], sparse.csr_array] | None = None
 
     @checked
     def rank(
-        self, queries: Any, k: int, *, include_queries: bool = False
+        self, queries: MatrixLike, k: int, *, include_queries: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The k best ranked training points of each query.
+        """Find the k best-ranked training points of each query.
 
         Parameters
         ----------
@@ -46,9 +50,8 @@ class RankingMixin:
         k : int
             Number of results per query.
         include_queries : bool, default=False
-            Whether the results of a query may contain its own labelled points. Measures that count the
-            query need them. They are not always first: with alpha close to 1 a hub near the query may
-            score higher.
+            Whether the results of a query may contain its own labelled points, as some evaluation measures
+            require. They are not always first: with alpha close to 1, a hub near the query may score higher.
 
         Returns
         -------
@@ -58,30 +61,30 @@ class RankingMixin:
             Nonnegative. With alpha above 0.5, scores below 1e-11 of a query's largest score are set to 0.
         """
         sets, n = self._read(queries)
-        left_out = None
+        excluded = None
         if sets is None or include_queries:
             k = check_count(k, "k", high=n, remedy=f"There are {n} training points.")
         else:
-            left_out = sets
-            labelled = int(np.diff(sets.indptr).max())
+            excluded = sets
+            n_labelled = int(np.diff(sets.indptr).max())
             k = check_count(
                 k,
                 "k",
-                high=n - labelled,
-                remedy=f"There are {n} training points, and the {labelled} of a query are left out "
+                high=n - n_labelled,
+                remedy=f"There are {n} training points, and the {n_labelled} of a query are excluded "
                 "(include_queries=True keeps them).",
             )
         m = _n_points(queries) if sets is None else sets.shape[0]
-        # Before new points are searched for.
-        require_memory(16.0 * m * k, f"The answers to {m:,} queries", "Lower k.")
-        starts = self._inserted(queries) if sets is None else sets
-        ahead = None if sets is None else self._ahead
+        # Checked before the neighbours of new points are searched.
+        require_memory(16.0 * m * k, f"The results of {m:,} queries", "Use a smaller k.")
+        starts = self._start_vectors_of_new(queries) if sets is None else sets
+        rank_first = None if sets is None else self._rank_first
         return best_scores(
-            self._resolvent, starts, k, left_out, self.n_jobs, self._progress(), ahead
+            self._resolvent, starts, k, excluded, self.n_jobs, self._progress(), rank_first
         )
 
-    def scores(self, queries: Any) -> np.ndarray:
-        """Scores of all training points for each query.
+    def scores(self, queries: MatrixLike) -> np.ndarray:
+        """Compute the scores of all training points for each query.
 
         Parameters
         ----------
@@ -100,16 +103,16 @@ class RankingMixin:
             f"Scores of {n:,} points for {m:,} queries",
             "Pass fewer queries at once, or use rank, which keeps only the best scores.",
         )
-        starts = self._inserted(queries) if sets is None else sets
+        starts = self._start_vectors_of_new(queries) if sets is None else sets
         return all_scores(self._resolvent, starts, self.n_jobs, self._progress())
 
     def _read(self, queries: Any) -> tuple[sparse.csr_array | None, int]:
-        """Rows of the queries, None if they are new points, and the number of training points."""
+        """Indicators of query rows, None if queries are new points, and the number of training points."""
         check_is_fitted(self)
         n = self._resolvent.n_nodes
         return parse_queries(queries, n), n
 
-    def _inserted(self, X: Any) -> sparse.csr_array:
+    def _start_vectors_of_new(self, X: Any) -> sparse.csr_array:
         raise NotImplementedError
 
     def _progress(self) -> str | None:
@@ -132,14 +135,14 @@ def check_alpha(alpha: Any) -> float:
 def scaled_starts(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
     """Start vectors of new points, from their steps to training points of given masses.
 
-    Let a new point join the nodes, and no training point change. Its column of Theta is then its
-    steps p_j over the root of the mass m_j (stationary probability, or degree), up to one factor, and
-    the scores of the enlarged system on the training points are those of this column as v, up to one
-    factor. That is exact if no walk leads to the new point, and also if walks to it balance those
-    from it; in between, its effect on the others is of the size of one point's mass. Rows sum to 1, so
-    a new point that coincides with one training point has exactly its scores.
+    Add a new point as a node and leave the training points unchanged. Up to a factor, its column of Theta
+    is its steps p_j over the root of the mass m_j (stationary probability or degree), and the scores of the
+    enlarged system on the training points are those of this column as v. This is exact if no walk leads to
+    the new point, and if walks to it balance those from it; otherwise its effect on the others is of the
+    order of one point's mass. Rows sum to 1, so a new point at the position of a training point has its
+    scores.
     """
-    # Nodes of mass 0 have no edges: v may be anything there, it stays where it is.
+    # Nodes of mass 0 have no edges, so v spreads to no other node from there.
     return normalize_by_mass(weights, np.sqrt(masses))
 
 
@@ -153,11 +156,11 @@ def parse_queries(queries: Any, n: int) -> sparse.csr_array | None:
     unknown = (rows < 0) | (rows >= n)
     if unknown.any():
         raise InvalidValueError(
-            f"queries name row {int(rows[np.argmax(unknown)])}, but the training points are rows 0 to "
-            f"{n - 1}; new points go in as a table of their features."
+            f"queries contain row {int(rows[np.argmax(unknown)])}, but the training points are rows 0 to "
+            f"{n - 1}; pass new points as a table of their features."
         )
     table = sparse.csr_array((np.ones(len(rows)), (owners, rows)), shape=(len(sets), n))
-    # A row that a query names twice is labelled once.
+    # A row that occurs twice in a query is labelled once.
     table.data[:] = 1.0
     return table
 
@@ -176,7 +179,7 @@ def _row_sets(queries: Any) -> list[np.ndarray] | None:
         queries = list(queries)
     parts = [np.atleast_1d(read_array(part, "queries")) for part in queries]
     if not parts or not all(len(part) for part in parts):
-        raise _not_queries("without any row" if not parts else "a list with an empty query")
+        raise _not_queries("empty" if not parts else "a list with an empty query")
     if all(part.ndim == 1 and part.dtype.kind in "iu" for part in parts):
         return [part.astype(np.int64) for part in parts]
     if any(np.ndim(part) == 0 for part in queries):

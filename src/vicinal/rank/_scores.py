@@ -1,13 +1,13 @@
 """Scores s = (I - alpha Theta)^-1 v of many queries v, and the best of each, in bounded memory.
 
 Theta is a symmetric matrix with eigenvalues in [-1, 1], so the system is positive definite for
-alpha < 1 and conjugate gradients solve it. The walk on a digraph has a Theta that is sparse but for a
-symmetric term of rank 2 (teleport); the sparse part has no negative entry, nor has that term, so its
-eigenvalues are in [-1, 1] too, and Woodbury's formula puts the term back.
+alpha < 1 and can be solved by conjugate gradients. For a walk on a digraph, Theta is sparse except for a
+symmetric term of rank 2 (teleport). Both are nonnegative, so the eigenvalues of the sparse part are in
+[-1, 1], too, and Woodbury's formula adds the term.
 
-For small alpha the scores fall by orders of magnitude from node to node, far below what conjugate
-gradients resolve beside the largest. There the sum of the powers of alpha Theta is taken as it stands:
-it is short, and as all its terms are nonnegative, every score has all its digits.
+For small alpha, scores fall by orders of magnitude from node to node, below the accuracy of conjugate
+gradients. Then the powers of alpha Theta are summed directly: the sum is short, and because all terms are
+nonnegative, every score has full relative precision.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from vicinal.operators._conjugate_gradients import solve_positive_definite
 
 SMALL_ALPHA = 0.5
 TOLERANCE = 1e-12
-# Smaller shares of a query's largest score are what the solver leaves over, not an order of points.
+# Scores below this fraction of a query's largest score are solver errors, not an order of points.
 RESOLUTION = 1e-11
-# Scores that are held at once; the solver needs a few times as many numbers.
+# Number of scores per block; the solver needs a few times as many numbers.
 BLOCK_ENTRIES = 1 << 23
 QUERIES_PER_TASK = 8
 
@@ -52,12 +52,12 @@ def resolvent(
     """
     pair = np.empty((matrix.shape[0], 0))
     if left is not None and right is not None and left.any():
-        # Only the product of the two matters: of one length, neither is lost to rounding.
+        # Only the product matters; with equal norms, neither is lost to rounding.
         ratio = np.sqrt(np.linalg.norm(right) / np.linalg.norm(left))
         pair = np.column_stack([left * ratio, right / ratio])
     if alpha <= SMALL_ALPHA:
         return PowerSeries(matrix, alpha, pair)
-    return Gradients(matrix, alpha, pair, n_jobs)
+    return ConjugateGradientScores(matrix, alpha, pair, n_jobs)
 
 
 class Resolvent(Protocol):
@@ -66,11 +66,11 @@ class Resolvent(Protocol):
     n_nodes: int
 
     def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
-        """Scores, a row for each row v of ``starts``; each depends on its own row only."""
+        """One row of scores per row v of ``starts``, independent of the other rows."""
 
 
-class Gradients:
-    """Scores by conjugate gradients, the rank-2 term of the pair by Woodbury's formula."""
+class ConjugateGradientScores:
+    """Scores by conjugate gradients, with the rank-2 term by Woodbury's formula."""
 
     def __init__(
         self, matrix: sparse.csr_array, alpha: float, pair: np.ndarray, n_jobs: int | None
@@ -89,10 +89,10 @@ class Gradients:
 
     def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         scores = np.ascontiguousarray(self.solve(starts.toarray().T, n_jobs).T)
-        shares = starts @ self.solved
+        projections = starts @ self.solved
         for weights, column in zip(self.correction, self.solved.T, strict=True):
-            # Two terms, added one by one: the rounding of a matrix product may depend on its shape.
-            scores += np.outer(sum(shares.T * weights[:, None]), column)
+            # Two terms added separately, because the rounding of a matrix product may depend on its shape.
+            scores += np.outer(sum(projections.T * weights[:, None]), column)
         largest = scores.max(axis=1, keepdims=True)
         scores[scores < RESOLUTION * largest] = 0.0
         return scores
@@ -117,18 +117,18 @@ class PowerSeries:
             for amounts, column in zip(self.gather @ flow, self.scatter, strict=True):
                 new += np.outer(column, amounts)
             total += new
-            # Once a term is nothing to every entry of a column, so are all after it. The least
-            # numbers of all are left out, for rounding may keep them from ever becoming 0.
+            # Once a term is negligible in every entry of a column, so are all later ones. Denormal
+            # numbers are set to 0, because rounding may keep them from ever vanishing.
             new[:, (new <= 1e-16 * total + 1e-300).all(axis=0)] = 0.0
             flow = new
         return total
 
 
 class ClampedWalk:
-    """Probability of a walk to meet a query within some steps.
+    """Probability that a walk is absorbed by a query within some steps.
 
-    A row c of starts holds the probability of each node to count as met when the walk is there: f = c at
-    first, then f <- c + (1 - c) P f. With c = 1 at labelled nodes that is label propagation.
+    A row c of starts contains the absorption probability of each node: f = c at first, then
+    f <- c + (1 - c) P f. With c = 1 at labelled nodes, this is label propagation.
     """
 
     def __init__(self, walk: sparse.csr_array, n_steps: int) -> None:
@@ -137,24 +137,24 @@ class ClampedWalk:
     def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         return in_columns(self._spread, starts, n_jobs)
 
-    def _spread(self, met: np.ndarray) -> np.ndarray:
-        missed, flow = 1.0 - met, met
+    def _spread(self, absorbed: np.ndarray) -> np.ndarray:
+        passed, flow = 1.0 - absorbed, absorbed
         for _ in range(self.n_steps):
             flow = self.walk @ flow
-            flow *= missed
-            flow += met
-        # Sums of probabilities may round to a little above 1.
+            flow *= passed
+            flow += absorbed
+        # Sums of probabilities may round to slightly above 1.
         return np.minimum(flow, 1.0)
 
 
 def in_columns(
     solve: Callable[[np.ndarray], np.ndarray], starts: sparse.csr_array, n_jobs: int | None
 ) -> np.ndarray:
-    """Rows of scores from a function of few start vectors, the columns of a matrix, shared by threads."""
+    """Rows of scores from a function of a few start vectors (columns), in threads."""
     scores = np.empty(starts.shape)
 
     def task(span: tuple[int, int]) -> None:
-        # Always as many columns, as the bits of a product may depend on how many there are.
+        # A fixed number of columns, because the rounding of a product may depend on it.
         columns = np.zeros((starts.shape[1], QUERIES_PER_TASK))
         columns[:, : span[1] - span[0]] = starts[slice(*span)].toarray().T
         scores[slice(*span)] = solve(columns).T[: span[1] - span[0]]
@@ -169,7 +169,7 @@ def all_scores(
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> np.ndarray:
-    """Scores of all nodes, a row a query."""
+    """Scores of all nodes, one row per query."""
     out = np.empty(starts.shape)
     spans = _spans(starts)
     with progress_bar(len(spans), progress) as bar:
@@ -183,53 +183,53 @@ def best_scores(
     solver: Resolvent,
     starts: sparse.csr_array,
     k: int,
-    left_out: sparse.csr_array | None = None,
+    excluded: sparse.csr_array | None = None,
     n_jobs: int | None = -1,
     progress: str | None = None,
-    ahead: Callable[[sparse.csr_array], sparse.csr_array] | None = None,
+    rank_first: Callable[[sparse.csr_array], sparse.csr_array] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The k nodes of the largest scores of each query, and these; ties go to the smaller number.
+    """The k nodes with the largest scores of each query, and these scores; ties by node number.
 
-    Nodes with an entry in ``left_out``, a row a query, do not count; k others must be there. Those with an
-    entry in ``ahead``, a function of some start vectors, come before all others.
+    Entries of ``excluded``, one row per query, are not results; at least k other nodes must remain.
+    ``rank_first`` is a function from start vectors to the entries that are ranked before all others.
     """
     n_queries = starts.shape[0]
     indices, scores = np.empty((n_queries, k), dtype=np.int64), np.empty((n_queries, k))
     spans = _spans(starts)
     with progress_bar(len(spans), progress) as bar:
         for first, last in spans:
-            found = solver(starts[first:last], n_jobs)
-            if ahead is not None:
-                before = ahead(starts[first:last]).nonzero()
-                own = found[before]
-                found[before] = np.inf
-            if left_out is not None:
-                found[left_out[first:last].nonzero()] = -np.inf
-            _select(found, indices[first:last], scores[first:last], n_jobs)
-            if ahead is not None:
-                found[before] = own
-                which, at = np.nonzero(np.isinf(scores[first:last]))
-                scores[first + which, at] = found[which, indices[first + which, at]]
+            block = solver(starts[first:last], n_jobs)
+            if rank_first is not None:
+                leading = rank_first(starts[first:last]).nonzero()
+                leading_scores = block[leading]
+                block[leading] = np.inf
+            if excluded is not None:
+                block[excluded[first:last].nonzero()] = -np.inf
+            _select(block, indices[first:last], scores[first:last], n_jobs)
+            if rank_first is not None:
+                block[leading] = leading_scores
+                rows, columns = np.nonzero(np.isinf(scores[first:last]))
+                scores[first + rows, columns] = block[rows, indices[first + rows, columns]]
             bar.update()
     return indices, scores
 
 
-def _select(found: np.ndarray, indices: np.ndarray, scores: np.ndarray, n_jobs: int | None) -> None:
-    """Fill in the largest entries of each row of ``found``, which is overwritten."""
+def _select(block: np.ndarray, indices: np.ndarray, scores: np.ndarray, n_jobs: int | None) -> None:
+    """Fill in the largest entries of each row of ``block``, which is overwritten."""
     from vicinal.neighbors._brute_kernels import smallest
 
-    np.negative(found, out=found)
+    np.negative(block, out=block)
 
     def select(span: tuple[int, int]) -> None:
         rows = slice(*span)
-        smallest(found[rows], np.full(span[1] - span[0], -1), indices[rows], scores[rows])
+        smallest(block[rows], np.full(span[1] - span[0], -1), indices[rows], scores[rows])
 
-    map_threads(select, blocks(len(found), QUERIES_PER_TASK), n_jobs)
-    # Of the negated zeros too, so that no score is -0.
+    map_threads(select, blocks(len(block), QUERIES_PER_TASK), n_jobs)
+    # Undoes the negation, of zeros too.
     np.abs(scores, out=scores)
 
 
 def _spans(starts: sparse.csr_array) -> list[tuple[int, int]]:
     n_queries, n = starts.shape
-    # The solver deals columns out in fours, so fewer would leave threads without work.
+    # The solver assigns columns to threads in groups of four, so smaller blocks would leave threads idle.
     return blocks(n_queries, 4 * max(2, BLOCK_ENTRIES // (4 * n)))

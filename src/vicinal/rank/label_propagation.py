@@ -1,8 +1,8 @@
-"""`LabelPropagationRanking`: by how soon a random walk reaches the query."""
+"""`LabelPropagationRanking`: ranking by the probability that a walk reaches the query in a few steps."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,12 @@ from vicinal.operators.laplacians import degrees, transition
 from vicinal.rank._queries import RankingMixin
 from vicinal.rank._scores import ClampedWalk
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal.graphs.graph import Graph
+
 
 class LabelPropagationRanking(RankingMixin, GraphEstimator):
     """Ranking by label propagation from a query.
@@ -22,14 +28,14 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
     walk from that point reaches the query within ``n_steps`` steps. In the limit every point of a
     component has score 1, so the number of steps sets the scale of the ranking.
 
-    A new point joins the graph beside its nearest training points, as an edge of affinity 1 to the
-    nearest and less to the others; a duplicate of a training point gets the answer of that point.
+    A new point is connected with its nearest training points, by an edge of affinity 1 to the nearest and
+    smaller affinities to the others. A duplicate of a training point gets the results of that point.
 
     Parameters
     ----------
     n_steps : int, default=100
-        Number of steps. Points more hops away score 0; points that miss the query with a probability
-        below 1e-16 all score 1.
+        Number of steps. Points more edges away score 0; points that miss the query with a probability
+        below 1e-16 score 1.
     graph : str or callable, default="knn"
         Name of a graph in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
@@ -38,17 +44,20 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of random graphs.
+        Seed of the graph, if it is random.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
-        Show progress bars if above 0.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
     graph_ : Graph or None
+        The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
+        Affinities of the graph.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     References
     ----------
@@ -70,11 +79,11 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         self,
         n_steps: int = 100,
         *,
-        graph: Any = "knn",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_steps = n_steps
@@ -85,7 +94,7 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> LabelPropagationRanking:
+    def fit(self, X: Graph | MatrixLike, y: object = None) -> LabelPropagationRanking:
         """Fit the ranking to points, to a `Graph`, or to a precomputed matrix.
 
         Parameters
@@ -106,14 +115,14 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
         self._resolvent = ClampedWalk(transition(weights), n_steps)
         return self
 
-    def _inserted(self, X: Any) -> sparse.csr_array:
-        """Probability of each training point's next step to lead to the new point."""
+    def _start_vectors_of_new(self, X: MatrixLike) -> sparse.csr_array:
+        """Probability that the next step of each training point leads to the new point."""
         indices, distances = self._neighbors_of(X)
         links = self._kernel_weights(indices, distances)
         largest = np.repeat(links.max(axis=1).toarray().ravel(), np.diff(links.indptr))
         affinity = links.data / largest
-        met = affinity / (affinity + self._degrees[links.indices])
-        here = np.repeat(distances[:, 0] == 0, np.diff(links.indptr))
-        # At a training point it is that point: met where it is, and only there.
-        met = np.where(here, links.data > 0, np.nan_to_num(met, nan=0.0))
-        return sparse.csr_array((met, links.indices, links.indptr), shape=links.shape)
+        absorbed = affinity / (affinity + self._degrees[links.indices])
+        coincides = np.repeat(distances[:, 0] == 0, np.diff(links.indptr))
+        # A new point at the position of a training point is that point: only that point absorbs walks.
+        absorbed = np.where(coincides, links.data > 0, np.nan_to_num(absorbed, nan=0.0))
+        return sparse.csr_array((absorbed, links.indices, links.indptr), shape=links.shape)

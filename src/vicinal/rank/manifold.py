@@ -1,8 +1,8 @@
-"""`ManifoldRanking`: along an undirected graph of the points."""
+"""`ManifoldRanking`: ranking along an undirected graph of the points."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy import sparse
 
@@ -11,16 +11,22 @@ from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.rank._queries import RankingMixin, check_alpha, scaled_starts
 from vicinal.rank._scores import resolvent
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal.graphs.graph import Graph
+
 
 class ManifoldRanking(RankingMixin, GraphEstimator):
-    """Ranking by how well a graph of the points connects them with a query.
+    """Ranking by how well paths in a graph connect points with a query.
 
     A query v, 1 at its labelled points, gives the scores s = (I - alpha D^-1/2 W D^-1/2)^-1 v, with W
     the affinity of the graph and D its degrees: a sum over all paths from the query in which each edge
     contributes a factor alpha. A point that no path connects to the query scores 0.
 
-    A new point starts from its nearest training points, with weights as if it were a node beside
-    them; a duplicate of a training point gets the answer of that point.
+    A new point starts from its nearest training points, with weights as if it were a node of the graph. A
+    duplicate of a training point gets the results of that point.
 
     Parameters
     ----------
@@ -35,17 +41,20 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of random graphs.
+        Seed of the graph, if it is random.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. Results do not depend on it.
     verbose : int, default=0
-        Show progress bars if above 0.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
     graph_ : Graph or None
+        The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
+        Affinities of the graph.
     scale_ : float, ndarray or None
+        Scale of the affinities; None if X is an affinity matrix.
 
     References
     ----------
@@ -65,11 +74,11 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
         self,
         alpha: float = 0.99,
         *,
-        graph: Any = "knn",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.alpha = alpha
@@ -80,7 +89,7 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> ManifoldRanking:
+    def fit(self, X: Graph | MatrixLike, y: object = None) -> ManifoldRanking:
         """Fit the ranking to points, to a `Graph`, or to a precomputed matrix.
 
         Parameters
@@ -101,5 +110,5 @@ class ManifoldRanking(RankingMixin, GraphEstimator):
         self._resolvent = resolvent(normalized_affinity(weights, self._degrees), alpha)
         return self
 
-    def _inserted(self, X: Any) -> sparse.csr_array:
+    def _start_vectors_of_new(self, X: MatrixLike) -> sparse.csr_array:
         return scaled_starts(self._weights_of(X), self._degrees)

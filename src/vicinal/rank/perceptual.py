@@ -114,13 +114,13 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
             )
         else:
             self._resolvent = resolvent(walk.matrix, alpha)
-        self._ahead = None
+        self._rank_first = None
         if self._copies is not None:
             copied = CopiedScores(self._resolvent, self._copies)
-            self._resolvent, self._ahead = copied, copied.rows_of
+            self._resolvent, self._rank_first = copied, copied.rows_of
         return self
 
-    def _inserted(self, X: Any) -> sparse.csr_array:
+    def _start_vectors_of_new(self, X: Any) -> sparse.csr_array:
         starts = scaled_starts(self._new_contexts(X).steps, self._masses)
         if isinstance(self._resolvent, CopiedScores):
             return self._resolvent.from_nodes(starts)

@@ -1,10 +1,10 @@
-"""Few labels, many points: what the labelled nodes say spreads along the edges of a graph.
+"""Semi-supervised learning: labels of a few nodes spread along the edges of a graph.
 
 - `prior_values`: values that fit the labelled nodes and vary little along edges
 - `class_probabilities`: the same for classes
 - `propagate_labels`: label propagation with clamped labels
-- `SimilarityVoteClassifier`: the majority among the most similar items
-- `GraphRegressor`, `GraphClassifier`, `LabelPropagation`: estimators around them
+- `GraphRegressor`, `GraphClassifier`, `LabelPropagation`: the corresponding estimators
+- `SimilarityVoteClassifier`: majority vote of the most similar items
 """
 
 from vicinal._core.lazy import attach

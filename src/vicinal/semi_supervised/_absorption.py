@@ -1,10 +1,10 @@
-"""The linear system behind graph priors and label propagation.
+"""The linear system of graph priors and label propagation.
 
-(diag(pull) + L) f = targets reads as a random walk that ends at node i with a chance that grows with
-``pull[i]``: f is the mean of what it finds where it ends. A walk that has to cross a link 1e11 times
-weaker than those it moves among does so too late for double precision, and the equations would answer
-with noise. So every node pulls a little, towards nothing, and what is left of the labels at a node,
-its evidence, tells whether they reach it.
+(diag(absorption) + L) f = targets describes a random walk that is absorbed at node i with a probability that
+grows with ``absorption[i]``; f is the mean target where it is absorbed. If labels are connected only by edges
+1e11 times weaker than the others, the solution in double precision is noise. Therefore every node absorbs a
+little, with target 0, and the mass of labels that remains at a node, its evidence, shows whether labels reach
+it.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from vicinal._core.rescale import binary_exponent
 from vicinal.operators._conjugate_gradients import solve_positive_definite
 from vicinal.operators.laplacians import degrees
 
-# Pull of a node without any, as a share of its degree.
-LEAK = 1e-11
+# Smallest absorption of a node, as a fraction of its degree.
+MIN_ABSORPTION = 1e-11
 TOLERANCE = 1e-12
-# From here on a solution may take long enough for a progress bar.
-LONG = 20_000
+# Number of nodes from which a progress bar is shown.
+PROGRESS_MIN_NODES = 20_000
 
 
 class Spread(NamedTuple):
-    """What labels say about every node.
+    """Labels spread to all nodes.
 
     Attributes
     ----------
     values : ndarray of shape (n,) or (n, n_columns)
         Values, or a row of class probabilities, for each node.
     reached : ndarray of bool of shape (n,)
-        False where no label reaches a node, so that it was given what is known without a graph: the
-        mean of the labelled values, or the class frequencies of the labelled.
+        False for nodes that no label reaches; they get the mean of the labelled values, or the class
+        frequencies of the labels.
     """
 
     values: np.ndarray
@@ -44,67 +44,68 @@ class Spread(NamedTuple):
 
 def absorb(
     weights: sparse.csr_array,
-    pull: np.ndarray,
+    absorption: np.ndarray,
     targets: np.ndarray,
     *,
     n_jobs: int | None = -1,
     verbose: int = 0,
 ) -> tuple[np.ndarray, float]:
-    """Solve (diag(pull) + L) f = targets, L the combinatorial Laplacian of ``weights``.
+    """Solve (diag(absorption) + L) f = targets, where L is the combinatorial Laplacian of ``weights``.
 
     Returns
     -------
     values : ndarray of shape (n, n_columns)
+        The solution f.
     error : float
-        Bound of the error of every value, as a share of the largest in its column.
+        Error bound of all values, as a fraction of the largest in their column.
     """
     if weights.diagonal().any():
-        # A Laplacian does not see loops, but in a sum a large one would swallow small weights.
+        # Loops do not change the Laplacian, but a large one would cancel small weights in sums.
         weights = weights.copy()
         weights.setdiag(0.0)
     outward = degrees(weights)
-    # Weights as small or large as doubles can be come near 1; a power of 2 changes no digit.
-    unit = -binary_exponent(max(outward.max(), pull.max()))
+    # Rescaled by a power of 2, so that extreme weights neither overflow nor underflow.
+    unit = -binary_exponent(max(outward.max(), absorption.max()))
     weights = sparse.csr_array(
         (np.ldexp(weights.data, unit), weights.indices, weights.indptr), shape=weights.shape
     )
     outward, targets = np.ldexp(outward, unit), np.ldexp(targets, unit)
-    pull = np.maximum(np.ldexp(pull, unit), LEAK * outward)
-    # Nothing comes to a node without any link or pull, whatever its equation says.
-    pull[pull < np.finfo(np.float64).tiny / LEAK] = 1.0
-    diagonal = pull + outward
+    absorption = np.maximum(np.ldexp(absorption, unit), MIN_ABSORPTION * outward)
+    # Labels do not reach a node without edges or absorption, whatever its equation.
+    absorption[absorption < np.finfo(np.float64).tiny / MIN_ABSORPTION] = 1.0
+    diagonal = absorption + outward
     matrix = sparse.csr_array(sparse.diags_array(diagonal) - weights)
-    title = "labels" if verbose > 0 and len(pull) >= LONG else None
-    found = solve_positive_definite(
+    title = "labels" if verbose > 0 and len(absorption) >= PROGRESS_MIN_NODES else None
+    values = solve_positive_definite(
         matrix, targets, tolerance=TOLERANCE, n_jobs=n_jobs, progress=title
     ).values
-    # Rows of the matrix sum to ``pull``, so no error exceeds the largest residual over its pull.
-    return found, TOLERANCE * float(np.max(diagonal / pull))
+    # Rows of the matrix sum to ``absorption``, so no error exceeds the largest residual over it.
+    return values, TOLERANCE * float(np.max(diagonal / absorption))
 
 
 def harmonic(
     weights: sparse.csr_array, values: np.ndarray, known: np.ndarray, **options: Any
 ) -> tuple[np.ndarray, float]:
-    """Each row that is not known becomes the weighted mean of its neighbours' rows.
+    """Replace each unknown row by the weighted mean of its neighbours' rows.
 
-    Returns the values and a bound of their error, as `absorb` does.
+    Returns the values and their error bound, like `absorb`.
     """
     inside, outside = np.flatnonzero(known), np.flatnonzero(~known)
     if len(outside) == 0:
         return values, 0.0
     rows = weights[outside]
     links = rows[:, inside]
-    found, error = absorb(rows[:, outside], degrees(links), links @ values[inside], **options)
+    means, error = absorb(rows[:, outside], degrees(links), links @ values[inside], **options)
     values = values.copy()
-    values[outside] = found
+    values[outside] = means
     return values, error
 
 
-def arrives(weights: sparse.csr_array, evidence: np.ndarray, error: float) -> np.ndarray:
-    """Mask of the nodes whose evidence is more than the error of the largest in their component."""
-    enough = evidence > error * evidence.max()
-    if error == 0 or enough.all():
-        return enough
+def is_reached(weights: sparse.csr_array, evidence: np.ndarray, error: float) -> np.ndarray:
+    """Mask of the nodes whose evidence exceeds the error of the largest in their component."""
+    significant = evidence > error * evidence.max()
+    if error == 0 or significant.all():
+        return significant
     links = weights.copy()
     links.eliminate_zeros()
     component = connected_components(links, directed=False)[1]
@@ -113,16 +114,16 @@ def arrives(weights: sparse.csr_array, evidence: np.ndarray, error: float) -> np
     return evidence > error * largest[component]
 
 
-def conditional(
-    weights: sparse.csr_array, found: np.ndarray, error: float, default: np.ndarray
+def normalize_rows(
+    weights: sparse.csr_array, values: np.ndarray, error: float, default: np.ndarray
 ) -> Spread:
-    """Shares of the columns in the sum of a row, the evidence; rows sum to 1.
+    """Divide each row by its sum, the evidence, so that rows sum to 1.
 
-    ``default`` is the row of the nodes where none arrives.
+    ``default`` is the row of nodes that no label reaches.
     """
-    shares = np.clip(found, 0.0, None)
-    evidence = shares.sum(axis=1)
-    reached = arrives(weights, evidence, error)
-    shares[reached] /= evidence[reached, None]
-    shares[~reached] = default
-    return Spread(shares, reached)
+    fractions = np.clip(values, 0.0, None)
+    evidence = fractions.sum(axis=1)
+    reached = is_reached(weights, evidence, error)
+    fractions[reached] /= evidence[reached, None]
+    fractions[~reached] = default
+    return Spread(fractions, reached)

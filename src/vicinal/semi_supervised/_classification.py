@@ -1,4 +1,4 @@
-"""What the two classifiers share: encoding of classes, and new points."""
+"""Base of the two graph classifiers: encoding of classes, and new points."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
         ----------
         X : array-like of shape (n, n_features), Graph, or affinity matrix
             Points; with ``graph="precomputed"``, a symmetric affinity matrix, sparse or dense. A
-            `Graph` is used as it is, whatever the parameter ``graph``. If the weights of a full matrix
-            are too spread out to separate the classes, only the 10 most similar items of each item
-            are used, with a warning.
+            `Graph` is used as it is, and the parameter ``graph`` is ignored. If the weights of a full
+            matrix are too spread out to separate the classes, only the 10 most similar items of each
+            item are used, with a warning.
         y : array-like of shape (n,)
             Classes, -1 where unknown. Mix strings with -1 in an array of dtype object.
 

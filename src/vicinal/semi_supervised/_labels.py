@@ -44,7 +44,7 @@ def check_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         )
     if not labelled.any():
         raise InvalidValueError(
-            "Input y contains only NaN, so no point is labelled; give at least one value."
+            "Input y contains only NaN, so no point is labelled; pass at least one value."
         )
     return values, labelled
 
@@ -102,7 +102,7 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     known = labels[~unknown]
     if len(known) == 0:
         raise InvalidValueError(
-            "y holds only -1, so no point is labelled; give the class of at least one point."
+            "y contains only -1, so no point is labelled; pass the class of at least one point."
         )
     if known.dtype.kind == "O":
         known = of_one_type(known, "y")
@@ -141,14 +141,14 @@ def frequencies(codes: np.ndarray) -> np.ndarray:
     return counts / counts.sum()
 
 
-def warn_unreached(reached: np.ndarray, given: str) -> None:
-    """Warn about training points that no label reaches, and say what they get instead."""
+def warn_unreached(reached: np.ndarray, default: str) -> None:
+    """Warn about training points that no label reaches; ``default`` describes what they get instead."""
     if reached.all():
         return
     missed = np.flatnonzero(~reached)
     warn_user(
         f"no label reaches {len(missed):,} of {len(reached):,} points (the first is {missed[0]}); they get "
-        f"{given}. Label a point in each component of the graph, or connect the components with "
+        f"{default}. Label a point in each component of the graph, or connect the components with "
         "Graph.connect() or more neighbours.",
     )
 
@@ -166,7 +166,7 @@ def warn_unknown(known: np.ndarray, target: str, marker: str, reason: str) -> No
 def check_length(length: int, n: int) -> None:
     if length != n:
         raise InvalidValueError(
-            f"y has {length} value(s), but X has {n} point(s); give one for each point, and mark "
+            f"y has {length} value(s), but X has {n} point(s); pass one value per point, and mark "
             "unknown ones."
         )
 

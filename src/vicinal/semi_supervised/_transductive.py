@@ -1,4 +1,4 @@
-"""What estimators for few labels share: local affinities, and the evidence at new points."""
+"""Base of transductive estimators: local affinities, and the evidence at new points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TransductiveEstimator(GraphEstimator):
         return affinity
 
     def _evidence(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-        """How new points depend on the labels.
+        """Weights of new points, and whether labels reach them.
 
         Returns
         -------
@@ -59,10 +59,10 @@ class TransductiveEstimator(GraphEstimator):
         scales = np.asarray(edge_scale(graph, "local"))
         typical = self.scale if isinstance(self.scale, numbers.Real) else np.median(scales)
         nearest = slice(0, EDGES_PER_NODE)
-        usual = np.maximum(scales[indices[:, nearest]].mean(axis=1), float(typical))
+        local = np.maximum(scales[indices[:, nearest]].mean(axis=1), float(typical))
         with np.errstate(over="ignore", under="ignore"):
             nearest_distances = distances[:, nearest]
             # Missing neighbours are at infinite distance.
             length = nearest_distances.mean(axis=1, where=np.isfinite(nearest_distances))
-            ratio = np.maximum(length / usual / MAX_SCALE_RATIO, 1.0)
+            ratio = np.maximum(length / local / MAX_SCALE_RATIO, 1.0)
             return np.exp(0.5 * (1.0 - np.square(ratio)))

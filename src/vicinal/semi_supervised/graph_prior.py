@@ -1,8 +1,8 @@
-"""Graph priors: functions that fit the labelled nodes and vary little along the edges.
+"""Graph priors: functions that fit the labelled nodes and vary little along edges.
 
-They minimise sum over the labelled of ||y_i - f_i||^2 + lambda ||f||^2 + mu f'Lf, L the combinatorial
-Laplacian [3]. The minimum is one sparse linear system, (S + lambda I + mu L) f = S y with S the mask
-of the labelled, whatever the number of columns of y.
+They minimise the sum of ||y_i - f_i||^2 over the labelled nodes + lambda ||f||^2 + mu f'Lf, where L is the
+combinatorial Laplacian [3]. The minimum solves one sparse linear system for all columns of y,
+(S + lambda I + mu L) f = S y, where S is the mask of the labelled nodes.
 
 References
 ----------
@@ -13,7 +13,7 @@ functions", ICML 2003.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -21,29 +21,33 @@ from scipy import sparse
 from vicinal._core.options import check_flag, checked
 from vicinal._core.scalar_checks import check_real
 from vicinal.operators.laplacians import as_affinity
-from vicinal.semi_supervised._absorption import Spread, absorb, arrives, conditional, harmonic
+from vicinal.semi_supervised._absorption import Spread, absorb, harmonic, is_reached, normalize_rows
 from vicinal.semi_supervised._class_mass import rescale_by_mass
 from vicinal.semi_supervised._labels import check_codes, check_values, frequencies
+
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs
+    from vicinal.graphs.graph import Graph
 
 
 @checked
 def prior_values(
-    affinity: Any,
-    y: Any,
+    affinity: Graph | MatrixLike,
+    y: ArrayLike,
     *,
     ridge: float = 0.0,
     smoothness: float = 0.01,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Spread:
-    """Estimate the values of all nodes from the values of some.
+    """Estimate the values of all nodes from the values of a few.
 
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
         Symmetric nonnegative weights; of a graph its `Graph.affinity`.
     y : array of shape (n,) or (n, n_columns)
-        Known values; NaN, in the whole row, where nothing is known.
+        Known values; rows of NaN where unknown.
     ridge : float, default=0.0
         The penalty lambda, which shrinks all values to 0. Without it, values stay within the range of
         the known ones, and nodes that no label reaches get their mean; with it, such nodes get 0.
@@ -77,16 +81,16 @@ def prior_values(
 
 @checked
 def class_probabilities(
-    affinity: Any,
-    y: Any,
+    affinity: Graph | MatrixLike,
+    y: ArrayLike,
     *,
     ridge: float = 0.1,
     smoothness: float = 1.0,
     class_mass: bool = False,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Spread:
-    """Estimate the class probabilities of all nodes from the classes of some.
+    """Estimate the class probabilities of all nodes from the classes of a few.
 
     Each class is fitted as by `prior_values`, one versus rest.
 
@@ -150,16 +154,16 @@ def spread_values(
     """`prior_values` of checked weights and values."""
     columns = y.reshape(len(y), -1)
     known = columns[labelled]
-    # The sum of the squares of huge values overflows; the system does not know their unit.
+    # The system is linear: rescaled, because the sum of squares of huge values overflows.
     unit = np.abs(known).max(axis=0)
     unit[unit == 0] = 1.0
     known = known / unit
     targets = np.zeros((len(y), columns.shape[1] + 1))
     targets[labelled, :-1] = known
     targets[labelled, -1] = 1.0
-    found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
-    values, evidence = found[:, :-1], found[:, -1]
-    reached = arrives(weights, evidence, error)
+    solution, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    values, evidence = solution[:, :-1], solution[:, -1]
+    reached = is_reached(weights, evidence, error)
     if ridge == 0:
         values = np.divide(
             values, evidence[:, None], out=np.empty_like(values), where=reached[:, None]
@@ -181,17 +185,17 @@ def spread_classes(
     """`class_probabilities` of checked weights and classes."""
     labelled = codes >= 0
     targets, default = indicators(codes), frequencies(codes)
-    found, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
-    mass = np.clip(found, 0.0, None).sum(axis=0)
-    spread = conditional(weights, found, error, default)
+    values, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    mass = np.clip(values, 0.0, None).sum(axis=0)
+    spread = normalize_rows(weights, values, error, default)
     if ridge > 0 and not spread.reached.all():
         # Far from all labels, the ridge leaves less evidence than the solver resolves; extend the
         # probabilities of the nearest reached nodes instead.
         spread.values[~spread.reached] = 0.0
-        found, error = harmonic(
+        values, error = harmonic(
             weights, spread.values, spread.reached, n_jobs=n_jobs, verbose=verbose
         )
-        spread = conditional(weights, found, error, default)
+        spread = normalize_rows(weights, values, error, default)
     unlabelled = spread.reached & ~labelled
     if class_mass and targets.shape[1] > 1 and unlabelled.any():
         counts = np.bincount(codes[labelled])
@@ -216,12 +220,12 @@ def _minimize(
     n_jobs: int | None,
     verbose: int,
 ) -> tuple[np.ndarray, float]:
-    # One factor is taken out of the system so that neither extreme overflows.
+    # The system is divided by large values of smoothness, so that nothing overflows.
     ridge, smoothness = float(ridge), float(smoothness)
-    share = 1.0 / max(1.0, smoothness)
-    pull = share * (labelled + ridge)
+    factor = 1.0 / max(1.0, smoothness)
+    absorption = factor * (labelled + ridge)
     scaled = sparse.csr_array(
-        (weights.data * (smoothness * share), weights.indices, weights.indptr),
+        (weights.data * (smoothness * factor), weights.indices, weights.indptr),
         shape=weights.shape,
     )
-    return absorb(scaled, pull, share * targets, n_jobs=n_jobs, verbose=verbose)
+    return absorb(scaled, absorption, factor * targets, n_jobs=n_jobs, verbose=verbose)

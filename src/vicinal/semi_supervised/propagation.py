@@ -1,7 +1,7 @@
-"""Label propagation: a random walk carries the labels on, and the labelled are set back each step.
+"""Label propagation along a random walk, with clamped labels.
 
-Step t + 1 is f <- P f, then f_i <- y_i at the labelled, P the row-normalised affinity. Its limit needs
-no steps: it is the harmonic function of the labels, one positive definite system for the unlabelled.
+Each step is f <- P f, then f_i <- y_i for labelled nodes, where P is the row-normalised affinity. The limit
+needs no steps: it is the harmonic function of the labels, from one positive definite system.
 
 References
 ----------
@@ -12,7 +12,7 @@ section 2, for the number of steps as a scale.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -21,31 +21,37 @@ from vicinal._core.options import checked
 from vicinal._core.parallel import progress_bar
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import as_affinity, transition
-from vicinal.semi_supervised._absorption import Spread, conditional, harmonic
+from vicinal.semi_supervised._absorption import Spread, harmonic, normalize_rows
 from vicinal.semi_supervised._classification import TransductiveClassifier
 from vicinal.semi_supervised._labels import check_codes, frequencies
 from vicinal.semi_supervised.graph_prior import indicators
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal.graphs.graph import Graph
+
 
 @checked
 def propagate_labels(
-    affinity: Any,
-    y: Any,
+    affinity: Graph | MatrixLike,
+    y: ArrayLike,
     n_steps: int | None = None,
     *,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Spread:
-    """Class probabilities of every node after label propagation with clamped labels.
+    """Class probabilities of all nodes by label propagation with clamped labels.
 
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
         Symmetric nonnegative weights; of a graph its `Graph.affinity`.
     y : array of int of shape (n,)
-        Number of the class, from 0 on; -1 where it is not known.
+        Class codes 0, 1, ...; -1 where unknown.
     n_steps : int, optional
-        Number of steps; by default the limit, which is solved for.
+        Number of steps; by default the limit, from a linear system.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -54,8 +60,7 @@ def propagate_labels(
     Returns
     -------
     Spread
-        ``values`` of shape (n, y.max() + 1), rows sum to 1, and ``reached``: False where no label has
-        arrived.
+        The ``values`` of shape (n, y.max() + 1), whose rows sum to 1, and the mask ``reached``.
 
     Examples
     --------
@@ -94,24 +99,24 @@ def spread_steps(
     labels, known = indicators(codes), codes >= 0
     if n_steps is None:
         limit = harmonic(weights, labels, known, n_jobs=n_jobs, verbose=verbose)
-        return conditional(weights, *limit, frequencies(codes))
+        return normalize_rows(weights, *limit, frequencies(codes))
     walk, values = transition(weights), labels
     with progress_bar(n_steps, "steps" if verbose > 0 else None) as bar:
         for _ in range(n_steps):
             values = walk @ values
             values[known] = labels[known]
             bar.update()
-    return conditional(weights, values, 0.0, frequencies(codes))
+    return normalize_rows(weights, values, 0.0, frequencies(codes))
 
 
 class LabelPropagation(TransductiveClassifier):
-    """Classifier for few labels: a random walk carries them along a graph; the labelled keep theirs.
+    """Classifier for few labels: a random walk spreads them along a graph; labelled points keep theirs.
 
     Parameters
     ----------
     n_steps : int, optional
-        Number of steps: few look at a small surrounding of each label. By default the limit of many
-        steps, solved for at once; it is that of scikit-learn's `LabelPropagation`.
+        Number of steps; fewer steps make the classifier more local. By default the limit, from a linear
+        system; it is the limit of scikit-learn's `LabelPropagation`.
     graph : str or callable, default="knn"
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
@@ -120,7 +125,7 @@ class LabelPropagation(TransductiveClassifier):
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of graphs that are random.
+        Seed of the graph, if it is random.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -129,15 +134,15 @@ class LabelPropagation(TransductiveClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Classes among the labelled.
+        Classes among the labels.
     transduction_ : ndarray of shape (n,)
         Most probable class of each training point; -1 where ``reached_`` is False ("-1" if classes are
         strings).
     label_distributions_ : ndarray of shape (n, n_classes)
         Class probabilities of each training point.
     reached_ : ndarray of bool of shape (n,)
-        False for points that no label has reached: their probabilities are the class frequencies of
-        the labelled.
+        False for points that no label reaches: their probabilities are the class frequencies of the
+        labels.
     graph_ : Graph or None
         The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
@@ -158,11 +163,11 @@ class LabelPropagation(TransductiveClassifier):
         self,
         n_steps: int | None = None,
         *,
-        graph: Any = "knn",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_steps = n_steps

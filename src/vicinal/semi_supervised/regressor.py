@@ -20,7 +20,7 @@ from vicinal.semi_supervised._transductive import TransductiveEstimator
 from vicinal.semi_supervised.graph_prior import check_penalties, spread_values
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, MatrixLike, RandomStateLike, ScaleLike
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike, ScaleLike
     from vicinal.graphs.graph import Graph
 
 # Values that are not constant form at least two groups, low and high ones.
@@ -55,7 +55,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of graphs that are random.
+        Seed of the graph, if it is random.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -96,7 +96,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
         graph_params: dict[str, Any] | None = None,
         scale: ScaleLike = "auto",
         random_state: RandomStateLike = None,
-        n_jobs: int | None = -1,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.ridge = ridge

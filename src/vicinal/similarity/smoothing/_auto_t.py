@@ -1,10 +1,9 @@
-"""How long to smooth: a choice of t that needs no labels.
+"""Automatic number of smoothing steps t, without labels.
 
-At t = 0 a walk stays where it is the more, the fewer neighbours its point has: the return probability
-P^(t+1)[i, i] and the degree d_i have the rank correlation -1. In the limit it is d_i over a constant, and
-their correlation is +1: every row then prefers the same hubs, whatever the query. Where the correlation
-passes 0 the walk has forgotten the density at its start and does not know yet where the hubs are. That is
-the t taken here.
+At t = 0, points with fewer neighbours have larger return probabilities P^(t+1)[i, i]: their rank correlation
+with the degree d_i is -1. In the limit the return probability is proportional to d_i, and the correlation is
++1: every row then prefers the same hubs, whatever the query. Where the correlation crosses 0, the walk has
+forgotten the density at its start but does not yet depend on the hubs. This t is chosen.
 """
 
 from __future__ import annotations
@@ -14,35 +13,34 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import rankdata
 
-# Half octaves: the crossing is interpolated, and scores are flat around it.
+# Half octaves suffice: the crossing is interpolated, and scores change slowly around it.
 GRID = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
 
 
 def choose_t(
     returns: Callable[[float], np.ndarray], sums: np.ndarray, grid: np.ndarray = GRID
 ) -> tuple[int, np.ndarray]:
-    """The number of steps at which return probabilities do not depend on degrees.
+    """Number of steps at which return probabilities are uncorrelated with degrees.
 
     Parameters
     ----------
     returns : callable
-        From t to P^(t+1)[i, i] of the points, or of a sample of them.
+        Function from t to P^(t+1)[i, i] of the points, or of a sample of them.
     sums : ndarray
         Degrees of the same points.
     grid : ndarray
-        Numbers of steps to look at, ascending.
+        Numbers of steps to try, ascending.
 
     Returns
     -------
     t : int
-        Where the rank correlation first passes 0. If it never does, where it is largest. If all degrees
-        are the same, where the mean return probability is the geometric mean of its first value and its
-        limit.
+        Where the rank correlation first crosses 0; if it never does, where it is largest. If all degrees
+        are equal, where the mean return probability is the geometric mean of its first value and its limit.
     curve : ndarray (m, 2)
-        Numbers of steps looked at, and the rank correlation at each.
+        Numbers of steps tried, and the rank correlation at each.
     """
     if np.ptp(sums) <= 1e-12 * np.abs(sums).max():
-        return _middle(returns, len(sums), grid)
+        return _geometric_mean_crossing(returns, len(sums), grid)
     curve: list[tuple[float, float]] = []
     for t in grid:
         curve.append((t, _rank_correlation(sums, returns(t))))
@@ -51,15 +49,15 @@ def choose_t(
     steps, values = np.array(curve).T
     if values[-1] >= 0 and len(values) > 1:
         # Linear in log(t + 1), the number of factors P.
-        share = -values[-2] / (values[-1] - values[-2])
-        t = (steps[-2] + 1) * ((steps[-1] + 1) / (steps[-2] + 1)) ** share - 1
+        fraction = -values[-2] / (values[-1] - values[-2])
+        t = (steps[-2] + 1) * ((steps[-1] + 1) / (steps[-2] + 1)) ** fraction - 1
     else:
         t = steps[np.argmax(values)]
     return max(1, round(t)), np.column_stack([steps, values])
 
 
 def _rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
-    # Digits beyond these are rounding, which must not order what is equal.
+    # Later digits are rounding errors, which must not break ties.
     a = rankdata(np.round(x / np.abs(x).max(), 12))
     b = rankdata(np.round(y / np.abs(y).max(), 12))
     a, b = a - a.mean(), b - b.mean()
@@ -67,9 +65,9 @@ def _rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
     return float(a @ b / scale) if scale > 0 else 0.0
 
 
-def _middle(
+def _geometric_mean_crossing(
     returns: Callable[[float], np.ndarray], n: int, grid: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    middle = np.sqrt(returns(0).mean() / n)
-    reached = [t for t in grid if returns(t).mean() <= middle]
+    target = np.sqrt(returns(0).mean() / n)
+    reached = [t for t in grid if returns(t).mean() <= target]
     return int(reached[0] if reached else grid[-1]), np.column_stack([grid, np.zeros(len(grid))])

@@ -1,4 +1,4 @@
-"""W P^t of a full matrix: by squaring, by leading eigenpairs where they suffice, or by all of them."""
+"""W P^t of a dense matrix: by repeated squaring, leading eigenpairs if they suffice, or all eigenpairs."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from vicinal.similarity.smoothing._spectral import (
     SmoothingSpectrum,
     all_pairs,
     leading_pairs,
-    of_distinct,
+    merge_duplicates,
 )
 
-# What is left out of S^(t+1) by leading eigenpairs.
+# Truncation error of S^(t+1) allowed for leading eigenpairs.
 TOLERANCE = 1e-13
-# Below, any road is fast and the one without choices is taken.
-SMALL = 500
-# Entries that would only make denormal numbers, at which processors crawl.
-TINY = 1e-150
-STRIPS = 8
+# Up to this size, squaring is always fast enough.
+SQUARING_MAX_ITEMS = 500
+# Smaller entries would only produce denormal numbers, which are very slow.
+MIN_ENTRY = 1e-150
+N_STRIPS = 8
 
 
 def in_range(weights: Any) -> tuple[Any, int]:
-    """Similarities whose sums do not overflow and whose roots do not vanish, and the power of 2 taken out."""
+    """Similarities rescaled so that sums do not overflow nor roots underflow, and the power of 2 removed."""
     largest = float(weights.max())
     if largest == 0 or 1 / LARGE < largest < LARGE:
         return weights, 0
@@ -49,12 +49,12 @@ def smooth_symmetric(weights: np.ndarray, t: float) -> np.ndarray:
         return weights.copy()
     roots = np.sqrt(weights.sum(axis=1))
     matrix = normalized(weights, roots)
-    rows = many_duplicates(matrix)
-    if rows is None:
+    duplicates = many_duplicates(matrix)
+    if duplicates is None:
         return _smooth_distinct(matrix, roots, t)
-    first, sizes = rows.representative, np.sqrt(rows.counts)
-    smoothed = _smooth_distinct(of_distinct(matrix, rows), roots[first] / sizes, t)
-    return smoothed[np.ix_(rows.group, rows.group)]
+    first, sizes = duplicates.representative, np.sqrt(duplicates.counts)
+    smoothed = _smooth_distinct(merge_duplicates(matrix, duplicates), roots[first] / sizes, t)
+    return smoothed[np.ix_(duplicates.group, duplicates.group)]
 
 
 def _smooth_distinct(matrix: np.ndarray, roots: np.ndarray, t: float) -> np.ndarray:
@@ -71,34 +71,34 @@ def _smooth_distinct(matrix: np.ndarray, roots: np.ndarray, t: float) -> np.ndar
 
 
 def cheap_pairs(matrix: np.ndarray, roots: np.ndarray, t: float) -> SmoothingSpectrum | None:
-    """Leading eigenpairs if all others have faded after t steps, and finding them beats squaring."""
+    """Leading eigenpairs if the others are negligible after t steps and this is faster than squaring."""
     n = len(matrix)
-    if n <= SMALL:
+    if n <= SQUARING_MAX_ITEMS:
         return None
     exponent = int(t) + 1
     products = exponent.bit_length() + exponent.bit_count() - 2
-    # A strip-wise symmetric product takes about 0.6 of a full one.
+    # A symmetric product in strips takes about 0.6 of the time of a full one.
     return leading_pairs(
         matrix, roots, cutoff=TOLERANCE ** (1 / exponent), budget=0.6 * products * n
     )
 
 
 def normalized(weights: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """S = D^-1/2 W D^-1/2, symmetric bit for bit, 0 in the rows of items without any similarity."""
+    """S = D^-1/2 W D^-1/2, exactly symmetric; 0 in the rows of items without any similarity."""
     inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
     if inverse.max(initial=0.0) < LARGE:
         matrix = weights * (inverse[:, None] * inverse)
-    else:  # of which the product might overflow
+    else:  # the product of two inverse roots might overflow
         digits, exponents = np.frexp(inverse)
         matrix = np.ldexp(weights, exponents[:, None] + exponents) * (digits[:, None] * digits)
-    matrix[matrix < TINY] = 0.0
+    matrix[matrix < MIN_ENTRY] = 0.0
     return matrix
 
 
 def symmetric_power(matrix: np.ndarray, exponent: int) -> np.ndarray:
-    """A power of a symmetric matrix by repeated squaring, at half the cost of general products."""
+    """Power of a symmetric matrix by repeated squaring, at half the cost of general products."""
     bits = bin(exponent)[2:]
-    # Pairs of ones cost one product by the cube, which is on the way where the first two are such a pair.
+    # Two ones in a row cost one product with the cube, which is needed anyway if the first two bits are ones.
     windows = re.findall("11|1|0" if bits.startswith("11") else "1|0", bits)
     factors = {"1": matrix}
     if windows[0] == "11":
@@ -113,16 +113,16 @@ def symmetric_power(matrix: np.ndarray, exponent: int) -> np.ndarray:
 
 
 def _square(matrix: np.ndarray) -> np.ndarray:
-    return matrix @ matrix.T  # of a matrix and its own transpose one half is computed
+    return matrix @ matrix.T  # BLAS computes only one triangle of a matrix times its own transpose
 
 
 def smooth_asymmetric(weights: np.ndarray, t: float) -> np.ndarray:
-    """W P^t for any W, by squaring; for fractional t the real part of the principal power."""
+    """W P^t for any W, by repeated squaring; for fractional t, the real part of the principal power."""
     return np.real(weights @ walk_power(weights, t))
 
 
 def walk_power(weights: np.ndarray, t: float) -> np.ndarray:
-    """P^t, complex for a fractional t; an item without any similarity stays where it is."""
+    """P^t, complex for fractional t; the walk does not leave an item without any similarity."""
     sums = weights.sum(axis=1)
     walk = weights / np.where(sums > 0, sums, 1.0)[:, None]
     empty = np.flatnonzero(sums == 0)
@@ -133,24 +133,24 @@ def walk_power(weights: np.ndarray, t: float) -> np.ndarray:
 
 def _fractional_power(walk: np.ndarray, fraction: float) -> np.ndarray:
     values, vectors = np.linalg.eig(walk)
-    # An eigenvalue that is 0 up to rounding would come back as its root.
+    # An eigenvalue that is 0 up to rounding would be magnified by the fractional power.
     values = np.where(np.abs(values) < 1e-14 * len(walk), 0.0, values.astype(complex))
     if np.linalg.cond(vectors) < 1e4:
         return (vectors * values**fraction) @ np.linalg.inv(vectors)
     power = fractional_matrix_power(walk, fraction) if (values != 0).all() else None
     if power is None or not np.isfinite(power).all():
         raise InvalidValueError(
-            f"the transition matrix has no power with the fraction {fraction:g} (it is singular and not "
-            "diagonalisable); give an integer t, or make W symmetric by (W + W.T) / 2."
+            f"t has the fraction {fraction:g}, but the transition matrix has no such power (it is singular "
+            "and not diagonalisable); use an integer t, or symmetrise W by (W + W.T) / 2."
         )
     return power
 
 
 def symmetric_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Product of two symmetric matrices that commute: symmetric too, so strips right of the diagonal do."""
+    """Product of two commuting symmetric matrices: it is symmetric, so only one triangle is computed."""
     n = len(left)
     product = np.empty_like(left)
-    edges = np.linspace(0, n, min(STRIPS, n) + 1).astype(int)
+    edges = np.linspace(0, n, min(N_STRIPS, n) + 1).astype(int)
     for start, stop in pairwise(edges):
         product[start:stop, start:] = left[start:stop] @ right[:, start:]
         product[stop:, start:stop] = product[start:stop, stop:].T

@@ -1,4 +1,4 @@
-"""What `SelfSmoothing` is given: points, distances or similarities, and the walk along them."""
+"""Input of `SelfSmoothing`: points, distances or similarities, and the random walk along them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
-from vicinal.similarity.smoothing._out_of_sample import PointKernel, point_distances
+from vicinal.neighbors.metric import as_metric
+from vicinal.similarity.smoothing._out_of_sample import (
+    PointKernel,
+    holds_similarities,
+    point_distances,
+)
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
 from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales, smoothing_kernel
 from vicinal.similarity.smoothing.operator import (
@@ -23,12 +28,12 @@ from vicinal.similarity.smoothing.operator import (
 )
 
 METHODS = ("auto", "dense", "sparse")
-# Up to here all pairs are held.
-DENSE = 5_000
+# Up to this size, "auto" stores all pairs.
+DENSE_MAX_ITEMS = 5_000
 
 
 def check_parameters(model: Any) -> None:
-    """Refuse bad parameters of a `SelfSmoothing` before any work."""
+    """Check the parameters of a `SelfSmoothing`."""
     check_options(model)
     if not (isinstance(model.t, str) and model.t == "auto"):
         if isinstance(model.t, str):
@@ -41,23 +46,26 @@ def check_parameters(model: Any) -> None:
 
 
 def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
-    """Similarities that X stands for, whether they are symmetric, and their kernel if they have one."""
-    if model.metric == "similarity":
-        given = validate_input(model, X, accept_sparse=True, dtype=None)
-        return *check_similarity(given, "X"), None
+    """Similarities computed from X, whether they are symmetric, and the kernel that computed them.
+
+    The kernel is None if X holds similarities.
+    """
+    if holds_similarities(model.metric):
+        matrix = validate_input(model, X, accept_sparse=True, dtype=None)
+        return *check_similarity(matrix, "X"), None
     points = None
-    if model.metric == "precomputed":
+    if as_metric(model.metric).is_precomputed:
         distances = check_distances(validate_input(model, X, accept_sparse=True, dtype=None))
     else:
         points = validate_input(model, X, dtype=np.float64)
-        distances = point_distances(points, model, _holds_all(model.method, len(points)))
+        distances = point_distances(points, model, _stores_all_pairs(model.method, len(points)))
     weights, scales = kernel_and_scales(distances, model.bandwidth, model.n_neighbors, model.width)
     return weights, True, PointKernel.of(points, distances, scales, model)
 
 
 def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:
-    """What makes similarities of the sources of a fusion; None if they are similarities."""
-    if not (isinstance(model.metric, str) and model.metric == "precomputed"):
+    """Function that converts the sources of a fusion to similarities; None if they are similarities."""
+    if not as_metric(model.metric).is_precomputed:
         return None
     return lambda distances: smoothing_kernel(
         distances, model.bandwidth, n_neighbors=model.n_neighbors, width=model.width
@@ -65,21 +73,22 @@ def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:
 
 
 def as_dense_or_sparse(weights: Any, method: str) -> Any:
-    """A similarity, full or sparse as the method and the number of items ask for."""
+    """A similarity as a dense or sparse matrix, depending on the method and the number of items."""
     if sparse.issparse(weights):
-        return weights.toarray() if _holds_all(method, weights.shape[0]) else weights
+        return weights.toarray() if _stores_all_pairs(method, weights.shape[0]) else weights
     return sparse.csr_array(weights) if method == "sparse" else weights
 
 
 def make_walk(weights: Any, symmetric: bool, n_jobs: int | None) -> DenseWalk | SparseWalk:
-    """The walk along a similarity."""
+    """The random walk along a similarity."""
     if not sparse.issparse(weights):
         return DenseWalk(weights, symmetric)
     walk = SparseWalk(weights, symmetric, n_jobs)
-    # No number of steps leads away from them, and rows are computed only when they are asked for.
+    # Items without any similarity keep none after any number of steps. Rows are computed only on demand, so
+    # raise now.
     check_self_similarity(walk.sums)
     return walk
 
 
-def _holds_all(method: str, n: int) -> bool:
-    return method == "dense" or (method == "auto" and n <= DENSE)
+def _stores_all_pairs(method: str, n: int) -> bool:
+    return method == "dense" or (method == "auto" and n <= DENSE_MAX_ITEMS)

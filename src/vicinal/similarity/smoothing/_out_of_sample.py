@@ -1,10 +1,10 @@
-"""Points in a smoothed similarity: distances of the fitted ones, and the first step of new ones to them."""
+"""Points in a smoothed similarity: distances of fitted points, and the first step from new points to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -17,26 +17,29 @@ from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._kept_search import KeptSearch
 from vicinal.neighbors.metric import as_metric
-from vicinal.similarity.smoothing.operator import SELF, check_self_similarity
+from vicinal.similarity.smoothing.operator import POSITIVE_DIAGONAL, check_self_similarity
 
-# Similarities of new points that are held at a time.
-ENTRIES = 1 << 22
-# Self-similarities that differ by less are the same.
-SAME = 1e-12
+if TYPE_CHECKING:
+    from vicinal._core.types import MetricLike
+
+# Number of similarities of new points per block.
+ENTRIES_PER_BLOCK = 1 << 22
+# Self-similarities that differ by less, relatively, are equal.
+DIAGONAL_TOLERANCE = 1e-12
 
 
 @dataclass
 class PointKernel:
-    """The kernel of fitted points, to be extended to others.
+    """The kernel of fitted points, which can be extended to new points.
 
     Attributes
     ----------
     points : ndarray (n, n_features) or None
-        None if distances were given.
+        Fitted points; None if X holds distances.
     scales : ndarray (n,)
-        Of the fitted points.
+        Kernel scales of the fitted points.
     nearest : int
-        Number of fitted points that a new one is compared with.
+        Number of fitted points that each new point is compared with.
     """
 
     points: np.ndarray | None
@@ -53,9 +56,9 @@ class PointKernel:
     def of(
         cls, points: np.ndarray | None, distances: Any, scales: np.ndarray, model: Any
     ) -> PointKernel:
-        """The kernel of a `SelfSmoothing`, from distances and the scales of the points."""
+        """The kernel of a `SelfSmoothing`, from the distances and scales of its points."""
         n = len(scales)
-        # Sparse distances are those to near points only.
+        # Sparse distances contain near points only.
         nearest = n if isinstance(distances, np.ndarray) else min(n, model.n_neighbors + 1)
         return cls(
             points,
@@ -70,13 +73,13 @@ class PointKernel:
         )
 
     def search(self) -> NeighborSearch | None:
-        """The search among fitted points; None if distances are given."""
+        """The search among fitted points; None if X holds distances."""
         return None if self.points is None else self._search(self.n_jobs)
 
     def similarities(self, X: np.ndarray, search: NeighborSearch | None) -> np.ndarray:
-        """Kernel (m, n) of new points and fitted ones, formula (1)."""
+        """Kernel (m, n) between new and fitted points, formula (1)."""
         indices, _, exponents = self._exponents(X, search)
-        return _placed(np.exp(-exponents), indices, len(self.scales))
+        return _scatter(np.exp(-exponents), indices, len(self.scales))
 
     def first_step(
         self, X: np.ndarray, search: NeighborSearch | None
@@ -85,50 +88,51 @@ class PointKernel:
         indices, distances, exponents = self._exponents(X, search)
         degrees = np.maximum(np.exp(-exponents).sum(axis=1), 1.0)
         with np.errstate(invalid="ignore"):
-            # Relative to the nearest: a point far from everything still goes somewhere.
+            # Relative to the nearest point, so that a distant point has a first step, too.
             relative = exponents - exponents.min(axis=1, keepdims=True)
-            shares = np.exp(-np.nan_to_num(relative, nan=0.0))
-        shares[np.isinf(distances)] = 0.0
-        shares /= shares.sum(axis=1, keepdims=True)
-        return _placed(shares, indices, len(self.scales)), degrees
+            probabilities = np.exp(-np.nan_to_num(relative, nan=0.0))
+        probabilities[np.isinf(distances)] = 0.0
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return _scatter(probabilities, indices, len(self.scales)), degrees
 
     def _exponents(
         self, X: np.ndarray, search: NeighborSearch | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Fitted points by distance, their distances, and what the kernel has in its exponent."""
+        """Fitted points sorted by distance, their distances, and the negative exponents of the kernel."""
         if search is None:
             indices = np.argsort(X, axis=1, kind="stable")
             distances = np.take_along_axis(X, indices, axis=1)
         else:
             indices, distances = search.nearest(self.nearest, queries=X)
-        scales = self.scales[indices] / 2 + self._own_scales(distances)[:, None] / 2
+        scales = self.scales[indices] / 2 + self._new_scales(distances)[:, None] / 2
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             exponents = np.where(
                 distances == 0, 0.0, np.square(distances / scales) / self.bandwidth
             )
         return indices, distances, exponents
 
-    def _own_scales(self, distances: np.ndarray) -> np.ndarray:
+    def _new_scales(self, distances: np.ndarray) -> np.ndarray:
+        """Kernel scales of new points."""
         if self.width == "global":
             return np.full(len(distances), self.scales[0])
         k = max(1, min(self.n_neighbors, len(self.scales) - 1))
         near = distances[:, : k + 1]
         known = np.isfinite(near)
-        # A point at a fitted one is that one, which is not its own neighbour.
-        here = (distances[:, 0] == 0).astype(np.int64)
-        used = np.clip(known.sum(axis=1) - here, 1, k)
-        known &= np.arange(near.shape[1]) < (used + here)[:, None]
+        # A new point at the position of a fitted point is that point, which is not its own neighbour.
+        coincides = (distances[:, 0] == 0).astype(np.int64)
+        used = np.clip(known.sum(axis=1) - coincides, 1, k)
+        known &= np.arange(near.shape[1]) < (used + coincides)[:, None]
         return (np.where(known, near, 0.0) / used[:, None]).sum(axis=1)
 
 
-def _placed(values: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
+def _scatter(values: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
     rows = np.zeros((len(indices), n))
     np.put_along_axis(rows, indices, values, axis=1)
     return rows
 
 
 def point_distances(points: np.ndarray, model: Any, dense: bool) -> Any:
-    """Distances of all pairs of points, or of near ones in a sparse matrix."""
+    """Distances of all pairs of points, or of neighbours only in a sparse matrix."""
     n = len(points)
     if n == 1:
         return np.zeros((1, 1)) if dense else sparse.csr_array((1, 1))
@@ -136,61 +140,77 @@ def point_distances(points: np.ndarray, model: Any, dense: bool) -> Any:
         k = min(model.n_neighbors, n - 1)
         graph = knn(points, k, metric=model.metric, n_jobs=model.n_jobs, verbose=model.verbose)
         return graph.to_scipy("lengths")
-    remedy = "Give method='sparse', which holds near pairs only."
+    remedy = "Use method='sparse', which stores near pairs only."
     require_memory(40.0 * n * n, f"The similarity of {n:,} points", remedy)
     return as_metric(model.metric).distance_rows(points, model.n_jobs)(0, n)
 
 
-def is_given(metric: Any) -> bool:
-    """Whether X holds distances or similarities, not points."""
-    return isinstance(metric, str) and metric in ("precomputed", "similarity")
+def holds_similarities(metric: MetricLike) -> bool:
+    """Whether X holds similarities of items, metric="similarity"."""
+    return isinstance(metric, str) and metric == "similarity"
+
+
+def is_pairwise(metric: MetricLike) -> bool:
+    """Whether X holds distances or similarities of pairs instead of points."""
+    return holds_similarities(metric) or as_metric(metric).is_precomputed
 
 
 def check_new(model: Any, X: Any) -> Any:
-    """New points of a fitted `SelfSmoothing`, or their distances or similarities to the fitted ones."""
-    if not hasattr(model._walk, "sums") or (model.metric != "similarity" and not model._kernel):
+    """Checked new points of a fitted `SelfSmoothing`, or their distances or similarities to fitted points."""
+    fused = model._kernel is None and not holds_similarities(model.metric)
+    if fused or not hasattr(model._walk, "sums"):
         raise InvalidValueError(
-            "this SelfSmoothing was fused from similarities, so new points have none; fit it on "
-            "points, distances or a similarity."
+            "out-of-sample extension is not available after fuse(); call fit() instead."
         )
-    given = is_given(model.metric)
-    sparse_too = "csr" if given else False
-    new = validate_input(model, X, reset=False, dtype=np.float64, accept_sparse=sparse_too)
-    if given and new.min() < 0:
-        raise InvalidValueError(f"X holds the negative value {new.min():g}, but it must be >= 0.")
+    pairwise = is_pairwise(model.metric)
+    accepted = "csr" if pairwise else False
+    new = validate_input(model, X, reset=False, dtype=np.float64, accept_sparse=accepted)
+    if pairwise and new.min() < 0:
+        raise InvalidValueError(
+            f"X contains the negative value {new.min():g}, but distances and similarities must be >= 0."
+        )
     return new
 
 
 def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
-    """Similarities of new points to the fitted ones before clamping, of a block of points at a time.
+    """Similarities of new to fitted points before clamping, one block of points at a time.
 
     Parameters
     ----------
     model : SelfSmoothing
+        The fitted estimator.
     X : ndarray or csr_array
-        As `check_new` gives it. A distance that is not stored is infinite, a similarity 0.
+        Checked by `check_new`. A distance that is not stored is infinite, a similarity 0.
+
+    Yields
+    ------
+    rows : slice
+        Points of the block.
+    similarities : ndarray (len(block), n)
+        Their similarities.
     """
     walk, kernel, t = model._walk, model._kernel, model.t_
-    own = _own_at_the_start(walk) if t == 0 else None
-    if own is None and not walk.symmetric:
+    diagonal = _constant_diagonal(walk) if t == 0 else None
+    if diagonal is None and not walk.symmetric:
         raise InvalidValueError(
-            "the fitted similarity is not symmetric, so rows of new items do not tell how similar fitted "
-            "items are to them, and with that not how similar they are to themselves; fit (W + W.T) / 2."
+            "cannot extend an asymmetric similarity to new items; fit the symmetrised matrix "
+            "(W + W.T) / 2."
         )
     search = kernel.search() if kernel else None
-    for start, stop in blocks(X.shape[0], max(1, ENTRIES // len(walk.sums))):
-        part = X[start:stop]
-        if sparse.issparse(part):
-            part = _filled(part, np.inf if kernel else 0.0)
+    for start, stop in blocks(X.shape[0], max(1, ENTRIES_PER_BLOCK // len(walk.sums))):
+        block = X[start:stop]
+        if sparse.issparse(block):
+            block = _to_dense(block, np.inf if kernel else 0.0)
         items = np.arange(start, stop)
         if kernel:
-            _check_reached(np.isfinite(part).any(axis=1), items)
+            _check_reached(np.isfinite(block).any(axis=1), items)
         else:
-            part = np.ldexp(part, -walk.exponent)
-        if own is not None:
-            rows = kernel.similarities(part, search) if kernel else part / own
+            block = np.ldexp(block, -walk.exponent)
+        if diagonal is not None:
+            rows = kernel.similarities(block, search) if kernel else block / diagonal
         else:
-            first, degrees = kernel.first_step(part, search) if kernel else _first_step(part, items)
+            step = kernel.first_step(block, search) if kernel else _first_step(block, items)
+            first, degrees = step
             rows = extended_rows(walk, first, degrees, t, items)
         yield slice(start, stop), rows
 
@@ -198,40 +218,40 @@ def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
 def extended_rows(
     walk: Any, first: np.ndarray, degrees: np.ndarray, t: float, items: np.ndarray
 ) -> np.ndarray:
-    """Rows of W_t of new points over their own entry.
+    """Rows of W_t of new points, divided by their self-similarities.
 
-    With w = d p the similarities of a new point, its row of W P^t is d p P^t, and its own entry is
-    d p P^(t-1) D^-1 p' d. At a fitted point both are what they are there.
+    If w = d p are the similarities of a new point, its row of W P^t is d p P^t, and its self-similarity is
+    d p P^(t-1) D^-1 p' d. For a fitted point, both agree with the fitted values.
     """
-    remedy = SELF
+    remedy = POSITIVE_DIAGONAL
     if t < 1:
-        own = walk.complete().returns(first, t - 1)
-        remedy = "A similarity that is not positive semi-definite needs t = 1 or more."
+        self_similarity = walk.complete().returns(first, t - 1)
+        remedy = "A similarity that is not positive semi-definite needs t >= 1."
     else:
-        # Not times an inverse: that of a very small sum overflows.
+        # Division instead of an inverse, which overflows for a very small sum.
         sums = np.where(walk.sums > 0, walk.sums, np.inf)
-        own = (walk.spread(first, t - 1) * first / sums).sum(axis=1)
-    check_self_similarity(own, items, remedy)
+        self_similarity = (walk.spread(first, t - 1) * first / sums).sum(axis=1)
+    check_self_similarity(self_similarity, items, remedy)
     rows = first if t == 0 else walk.spread(first, t)
-    return rows / (degrees * own)[:, None]
+    return rows / (degrees * self_similarity)[:, None]
 
 
-def _own_at_the_start(walk: Any) -> float | None:
-    """What every fitted item has as similarity to itself, so that new ones have it too."""
+def _constant_diagonal(walk: Any) -> float | None:
+    """Self-similarity that all fitted items share, and thus new items too; None if it can be extended."""
     diagonal = walk.weights.diagonal()
     check_self_similarity(diagonal)
-    if np.ptp(diagonal) <= SAME * diagonal.max():
+    if np.ptp(diagonal) <= DIAGONAL_TOLERANCE * diagonal.max():
         return float(diagonal[0])
     if walk.symmetric and hasattr(walk, "complete"):
         return None
     raise InvalidValueError(
-        "t=0, but fitted items are more or less similar to themselves, so that it is not known how similar "
-        "new ones are; divide rows by the diagonal first."
+        "t=0, but the self-similarities of fitted items differ, so those of new items are unknown; divide "
+        "the rows of the similarity by its diagonal before fitting."
     )
 
 
 def _first_step(rows: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities and degree of new items from their similarities to the fitted ones."""
+    """First-step probabilities and degrees of new items, from their similarities to fitted items."""
     degrees = rows.sum(axis=1)
     _check_reached(degrees > 0, items)
     return rows / degrees[:, None], degrees
@@ -240,14 +260,14 @@ def _first_step(rows: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.nda
 def _check_reached(reached: np.ndarray, items: np.ndarray) -> None:
     if not reached.all():
         raise InvalidValueError(
-            f"X[{items[np.argmin(reached)]}] is not similar to any fitted item, so there is no way to it."
+            f"X[{items[np.argmin(reached)]}] has zero similarity to every fitted item; drop it."
         )
 
 
-def _filled(part: Any, missing: float) -> np.ndarray:
-    """A sparse block in full; stored zeros stay."""
-    part = sparse.coo_array(part)
-    part.sum_duplicates()
-    full = np.full(part.shape, missing)
-    full[part.row, part.col] = part.data
-    return full
+def _to_dense(block: Any, missing: float) -> np.ndarray:
+    """A sparse block as a dense array, with ``missing`` where nothing is stored."""
+    entries = sparse.coo_array(block)
+    entries.sum_duplicates()
+    dense = np.full(entries.shape, missing)
+    dense[entries.row, entries.col] = entries.data
+    return dense

@@ -1,4 +1,4 @@
-"""Kernels that find the largest of many numbers."""
+"""Kernels that select the largest numbers of an array."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from vicinal._core.jit import jit
 
 
 @jit
-def floor_of(values, n_values, n_kept):
-    """The n_kept-th largest of at least so many values, which are reordered."""
-    # Quickselect by hand: numba takes seconds to compile its own partition.
-    low, high, wanted = 0, n_values - 1, n_kept - 1
+def kth_largest(values, n_values, k):
+    """The k-th largest of the first ``n_values`` values, which are reordered."""
+    # Own quickselect, because numba takes seconds to compile its partition.
+    low, high, rank = 0, n_values - 1, k - 1
     while low < high:
         pivot = values[(low + high) // 2]
         i, j = low, high
@@ -24,40 +24,40 @@ def floor_of(values, n_values, n_kept):
                 values[i], values[j] = values[j], values[i]
                 i += 1
                 j -= 1
-        if wanted <= j:
+        if rank <= j:
             high = j
-        elif wanted >= i:
+        elif rank >= i:
             low = i
         else:
             break
-    return values[wanted]
+    return values[rank]
 
 
 @jit
-def largest_places(rows, places):
-    """Places of the largest entries of each row, ascending; of equal ones those that come first."""
-    n, k = rows.shape[1], places.shape[1]
+def largest_columns(rows, columns):
+    """Columns of the largest entries of each row, ascending; among equal entries, the first columns."""
+    n, k = rows.shape[1], columns.shape[1]
     values = np.empty(n + 1)
     guess = -np.inf
     for i in range(len(rows)):
         row = rows[i]
-        found = 0
+        n_values = 0
         for j in range(n):
-            values[found] = row[j]
-            found += row[j] >= guess
-        if found < k:
-            found = n
+            values[n_values] = row[j]
+            n_values += row[j] >= guess
+        if n_values < k:
+            n_values = n
             for j in range(n):
                 values[j] = row[j]
-        floor = floor_of(values, found, k)
-        # Rows that follow each other are often alike: the next floor is not far.
-        guess = 0.6 * floor if floor > 0.0 else -np.inf
-        equal = k
+        threshold = kth_largest(values, n_values, k)
+        # Successive rows are often similar, so the next threshold is close.
+        guess = 0.6 * threshold if threshold > 0.0 else -np.inf
+        n_ties = k
         for j in range(n):
-            equal -= row[j] > floor
-        kept = 0
+            n_ties -= row[j] > threshold
+        n_selected = 0
         for j in range(n):
-            if row[j] > floor or (row[j] == floor and equal > 0):
-                equal -= row[j] == floor
-                places[i, kept] = j
-                kept += 1
+            if row[j] > threshold or (row[j] == threshold and n_ties > 0):
+                n_ties -= row[j] == threshold
+                columns[i, n_selected] = j
+                n_selected += 1

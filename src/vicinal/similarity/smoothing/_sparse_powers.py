@@ -1,8 +1,9 @@
-"""Powers of a sparse transition matrix, pruned: neighbours under smoothing without any full row.
+"""Pruned powers of a sparse transition matrix: neighbours after smoothing without any full row.
 
-Row i of W* is row i of P^(t+1) over its diagonal entry. The power is built by squaring, and each row keeps
-its largest entries. What is left out is known: all entries are lower bounds and the rows of the true power
-sum to 1, so what a row lacks to 1 is its error. Entries are held in single precision and summed in double.
+Row i of W* is row i of P^(t+1) over its diagonal entry. The power is computed by repeated squaring, and each
+row keeps its largest entries. The error is known: all entries are lower bounds and the rows of the exact
+power sum to 1, so the missing mass of a row is its error. Entries are stored in single precision and summed
+in double precision.
 """
 
 from __future__ import annotations
@@ -15,29 +16,29 @@ from scipy import sparse
 from vicinal._core.parallel import blocks, map_threads
 
 ROWS_PER_TASK = 2048
-# Of what has left an item, entries this small are dropped even where there is room: the next power would
-# only carry them along.
-LEAST = 1e-6
+# Entries below this fraction of the off-diagonal mass of a row are dropped even if there is capacity, to save
+# time in the next product.
+PRUNING_TOLERANCE = 1e-6
 
 
 class PrunedPower(NamedTuple):
-    """Largest entries of each row of a power: row i uses ``counts[i]`` places of ``items``, ``shares``."""
+    """Largest entries of each row of a power; row i uses the first ``counts[i]`` columns."""
 
     items: np.ndarray
-    shares: np.ndarray
+    values: np.ndarray
     counts: np.ndarray
 
 
-class NearestShares(NamedTuple):
-    """Largest entries off the diagonal of each row of a power of P, in order.
+class PowerNeighbors(NamedTuple):
+    """Largest off-diagonal entries of each row of a power of P, in descending order.
 
-    ``own`` is the diagonal and ``lost`` what the pruning left out of each row, whose true sum is 1.
+    ``diagonal`` is the diagonal of the power; ``truncation_error`` is the mass of each row lost by pruning.
     """
 
     items: np.ndarray
-    shares: np.ndarray
-    own: np.ndarray
-    lost: np.ndarray
+    values: np.ndarray
+    diagonal: np.ndarray
+    truncation_error: np.ndarray
 
 
 def nearest_in_power(
@@ -48,8 +49,8 @@ def nearest_in_power(
     keep: int = 400,
     n_jobs: int | None = -1,
     progress: str | None = None,
-) -> NearestShares:
-    """Largest entries of each row of walk^exponent, computed from pruned powers.
+) -> PowerNeighbors:
+    """Largest entries of each row of walk^exponent, from pruned powers.
 
     Parameters
     ----------
@@ -58,9 +59,13 @@ def nearest_in_power(
     exponent : int
         At least 1.
     n_neighbors : int
-        Number of entries, at most n - 1.
+        Number of entries per row, at most n - 1.
     keep : int
-        Number of entries that a row of a power keeps on the way.
+        Number of entries per row of the intermediate powers.
+    n_jobs : int or None
+        Number of threads.
+    progress : str or None
+        Title of the progress bar; None for none.
     """
     from vicinal.similarity.smoothing._power_kernels import largest_of_product
 
@@ -69,7 +74,7 @@ def nearest_in_power(
     first = _from_sparse(walk, keep)
     half = _pruned_power(first, exponent // 2, keep, n_jobs, progress)
     left = _product(half, first, keep, n_jobs, progress) if exponent % 2 else half
-    out = NearestShares(
+    out = PowerNeighbors(
         np.empty((n, n_neighbors), np.int64), np.empty((n, n_neighbors)), np.empty(n), np.empty(n)
     )
     map_threads(
@@ -78,12 +83,13 @@ def nearest_in_power(
         n_jobs,
         progress=progress,
     )
-    order = np.lexsort((out.items, -out.shares), axis=1)
-    return NearestShares(
+    order = np.lexsort((out.items, -out.values), axis=1)
+    # The kernel fills the last array with row sums.
+    return PowerNeighbors(
         np.take_along_axis(out.items, order, axis=1),
-        np.take_along_axis(out.shares, order, axis=1),
-        out.own,
-        np.maximum(0.0, 1.0 - out.lost),
+        np.take_along_axis(out.values, order, axis=1),
+        out.diagonal,
+        np.maximum(0.0, 1.0 - out.truncation_error),
     )
 
 
@@ -109,9 +115,9 @@ def _product(
 
     n = len(left.counts)
     out = _empty(n, keep)
-    least = LEAST if keep < n else 0.0
+    tolerance = PRUNING_TOLERANCE if keep < n else 0.0
     map_threads(
-        lambda rows: pruned_product(*left, *right, *rows, least, tuple(out)),
+        lambda rows: pruned_product(*left, *right, *rows, tolerance, tuple(out)),
         blocks(n, ROWS_PER_TASK),
         n_jobs,
         progress=progress,
@@ -120,20 +126,20 @@ def _product(
 
 
 def _from_sparse(walk: sparse.csr_array, keep: int) -> PrunedPower:
-    """A sparse matrix whose rows are cut to their largest entries, where they have more."""
+    """A sparse matrix with at most ``keep`` entries per row, the largest."""
     n = walk.shape[0]
     rows = np.repeat(np.arange(n), np.diff(walk.indptr))
-    items, shares = walk.indices, walk.data.astype(np.float32)
-    used = shares > 0  # single precision may take the smallest for 0
+    items, values = walk.indices, walk.data.astype(np.float32)
+    used = values > 0  # the smallest may underflow in single precision
     if np.diff(walk.indptr).max(initial=0) > keep:
-        largest = np.lexsort((items, -shares, rows))
-        used[largest[np.arange(len(rows)) - walk.indptr[:-1][rows] >= keep]] = False
-    rows, items, shares = rows[used], items[used], shares[used]
+        descending = np.lexsort((items, -values, rows))
+        used[descending[np.arange(len(rows)) - walk.indptr[:-1][rows] >= keep]] = False
+    rows, items, values = rows[used], items[used], values[used]
     counts = np.bincount(rows, minlength=n)
     out = _empty(n, max(1, int(counts.max(initial=0))))
     out.counts[:] = counts
-    place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
-    out.items[rows, place], out.shares[rows, place] = items, shares
+    columns = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
+    out.items[rows, columns], out.values[rows, columns] = items, values
     return out
 
 

@@ -1,4 +1,4 @@
-"""The walk along a similarity, as `SelfSmoothing` asks it: full or sparse, the same questions."""
+"""Random walks along a dense or sparse similarity, as used by `SelfSmoothing`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import degrees, normalized_affinity, transition
 from vicinal.similarity.smoothing._auto_t import choose_t
 from vicinal.similarity.smoothing._dense import (
-    SMALL,
+    SQUARING_MAX_ITEMS,
     TOLERANCE,
     in_range,
     normalized,
@@ -31,18 +31,17 @@ from vicinal.similarity.smoothing._spectral import (
     leading_pairs,
 )
 
-# A full decomposition costs about as much as so many products with n vectors.
-DECOMPOSITION = 15
-SAMPLE = 128
-# Up to so many points, all of them decide how long to smooth.
-ALL = 2_500
+# Cost of a full decomposition, in products with n vectors.
+DECOMPOSITION_COST = 15
+# Number of points sampled to choose t; up to this many distinct points, all are used.
+N_SAMPLED, ALL_MAX_POINTS = 128, 2_500
 EXACT = 1e-14
-# Of the return probabilities, when only their order counts.
-ROUGH = 1e-8
+# Tolerance of return probabilities, of which only the order matters.
+RANKING_TOLERANCE = 1e-8
 
 
 class DenseWalk:
-    """Walk along a full similarity matrix."""
+    """Random walk along a dense similarity."""
 
     def __init__(self, weights: np.ndarray, symmetric: bool) -> None:
         # In units of 2^exponent.
@@ -50,54 +49,55 @@ class DenseWalk:
         self.symmetric = symmetric
         self.sums = self.weights.sum(axis=1)
         self._spectrum: SmoothingSpectrum | None = None
-        # The decomposition that serves a sweep, after `prepare`.
-        self.swept: SmoothingSpectrum | None = None
+        # Decomposition for a sweep, set by `prepare`.
+        self.sweep_spectrum: SmoothingSpectrum | None = None
 
     def smoothed(self, t: float) -> np.ndarray:
         """W_t."""
         if not self.symmetric:
             return smooth_asymmetric(self.weights, t)
-        # Only a sweep is worth the loss: products keep the relative precision of small entries, by which
-        # items far from each other are ranked; eigenvectors know them up to rounding of the largest.
+        # Products keep the relative precision of small entries, by which distant items are ranked;
+        # eigenvectors give them only up to rounding errors of the largest. Only a sweep accepts this loss.
         if t == int(t):
-            spectrum = self.swept
-            if t > 0 and spectrum is not None and spectrum.left_out(t) <= TOLERANCE:
+            spectrum = self.sweep_spectrum
+            if t > 0 and spectrum is not None and spectrum.truncation_error(t) <= TOLERANCE:
                 return spectrum.matrix(t)
         elif self._spectrum is not None and self._spectrum.cutoff == 0:
             return self._spectrum.matrix(t)
         return smooth_symmetric(self.weights, t)
 
     def prepare(self, ts: Sequence[float], full: bool = True) -> bool:
-        """Get ready for many t by one decomposition, ``swept``, and tell whether that is done.
+        """Prepare for many t with one decomposition, ``sweep_spectrum``; returns whether this is done.
 
-        Without ``full`` it is done only if leading eigenpairs suffice, or products are as fast.
+        Without ``full``, it is done only if leading eigenpairs suffice, or products are as fast.
         """
-        least = min((t for t in ts if t > 0), default=0.0)
-        whole = all(t == int(t) for t in ts)
-        if not self.symmetric or least == 0 or (whole and len(self.weights) <= SMALL):
+        smallest = min((t for t in ts if t > 0), default=0.0)
+        integers = all(t == int(t) for t in ts)
+        is_small = integers and len(self.weights) <= SQUARING_MAX_ITEMS
+        if not self.symmetric or smallest == 0 or is_small:
             return True
-        if not whole:
+        if not integers:
             self.complete()
-        elif self._spectrum is None or self._spectrum.left_out(least) > TOLERANCE:
+        elif self._spectrum is None or self._spectrum.truncation_error(smallest) > TOLERANCE:
             pairs = leading_pairs(
                 self.operator,
                 np.sqrt(self.sums),
-                TOLERANCE ** (1 / (least + 1)),
-                budget=DECOMPOSITION * len(self.sums),
+                TOLERANCE ** (1 / (smallest + 1)),
+                budget=DECOMPOSITION_COST * len(self.sums),
             )
             if pairs is None and not full:
                 return False
             self._spectrum = pairs or self.complete()
-        self.swept = self._spectrum
+        self.sweep_spectrum = self._spectrum
         return True
 
     def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
-        """``rows`` times P^t, of a symmetric similarity."""
+        """``rows`` times P^t, for a symmetric similarity."""
         if t == 0:
             return rows
-        # S^t = S^((t - 1) + 1): leading pairs that serve t - 1 steps serve here.
+        # S^t = S^((t - 1) + 1): leading pairs that suffice for t - 1 steps suffice here.
         spectrum = self._spectrum
-        if spectrum is None or spectrum.left_out(t - 1) > TOLERANCE:
+        if spectrum is None or spectrum.truncation_error(t - 1) > TOLERANCE:
             spectrum = self.complete()
         return spectrum.spread(rows, t)
 
@@ -108,14 +108,14 @@ class DenseWalk:
         return self._spectrum
 
     def returns(self, t: float) -> np.ndarray:
-        """P^(t+1)[i, i] of all points, of a symmetric similarity."""
+        """P^(t+1)[i, i] of all points, for a symmetric similarity."""
         return self.complete().diagonal(t) / np.where(self.sums > 0, self.sums, 1.0)
 
     @property
     def n_distinct(self) -> int:
-        """Number of distinct rows, which is what a decomposition costs by."""
-        rows = many_duplicates(self.weights)
-        return len(self.weights) if rows is None else len(rows.representative)
+        """Number of distinct rows, which determines the cost of a decomposition."""
+        duplicates = many_duplicates(self.weights)
+        return len(self.weights) if duplicates is None else len(duplicates.representative)
 
     @property
     def operator(self) -> np.ndarray:
@@ -124,9 +124,9 @@ class DenseWalk:
 
 
 class SparseWalk:
-    """Walk along a sparse similarity; rows are computed when they are asked for, by its products.
+    """Random walk along a sparse similarity; rows are computed on demand, by sparse products.
 
-    For a symmetric one S^m is expanded in Chebyshev polynomials, of which about sqrt(m) matter.
+    If it is symmetric, S^m is expanded in Chebyshev polynomials, of which about sqrt(m) matter.
     """
 
     def __init__(self, weights: sparse.csr_array, symmetric: bool, n_jobs: int | None) -> None:
@@ -145,7 +145,7 @@ class SparseWalk:
             )
 
     def spread(self, rows: Any, t: float) -> np.ndarray:
-        """``rows`` times P^t, t a whole number."""
+        """``rows`` times P^t for an integer t."""
         rows = rows.toarray() if sparse.issparse(rows) else rows
         if not self.symmetric:
             block = rows.T
@@ -162,34 +162,34 @@ class SparseWalk:
 
 
 def walk_steps(walk: DenseWalk | SparseWalk, seed: int) -> tuple[int, np.ndarray]:
-    """The number of steps that `choose_t` takes for a walk, and its curve."""
+    """The number of steps that `choose_t` selects for a walk, and its curve."""
     n = len(walk.sums)
     if not walk.symmetric:
         if isinstance(walk, SparseWalk):
             raise InvalidValueError(
-                "t='auto', but the similarity is sparse and not symmetric; give a number of steps, or "
+                "t='auto', but the similarity is sparse and asymmetric; pass a number of steps, or use "
                 "method='dense'."
             )
         return choose_t(SquaredReturns(walk.weights), walk.sums, SquaredReturns.GRID)
-    if isinstance(walk, DenseWalk) and walk.n_distinct <= ALL:
+    if isinstance(walk, DenseWalk) and walk.n_distinct <= ALL_MAX_POINTS:
         return choose_t(walk.returns, walk.sums)
-    items = np.sort(np.random.default_rng(seed).choice(n, min(SAMPLE, n), replace=False))
+    items = np.sort(np.random.default_rng(seed).choice(n, min(N_SAMPLED, n), replace=False))
     return choose_t(SampledReturns(walk.operator, items), walk.sums[items])
 
 
 class SampledReturns:
-    """Return probabilities P^(t+1)[i, i] of some points for any t, from moments that are computed once."""
+    """Return probabilities P^(t+1)[i, i] of some points for any t, from moments computed once."""
 
     def __init__(self, operator: Any, items: np.ndarray) -> None:
         self.operator, self.items = operator, items
         self._moments = np.empty((0, len(items)))
 
     def __call__(self, t: float) -> np.ndarray:
-        coefficients = power_coefficients(int(t) + 1, ROUGH)
+        coefficients = power_coefficients(int(t) + 1, RANKING_TOLERANCE)
         if len(coefficients) > len(self._moments):
             units = np.zeros((self.operator.shape[0], len(self.items)))
             units[self.items, np.arange(len(self.items))] = 1.0
-            # Twice as many as asked for: the next t will ask for more.
+            # Twice as many moments as needed now, since the next t needs more.
             self._moments = chebyshev_moments(self.operator, units, len(coefficients))
         return coefficients @ self._moments[: len(coefficients)]
 
@@ -209,59 +209,72 @@ class SquaredReturns:
 
 
 def power_coefficients(exponent: int, tolerance: float) -> np.ndarray:
-    """Coefficients of x^exponent in Chebyshev polynomials; those left out sum to the tolerance at most."""
+    """Coefficients of x^exponent in Chebyshev polynomials; omitted ones sum to at most the tolerance."""
     k = np.arange(exponent % 2, exponent + 1, 2)
     half = (exponent - k) / 2
     logs = gammaln(exponent + 1) - gammaln(half + 1) - gammaln(exponent - half + 1)
     values = 2 * np.exp(logs - exponent * np.log(2))
     if exponent % 2 == 0:
         values[0] /= 2
-    # The sum is 1, the power of 1, which takes away what the logarithms have lost.
+    # The exact sum is 1^exponent = 1; dividing by it removes the rounding errors of the logarithms.
     values /= values.sum()
     tails = np.cumsum(values[::-1])[::-1]
-    kept = max(1, int((tails > tolerance).sum()))
-    coefficients = np.zeros(k[kept - 1] + 1)
-    coefficients[k[:kept]] = values[:kept]
+    n_terms = max(1, int((tails > tolerance).sum()))
+    coefficients = np.zeros(k[n_terms - 1] + 1)
+    coefficients[k[:n_terms]] = values[:n_terms]
     return coefficients
 
 
 def times_power(
     operator: Any, block: np.ndarray, exponent: int, tolerance: float = EXACT
 ) -> np.ndarray:
-    """operator^exponent @ block for a symmetric operator with its spectrum in [-1, 1].
+    """operator^exponent @ block for a symmetric operator with spectrum in [-1, 1].
 
-    The error of a column is the tolerance times its length at most.
+    The error of a column is at most the tolerance times its norm.
     """
     coefficients = power_coefficients(exponent, tolerance)
     result = coefficients[0] * block
     if len(coefficients) == 1:
         return result
-    before, now = block, operator @ block
-    result += coefficients[1] * now
+    previous, current = block, operator @ block
+    result += coefficients[1] * current
     for coefficient in coefficients[2:]:
-        after = operator @ now
-        after *= 2.0
-        after -= before
-        before, now = now, after
+        upcoming = operator @ current
+        upcoming *= 2.0
+        upcoming -= previous
+        previous, current = current, upcoming
         if coefficient:
-            result += coefficient * now
+            result += coefficient * current
     return result
 
 
 def best_of_rows(
-    rows_of: Any, n: int, n_neighbors: int, n_jobs: int | None, progress: str | None
+    get_rows: Any, n: int, n_neighbors: int, n_jobs: int | None, progress: str | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest entries of each row off the diagonal, in order, equal ones by index.
+    """Largest off-diagonal entries of each row, in descending order, ties by index.
 
     Parameters
     ----------
-    rows_of : callable
-        From a range (start, stop) to these rows, which may be overwritten.
+    get_rows : callable
+        Function (start, stop) that returns these rows, which may be overwritten.
+    n : int
+        Number of rows.
+    n_neighbors : int
+        Number of entries per row.
+    n_jobs : int or None
+        Number of threads.
+    progress : str or None
+        Title of the progress bar; None for none.
+
+    Returns
+    -------
+    values, indices : ndarray (n, n_neighbors)
+        The entries and their columns.
     """
     values, indices = np.empty((n, n_neighbors)), np.empty((n, n_neighbors), np.int64)
 
     def task(span: tuple[int, int]) -> None:
-        rows = rows_of(*span)
+        rows = get_rows(*span)
         rows[np.arange(len(rows)), np.arange(*span)] = -np.inf
         indices[span[0] : span[1]] = largest_in_rows(rows, n_neighbors)
         values[span[0] : span[1]] = np.take_along_axis(rows, indices[span[0] : span[1]], axis=1)
@@ -272,13 +285,13 @@ def best_of_rows(
 
 
 def largest_in_rows(rows: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest entries of each row, in order, equal ones by index."""
+    """Columns of the k largest entries of each row, in descending order, ties by index."""
     n = rows.shape[1]
     if k > n // 4:
         return np.argsort(-rows, axis=1, kind="stable")[:, :k]
-    from vicinal.similarity.smoothing._selection_kernels import largest_places
+    from vicinal.similarity.smoothing._selection_kernels import largest_columns
 
-    places = np.empty((len(rows), k), np.int64)
-    largest_places(np.ascontiguousarray(rows, dtype=np.float64), places)
-    order = np.argsort(-np.take_along_axis(rows, places, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(places, order, axis=1)
+    columns = np.empty((len(rows), k), np.int64)
+    largest_columns(np.ascontiguousarray(rows, dtype=np.float64), columns)
+    order = np.argsort(-np.take_along_axis(rows, columns, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(columns, order, axis=1)

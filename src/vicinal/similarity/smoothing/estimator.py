@@ -1,9 +1,9 @@
-"""`SelfSmoothing`: a better similarity from the one there is, for full matrices and for many points."""
+"""`SelfSmoothing`: similarities improved by diffusion, for dense matrices and for many points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +32,7 @@ from vicinal.similarity.smoothing._inputs import (
     read_input,
 )
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
-from vicinal.similarity.smoothing._out_of_sample import check_new, extended_blocks, is_given
+from vicinal.similarity.smoothing._out_of_sample import check_new, extended_blocks, is_pairwise
 from vicinal.similarity.smoothing._sweeps import nearest_in, sweep_nearest
 from vicinal.similarity.smoothing._walks import (
     DenseWalk,
@@ -42,6 +42,9 @@ from vicinal.similarity.smoothing._walks import (
 )
 from vicinal.similarity.smoothing.operator import check_similarity, check_steps, divide_by_diagonal
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NJobs, RandomStateLike
+
 
 class SelfSmoothing(
     PreservesPrecision,
@@ -50,40 +53,45 @@ class SelfSmoothing(
     FitCallbacks,
     BaseEstimator,
 ):
-    """Similarity improved by a diffusion along itself.
+    """Improve a similarity by diffusion along itself.
 
     Parameters
     ----------
     t : float or "auto", default="auto"
-        Number of steps. "auto" takes the one at which the probability of a walk to be back at its start
-        does not depend on the density there, see ``t_curve_``.
-    bandwidth, n_neighbors, width :
-        Of the kernel that makes similarities from distances, see `smoothing_kernel`.
-    metric : str, default="euclidean"
+        Number of steps. "auto" chooses the number at which the return probability of a walk does not depend
+        on the density at its start, see ``t_curve_``.
+    bandwidth : float, default=0.1
+        Kernel width in units of the squared scale, see `smoothing_kernel`.
+    n_neighbors : int, default=30
+        Number of neighbours that determine the scale of a point, see `smoothing_kernel`.
+    width : {"pair", "global"}, default="pair"
+        Whether the kernel uses the mean scale of each two points, or that of all points.
+    metric : str or callable, default="euclidean"
         As for `vicinal.graphs.knn`; "precomputed" if X holds distances, "similarity" if it holds
         similarities.
     method : {"auto", "dense", "sparse"}, default="auto"
-        Hold all pairs, or only those of near points. "auto" holds all up to 5,000 points; similarities
-        and distances that are given stay as they are, but sparse ones of few items become full.
-    random_state : int, RandomState or None
-        Seed of the points that are looked at where all would take too long.
+        Whether to store all pairs or only those of neighbours. "auto" stores all pairs of up to 5,000
+        points. Given distances or similarities keep their form, but sparse ones of up to 5,000 items
+        become dense.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of points that chooses t for large data.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     verbose : int, default=0
-        Above 0, long work shows a progress bar.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
-    similarity_ : ndarray (n, n), or SmoothedSimilarity
-        After ``t_`` steps, self-normalised: 1 on the diagonal, not symmetric. For sparse similarities an
-        object that computes the rows that are asked for.
+    similarity_ : ndarray of shape (n, n), or SmoothedSimilarity
+        Similarity after ``t_`` steps, self-normalised: 1 on the diagonal, not symmetric. For sparse
+        similarities, an object that computes rows on demand.
     t_ : float
         Number of steps.
-    t_curve_ : ndarray (m, 2) or None
-        With "auto", numbers of steps and at each the rank correlation of return probability and degree,
-        which is -1 at first and rises; ``t_`` is where it passes 0.
+    t_curve_ : ndarray of shape (m, 2) or None
+        With "auto", numbers of steps, and at each the rank correlation between return probability and
+        degree, which rises from -1; ``t_`` is where it crosses 0.
     affinity_ : ndarray or csr_array
-        The similarity that was smoothed. Not after a fusion other than "before".
+        The similarity before smoothing. Not set by a fusion with ``how="after"`` or ``"cross"``.
 
     References
     ----------
@@ -106,15 +114,15 @@ class SelfSmoothing(
 
     def __init__(
         self,
-        t: Any = "auto",
+        t: float | Literal["auto"] = "auto",
         *,
         bandwidth: float = 0.1,
         n_neighbors: int = 30,
-        width: str = "pair",
-        metric: Any = "euclidean",
-        method: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        width: Literal["pair", "global"] = "pair",
+        metric: MetricLike = "euclidean",
+        method: Literal["auto", "dense", "sparse"] = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.t = t
@@ -129,20 +137,23 @@ class SelfSmoothing(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = is_given(self.metric)
+        tags.input_tags.pairwise = tags.input_tags.sparse = is_pairwise(self.metric)
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> SelfSmoothing:
-        """Smooth the similarity of points, or the one that distances or similarities give.
+    def fit(self, X: MatrixLike, y: object = None) -> SelfSmoothing:
+        """Smooth the similarity of points, given by coordinates, distances or similarities.
 
         Parameters
         ----------
-        X : array (n, n_features), or array or sparse matrix (n, n)
-        y : ignored
+        X : array of shape (n, n_features), or array or sparse matrix of shape (n, n)
+            Points; distances with ``metric="precomputed"``, similarities with ``metric="similarity"``.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_parameters(self)
         weights, symmetric, self._kernel = read_input(self, X)
@@ -151,67 +162,75 @@ class SelfSmoothing(
             self.similarity_ = like_input(self.similarity_, X)
         return self
 
-    def fuse(self, sources: Any, how: str = "before", weights: Any = None) -> SelfSmoothing:
-        """Smooth several similarities of the same items into one.
+    def fuse(
+        self,
+        sources: Sequence[MatrixLike],
+        how: Literal["before", "after", "cross"] = "before",
+        weights: ArrayLike | None = None,
+    ) -> SelfSmoothing:
+        """Fuse several similarities of the same items into one smoothed similarity.
 
         Parameters
         ----------
-        sources : list of arrays or sparse matrices (n, n)
-            Similarities; distances with ``metric="precomputed"``, as for `fit`. An item that a source
-            does not know is a row and a column of NaN; for each pair the sources that know it count.
+        sources : list of arrays or sparse matrices of shape (n, n)
+            Similarities; distances with ``metric="precomputed"``. An item that is missing in a source is a
+            row and a column of NaN there; each pair is averaged over the sources that contain it.
         how : {"before", "after", "cross"}, default="before"
-            Average, then smooth; smooth each, then average; or spread the similarity of the other
-            sources along each source and average that.
+            Average, then smooth; smooth each source, then average; or smooth the mean of the other sources
+            along each source, then average.
         weights : list of float, optional
-            How much each source counts, equally by default.
+            Weight of each source; equal by default.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         check_parameters(self)
         check_fusion(how)
-        checked, shares = check_sources(sources, weights, fusion_kernel(self))
+        checked, source_weights = check_sources(sources, weights, fusion_kernel(self))
         n = int(max(source.known.max() for source in checked)) + 1
-        mean = mean_similarity(checked, shares, n)
+        mean = mean_similarity(checked, source_weights, n)
         reset_feature_attributes(self)
         self._kernel, self.n_features_in_ = None, n
         if how == "before":
             return self._smooth(*check_similarity(mean, "sources"))
         walk = DenseWalk(*check_similarity(mean.toarray() if sparse.issparse(mean) else mean))
         self._choose(walk)
-        self._walk: Any = FusedWalk(checked, shares, how, n)
-        # Of an earlier fit: here there is no one similarity that was smoothed.
+        self._walk: Any = FusedWalk(checked, source_weights, how, n)
+        # Left from an earlier fit; here no single similarity is smoothed.
         self.__dict__.pop("affinity_", None)
         self._set_ranked(self._walk.smoothed(self.t_))
         return self
 
     def at(self, t: float) -> Any:
-        """The similarity after another number of steps.
+        """Compute the similarity after another number of steps.
 
         Parameters
         ----------
         t : float
+            Number of steps, >= 0; an integer if the similarity is sparse.
 
         Returns
         -------
         ndarray or SmoothedSimilarity
+            The similarity, as ``similarity_``.
         """
         check_is_fitted(self, "similarity_")
         return self._at(self._check_steps(t))
 
     def sweep(self, ts: Iterable[float]) -> Iterator[tuple[float, Any]]:
-        """The similarity after each of many numbers of steps, from one decomposition.
+        """Compute the similarity after each of many numbers of steps, from one decomposition.
 
         Parameters
         ----------
         ts : iterable of float
+            Numbers of steps.
 
-        Yields
-        ------
-        t : float
-        similarity : ndarray or SmoothedSimilarity
-            One at a time, so that only one is held.
+        Returns
+        -------
+        iterator of (float, ndarray or SmoothedSimilarity)
+            Each number of steps and its similarity, computed one at a time to save memory.
         """
         check_is_fitted(self, "similarity_")
         steps = [
@@ -222,19 +241,20 @@ class SelfSmoothing(
     def sweep_neighbors(
         self, ts: Iterable[float], n_neighbors: int = 10
     ) -> Iterator[tuple[float, tuple[np.ndarray, np.ndarray]]]:
-        """The most similar others of all items after each of many numbers of steps.
+        """Find the most similar items after each of many numbers of steps.
 
         Parameters
         ----------
         ts : iterable of float
+            Numbers of steps.
         n_neighbors : int, default=10
+            Number of neighbours.
 
-        Yields
-        ------
-        t : float
-        (similarities, indices) : ndarrays (n, n_neighbors)
-            As `kneighbors` gives them; those of many items after whole steps to about five digits, so that
-            the order of closer ones may differ.
+        Returns
+        -------
+        iterator of (float, (ndarray, ndarray))
+            Each number of steps, with similarities and indices as from `kneighbors`. For many items and
+            integer steps, similarities are accurate to about five digits, so nearly equal ones may swap.
         """
         check_is_fitted(self, "similarity_")
         steps = [
@@ -242,19 +262,24 @@ class SelfSmoothing(
         ]
         return self._sweep_neighbors(steps, self._check_neighbors(n_neighbors, self.n_items_ - 1))
 
-    def kneighbors(self, X: Any = None, n_neighbors: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """The most similar items.
+    def kneighbors(
+        self, X: MatrixLike | None = None, n_neighbors: int = 10
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the most similar items.
 
         Parameters
         ----------
-        X : array, optional
-            New points, as for `transform`. By default the neighbours of each fitted item, itself left out.
+        X : array or sparse matrix, optional
+            New points, as for `transform`. By default, the neighbours of each fitted item, excluding itself.
         n_neighbors : int, default=10
+            Number of neighbours.
 
         Returns
         -------
-        similarities, indices : ndarray (m, n_neighbors)
-            The most similar first. Similarities that clamping makes equal keep their order.
+        similarities : ndarray of shape (m, n_neighbors)
+            Similarities in descending order; those clipped to 1 keep their order.
+        indices : ndarray of int of shape (m, n_neighbors)
+            The similar items.
         """
         check_is_fitted(self, "similarity_")
         k = self._check_neighbors(n_neighbors, self.n_items_ - (X is None))
@@ -269,28 +294,26 @@ class SelfSmoothing(
             return self.similarity_.nearest(k)
         return nearest_in(self._ranked.copy(), k, self.n_jobs)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Similarities of new points to the fitted ones, through the Nystrom extension.
+    def transform(self, X: MatrixLike) -> np.ndarray:
+        """Similarities of new points to the fitted points, by the Nystrom extension.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array or sparse matrix of shape (m, n_features)
             New points; their distances (m, n) with ``metric="precomputed"``, their similarities (m, n)
-            with ``metric="similarity"``, dense or sparse: a distance of 0 must be stored, other pairs that
-            are not have no similarity. Similarities that are not symmetric cannot be extended.
+            with ``metric="similarity"``. In a sparse matrix, a distance of 0 must be stored; pairs that are
+            not stored have similarity 0. Asymmetric similarities cannot be extended.
 
         Returns
         -------
-        ndarray (m, n)
-            Fitted points keep their rows (nearly so, if similarities are sparse). After no steps, t = 0,
-            they are the kernel as it is; after some, a point far from everything still goes to the nearest.
+        ndarray of shape (m, n)
+            Fitted points keep their rows (approximately, if similarities are sparse). For t = 0, the
+            kernel itself; for t > 0, a point far from all others is similar to the nearest.
         """
         check_is_fitted(self, "similarity_")
         new = check_new(self, X)
         m, n = new.shape[0], self.n_items_
-        require_memory(
-            8.0 * m * n, f"The similarities of {m:,} points to {n:,}", "Ask for kneighbors."
-        )
+        require_memory(8.0 * m * n, f"The similarities of {m:,} points to {n:,}", "Use kneighbors.")
         similarities = np.empty((m, n), np.float32 if is_single(X) else np.float64)
         for span, rows in extended_blocks(self, new):
             similarities[span] = np.minimum(rows, 1.0)
@@ -298,7 +321,7 @@ class SelfSmoothing(
 
     @property
     def _n_features_out(self) -> int:
-        """Columns of what `transform` gives, by which scikit-learn names them: one a fitted item."""
+        """Number of columns of `transform`, which scikit-learn names: one per fitted item."""
         return self.n_items_
 
     def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
@@ -323,7 +346,7 @@ class SelfSmoothing(
 
     def _set_ranked(self, ranked: np.ndarray) -> None:
         self._ranked, self.n_items_ = ranked, len(ranked)
-        # One array serves both where clamping changes nothing.
+        # The same array serves both if clipping changes nothing.
         self.similarity_ = np.minimum(ranked, 1.0) if ranked.max() > 1.0 else ranked
 
     def _at(self, t: float) -> Any:
@@ -336,14 +359,14 @@ class SelfSmoothing(
             yield from ((t, self._at(t)) for t in steps)
             return
         self._walk.prepare(steps)
-        swept, self._walk.swept = self._walk.swept, None
+        sweep_spectrum, self._walk.sweep_spectrum = self._walk.sweep_spectrum, None
         for t in steps:
-            # Only the sweep goes by its decomposition, not what is asked for between its steps.
-            self._walk.swept = swept
+            # Only the sweep uses its decomposition, not calls between its steps.
+            self._walk.sweep_spectrum = sweep_spectrum
             try:
                 similarity = self._at(t)
             finally:
-                self._walk.swept = None
+                self._walk.sweep_spectrum = None
             yield t, similarity
 
     def _sweep_neighbors(self, steps: list[float], k: int) -> Iterator[tuple[float, Any]]:
@@ -351,7 +374,7 @@ class SelfSmoothing(
             try:
                 yield from sweep_nearest(self._walk, steps, k, self.n_jobs)
             finally:
-                self._walk.swept = None
+                self._walk.sweep_spectrum = None
             return
         for t in steps:
             if isinstance(self._walk, SparseWalk):
@@ -359,15 +382,15 @@ class SelfSmoothing(
             else:
                 yield t, nearest_in(self._walk.smoothed(t), k, self.n_jobs)
 
-    def _check_neighbors(self, n_neighbors: Any, most: int) -> int:
+    def _check_neighbors(self, n_neighbors: Any, largest: int) -> int:
         remedy = f"There are {self.n_items_} items."
-        return check_count(n_neighbors, "n_neighbors", high=most, remedy=remedy)
+        return check_count(n_neighbors, "n_neighbors", high=largest, remedy=remedy)
 
     def _check_steps(self, t: Any, name: str = "t") -> float:
         t = check_steps(t, name)
         if isinstance(self._walk, SparseWalk) and t != int(t):
             raise InvalidValueError(
-                f"{name}={t}, but steps along a sparse similarity are whole; round it, or give "
+                f"{name}={t}, but a sparse similarity needs an integer number of steps; round it, or use "
                 "method='dense'."
             )
         return t
