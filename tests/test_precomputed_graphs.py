@@ -76,7 +76,7 @@ def test_isomap_takes_precomputed_for_distances_as_scikit_learn_does(transformer
     plain = make_pipeline(transformer, Isomap(graph="precomputed")).fit_transform(strip)
     named = make_pipeline(transformer, Isomap(graph="precomputed_distances")).fit_transform(strip)
     np.testing.assert_array_equal(plain, named)
-    with pytest.raises(ValueError, match="Isomap needs lengths of edges"):
+    with pytest.raises(ValueError, match="Isomap needs edge lengths"):
         Isomap(graph="precomputed_affinity").fit(np.eye(5))
 
 

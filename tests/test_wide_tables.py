@@ -69,7 +69,7 @@ def test_perceive_holds_no_matrix_of_all_pairs_of_columns(wide):
 
 def test_mahalanobis_rejects_more_columns_than_rows_before_the_work(wide):
     def ask():
-        with pytest.raises(ValueError, match="more than the points allow"):
+        with pytest.raises(ValueError, match="too many for the number of points"):
             graphs.knn(wide, 3, metric="mahalanobis")
 
     assert peak_of(ask) < SQUARE

@@ -1,26 +1,27 @@
 """Similarity learned from the neighbourhood structure of data.
 
-One road leads through the package, and each room of it can be entered directly:
+The package is a pipeline; each stage can also be used on its own:
 
-- :mod:`vicinal.neighbors`: who is near,
-- :mod:`vicinal.graphs`: which of them are connected (every function returns a :class:`Graph`),
-- :mod:`vicinal.similarity`: how strongly,
-- :mod:`vicinal.operators`: what flows along the connections,
-- tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.semi_supervised` (few labels) and
-  :mod:`vicinal.segmentation`, :mod:`vicinal.outliers`, all as scikit-learn estimators or functions at top
-  level.
+- :mod:`vicinal.neighbors`: nearest neighbours, exact or approximate,
+- :mod:`vicinal.graphs`: neighbourhood graphs (every function returns a :class:`Graph`),
+- :mod:`vicinal.operators`: Laplacians, random walks, eigenpairs and shortest paths on a graph,
+- :mod:`vicinal.similarity`: similarities learned along a graph,
+- tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.rank`, :mod:`vicinal.outliers`,
+  :mod:`vicinal.semi_supervised` and :mod:`vicinal.segmentation`. Their scikit-learn estimators and main
+  functions are also available at top level.
 
-:func:`perceive` walks all of it on one table and shows what it found.
+:func:`perceive` runs the whole pipeline on one table and reports the results.
 
-Beside the road: :mod:`vicinal.metrics`, :mod:`vicinal.plot`, and :mod:`vicinal.datasets` to try it on.
+See also :mod:`vicinal.metrics`, :mod:`vicinal.plot` and :mod:`vicinal.datasets`.
 """
 
-from vicinal._core.lazy import attach, lend
+from vicinal._core.lazy import attach, reexport
 
 __version__ = "0.1.0.dev0"
 
-# The L1 graphs rank their dictionaries, so they are built after `rank`; people look for them in `graphs`.
-lend(["l1", "structure_aware_l1"], source="vicinal.codes", to="vicinal.graphs")
+# L1 graphs need `rank` for their dictionaries and therefore live in a later package, `codes`; users expect
+# them in `graphs`.
+reexport(["l1", "structure_aware_l1"], source="vicinal.codes", to="vicinal.graphs")
 
 LAZY_NAMES = {
     "_base.citation": ["citation"],

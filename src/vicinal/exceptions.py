@@ -1,7 +1,7 @@
 """Errors and warnings of vicinal.
 
-Every error that vicinal raises about its input is a `VicinalError`, and also the built-in error that
-fits, so ``except ValueError`` keeps working.
+Every error that vicinal raises about its input is a `VicinalError` and also derives from the matching
+built-in error, so ``except ValueError`` keeps working.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ __all__ = [
 
 
 class VicinalError(Exception):
-    """Base of all errors that vicinal raises."""
+    """Base class of all errors that vicinal raises."""
 
 
 class InvalidValueError(VicinalError, ValueError):
-    """An argument has the right type but a value that cannot be used."""
+    """An argument has the right type but an invalid value."""
 
 
 class InvalidTypeError(VicinalError, TypeError):
-    """An argument has a type that cannot be used."""
+    """An argument has an invalid type."""
 
 
 class InsufficientMemoryError(VicinalError, MemoryError):
-    """The result or the work does not fit into the memory that is available."""
+    """A result or a computation does not fit into the available memory."""
 
 
 class MissingDependencyError(VicinalError, ImportError):
@@ -38,8 +38,8 @@ class MissingDependencyError(VicinalError, ImportError):
 
 
 class NotConvergedError(VicinalError, RuntimeError):
-    """An iterative method did not reach its tolerance."""
+    """An iterative method did not converge to its tolerance."""
 
 
 class VicinalWarning(UserWarning):
-    """Base of all warnings that vicinal issues."""
+    """Base class of all warnings that vicinal issues."""

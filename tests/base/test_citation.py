@@ -8,7 +8,7 @@ from vicinal import graphs
 from vicinal._base.citation import ESTIMATORS
 
 
-def test_every_public_estimator_says_what_to_cite():
+def test_every_public_estimator_has_references():
     public = {
         name
         for name in vicinal.__all__
@@ -18,7 +18,7 @@ def test_every_public_estimator_says_what_to_cite():
     assert public == set(ESTIMATORS)
 
 
-def test_an_estimator_names_its_method_and_its_graph():
+def test_references_include_the_method_and_the_graph():
     keys = [
         work.key
         for work in vicinal.citation(
@@ -28,18 +28,18 @@ def test_an_estimator_names_its_method_and_its_graph():
     assert keys == ["vicinal", "shi2000", "carreira2005"]
 
 
-def test_a_builder_given_as_a_function_counts_like_its_name():
+def test_a_builder_function_has_the_references_of_its_name():
     by_name = vicinal.citation(vicinal.SpectralClustering(2, graph="l1"))
     by_function = vicinal.citation(vicinal.SpectralClustering(2, graph=graphs.l1))
     assert str(by_name) == str(by_function)
     assert "cheng2010" in vicinal.citation(graphs.l1).bibtex()
 
 
-def test_a_work_is_named_once_however_often_it_was_used():
+def test_repeated_references_are_listed_once():
     models = vicinal.PerceptualClustering(), vicinal.PerceptualRanking()
     assert str(vicinal.citation(*models)).count("Contextual distance") == 1
 
 
-def test_what_is_not_of_vicinal_is_a_clear_error():
-    with pytest.raises(TypeError, match="estimators and functions of vicinal are needed"):
+def test_objects_of_other_libraries_raise_a_clear_error():
+    with pytest.raises(TypeError, match="estimators or functions of vicinal are needed"):
         vicinal.citation(42)

@@ -21,7 +21,7 @@ def walk_of(graph):
 
 
 @pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
-def test_steps_to_and_from_a_point_are_those_of_the_digraph_that_holds_it(descriptor):
+def test_steps_to_and_from_a_new_point_are_those_of_the_digraph_with_it(descriptor):
     X, _ = make_half_cylinders(60, 40, random_state=0)
     kept, new = X[:-12], X[-12:]
     graph = graphs.contextual(kept, 6, descriptor=descriptor)
@@ -38,7 +38,7 @@ def test_steps_to_and_from_a_point_are_those_of_the_digraph_that_holds_it(descri
         assert_allclose(entered.toarray()[i], whole[:-1, -1], atol=1e-12)
 
 
-def test_roots_of_masses_become_roots_of_the_new_masses():
+def test_extended_rows_map_root_masses_to_new_root_masses():
     X, _ = make_half_cylinders(100, 50, random_state=0)
     graph = graphs.contextual(X[:-20], 10)
     masses = SymmetricWalk(graph).stationary
@@ -52,7 +52,7 @@ def test_roots_of_masses_become_roots_of_the_new_masses():
     assert_allclose((rows @ np.sqrt(masses))[seen], np.sqrt(entered @ masses)[seen], rtol=1e-12)
 
 
-def test_rows_of_theta_of_new_points_are_formula_10_as_it_stands():
+def test_rows_of_theta_for_new_points_follow_formula_10():
     X, _ = make_half_cylinders(60, 30, random_state=0)
     graph = graphs.contextual(X[:-15], 8)
     masses, beta = SymmetricWalk(graph).stationary, 0.9
@@ -74,7 +74,7 @@ def test_rows_of_theta_of_new_points_are_formula_10_as_it_stands():
             assert rows[i, j] == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
-def test_noise_among_new_points_is_told_as_well_as_in_training():
+def test_noise_among_new_points_is_detected_as_well_as_in_training():
     X, truth = make_half_cylinders(800, 800, random_state=0)
     train = np.random.default_rng(777).random(len(X)) < 0.7
     model = PerceptualEmbedding(5).fit(X[train])
@@ -94,7 +94,7 @@ def test_noise_among_new_points_is_told_as_well_as_in_training():
     assert found[~noise].mean() < 0.2
 
 
-def test_a_point_beside_a_training_point_falls_beside_it():
+def test_a_point_near_a_training_point_is_mapped_near_it():
     X, _ = make_half_cylinders(300, 200, random_state=1)
     model = PerceptualEmbedding(5).fit(X)
     ratio = np.linalg.norm(model.transform(X + 1e-6), axis=1)
@@ -104,7 +104,7 @@ def test_a_point_beside_a_training_point_falls_beside_it():
     assert ratio.max() < 4
 
 
-def test_known_points_and_new_ones_may_come_in_any_order():
+def test_training_points_and_new_points_may_be_mixed():
     X, _ = make_half_cylinders(80, 40, random_state=0)
     new = X[:10] + 0.01
     model = PerceptualEmbedding(3).fit(X)
@@ -113,7 +113,7 @@ def test_known_points_and_new_ones_may_come_in_any_order():
     assert_allclose(model.transform(mixed)[::2], model.embedding_[:10])
 
 
-def test_contexts_of_all_points_tell_no_place_so_the_nearest_point_decides():
+def test_with_contexts_of_all_points_the_nearest_point_decides():
     X = np.random.default_rng(0).random((9, 2))
     with pytest.warns(UserWarning, match="8 neighbours"):
         model = PerceptualEmbedding(2).fit(X)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from vicinal import GraphClassifier, Isomap, SpectralClustering
 
 
-def test_entries_are_listed_and_set_one_by_one():
+def test_entries_can_be_listed_and_set_individually():
     given = {"n_neighbors": 5, "mutual": True}
     model = Isomap(graph_params=given)
     assert model.get_params()["graph_params__n_neighbors"] == 5
@@ -38,7 +38,7 @@ def test_clones_are_separate():
     assert clone(other).get_params() == other.get_params()
 
 
-def test_a_grid_search_varies_the_graph_and_finds_what_direct_fits_find():
+def test_a_grid_search_over_graph_params_agrees_with_direct_fits():
     X, y = make_moons(120, noise=0.1, random_state=0)
     model = make_pipeline(StandardScaler(), GraphClassifier())
     grid = {"graphclassifier__graph_params__n_neighbors": [2, 8, 60]}

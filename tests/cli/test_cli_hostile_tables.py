@@ -256,7 +256,7 @@ def test_a_file_created_during_the_run_is_not_overwritten(tmp_path):
             unfinished.write_text("ours")
             path.write_text("theirs")
 
-    with pytest.raises(FileExistsError, match=r"out\.txt exists: it was written by something else"):
+    with pytest.raises(FileExistsError, match=r"out\.txt exists: another process wrote it"):
         write()
     assert path.read_text() == "theirs"
     assert list(tmp_path.iterdir()) == [path]

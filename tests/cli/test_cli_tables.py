@@ -5,7 +5,7 @@ from scipy.spatial.distance import pdist
 
 pd = pytest.importorskip("pandas")
 
-from vicinal._core.tables import distinct  # noqa: E402
+from vicinal._core.tables import unique_names  # noqa: E402
 from vicinal.cli.tables import read_table  # noqa: E402
 
 
@@ -54,7 +54,7 @@ def test_tables_written_by_pandas_are_read_back(index, width, tmp_path):
 
 
 def test_repeated_column_names_get_a_suffix():
-    assert distinct(["a", "a", "b", "a (2)", "a", 1, "1"]) == [
+    assert unique_names(["a", "a", "b", "a (2)", "a", 1, "1"]) == [
         "a",
         "a (2)",
         "b",

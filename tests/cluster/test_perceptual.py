@@ -220,7 +220,7 @@ def test_a_digraph_goes_in_but_takes_no_new_points(noisy):
     )
     model = PerceptualClustering(2, noise=0, beta=0.9).fit(links)
     assert adjusted_rand_score(model.labels_, [0, 0, 0, 1, 1, 1]) == 1
-    with pytest.raises(ValueError, match="no context"):
+    with pytest.raises(ValueError, match="contexts of new points cannot be computed"):
         model.predict(X[:2])
 
 
@@ -293,7 +293,7 @@ def test_norms_of_one_group_are_not_split():
 
 def test_more_neighbours_than_points_are_cut_with_a_warning():
     X = np.random.default_rng(0).random((9, 2))
-    with pytest.warns(UserWarning, match="8 neighbours are taken"):
+    with pytest.warns(UserWarning, match="8 neighbours are used"):
         assert len(PerceptualClustering(2).fit(X).labels_) == 9
     with pytest.raises(ValueError, match="n_samples=2"):
         PerceptualClustering(2).fit(X[:2])
@@ -304,5 +304,5 @@ def test_a_digraph_of_distances_does_not_take_them_for_points():
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
     digraph = graphs.contextual(distances, 5, descriptor="centroid", metric="precomputed")
     model = PerceptualClustering(2, noise=0).fit(digraph)
-    with pytest.raises(ValueError, match="no context"):
+    with pytest.raises(ValueError, match="contexts of new points cannot be computed"):
         model.predict(distances[:2])

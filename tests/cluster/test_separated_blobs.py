@@ -16,7 +16,7 @@ from vicinal import (
     PerceptualEmbedding,
     SpectralClustering,
 )
-from vicinal.operators._eigen.solvers import LAST_RESORT
+from vicinal.operators._eigen.solvers import FALLBACK_MAX_NODES
 
 RIGHT = 0.99
 # Two of 300 rows that the walk enters from another blob than the one it goes on to: either is as likely.
@@ -93,7 +93,9 @@ def test_no_seed_of_the_estimator_loses_a_blob(seed):
 
 
 def test_embeddings_of_many_separated_blobs_converge():
-    X, _ = make_blobs(LAST_RESORT + 1000, n_features=10, centers=12, cluster_std=2, random_state=2)
+    X, _ = make_blobs(
+        FALLBACK_MAX_NODES + 1000, n_features=10, centers=12, cluster_std=2, random_state=2
+    )
     for make in EMBEDDINGS.values():
         assert np.isfinite(make(0).fit(X).embedding_).all()
 

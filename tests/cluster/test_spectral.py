@@ -175,7 +175,7 @@ def test_graph_and_every_form_of_affinity_go_in(form, moons):
         given_input, model = form(matrix), SpectralClustering(2, graph="precomputed")
     assert same_partition(model.fit_predict(given_input), truth)
     if form not in ("graph",):
-        with pytest.raises(ValueError, match="new points have no neighbours"):
+        with pytest.raises(ValueError, match="neighbours of new points cannot be found"):
             model.predict(X)
 
 

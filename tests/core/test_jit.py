@@ -78,21 +78,21 @@ def test_a_second_process_loads_what_the_first_compiled(place):
     assert call(place) == (1, folder, [])
 
 
-def test_a_folder_that_the_user_names_comes_first(place, monkeypatch):
+def test_numba_cache_dir_comes_first(place, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(place / "mine"))
     hits, folder, told = call(place)
     assert (hits, Path(folder).parent, told) == (0, place / "mine", [])
     assert not (place / "package" / "__pycache__").exists()
 
 
-def test_without_a_writable_package_the_home_is_taken(place):
+def test_without_a_writable_package_the_user_cache_is_used(place):
     block(place / "package" / "__pycache__")
     _, folder, told = call(place)
     assert place / "home" in Path(folder).parents
     assert told == []
 
 
-def test_without_a_writable_home_a_temporary_folder_is_taken_with_one_warning(place):
+def test_without_a_writable_home_a_temporary_folder_is_used_with_one_warning(place):
     block(place / "package" / "__pycache__")
     block(place / "home" / ".cache")
     for hits in (0, 1):
@@ -103,13 +103,13 @@ def test_without_a_writable_home_a_temporary_folder_is_taken_with_one_warning(pl
     assert mine.stat().st_mode & 0o077 == 0
 
 
-def test_the_warning_names_the_folders_and_the_remedy(place):
+def test_the_warning_lists_the_folders_and_the_remedy(place):
     block(place / "package" / "__pycache__")
     block(place / "home" / ".cache")
     (told,) = call(place)[2]
     assert str(place / "package" / "__pycache__") in told
     assert str(place / "home" / ".cache") in told
-    assert f"kept in {place / 'tmp'}" in told
+    assert f"stored in {place / 'tmp'}" in told
     assert "NUMBA_CACHE_DIR" in told
     assert "vicinal warm" in told
 
@@ -133,7 +133,7 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(place):
     assert call(place)[1] is None
 
 
-def test_a_disk_that_is_full_does_not_end_the_call(place):
+def test_a_full_disk_does_not_raise(place):
     with full_disk():
         _, folder, (told,) = call(place)
     assert folder is None
@@ -142,7 +142,7 @@ def test_a_disk_that_is_full_does_not_end_the_call(place):
     assert call(place)[0] == 1
 
 
-def test_what_was_stored_is_loaded_where_nothing_can_be_written(place):
+def test_cached_code_is_loaded_from_read_only_folders(place):
     folder = call(place)[1]
     with full_disk():
         assert call(place) == (1, folder, [])
@@ -150,7 +150,7 @@ def test_what_was_stored_is_loaded_where_nothing_can_be_written(place):
 
 @pytest.mark.parametrize("length", [0, 1, 40])
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
-def test_a_damaged_file_is_built_again(kind, length, place):
+def test_a_damaged_cache_file_is_rebuilt(kind, length, place):
     folder = call(place)[1]
     for path in Path(folder).glob(f"*.{kind}"):
         path.write_bytes(path.read_bytes()[:length])
@@ -158,7 +158,7 @@ def test_a_damaged_file_is_built_again(kind, length, place):
     assert call(place) == (1, folder, [])
 
 
-def test_code_stored_under_the_name_of_other_types_is_not_run(place):
+def test_cached_code_of_other_types_is_not_run(place):
     folder = call(place)[1]
     call(place, 1.5)
     first, second = sorted(Path(folder).glob("kernels.twice-*.nbc"))
@@ -166,7 +166,7 @@ def test_code_stored_under_the_name_of_other_types_is_not_run(place):
     assert call(place) == (0, folder, [])
 
 
-def test_no_kernel_has_a_policy_of_its_own():
+def test_every_kernel_uses_the_shared_decorator():
     root = Path(_jit.__file__).parents[1]
     compiling = {
         p.relative_to(root).as_posix() for p in root.rglob("*.py") if "njit(" in p.read_text()

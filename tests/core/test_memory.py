@@ -30,7 +30,7 @@ def group_2(folder, limit, used, cache=0):
     }
 
 
-def test_a_machine_without_groups_tells_its_own(tmp_path):
+def test_without_control_groups_the_machine_decides(tmp_path):
     assert free_memory(system(tmp_path, {})) == 8 * GIB
     assert free_memory(tmp_path / "nowhere") != 0
 
@@ -46,14 +46,12 @@ def test_a_machine_without_groups_tells_its_own(tmp_path):
         ("", 1 * GIB, 0, 8 * GIB),
     ],
 )
-def test_the_limit_of_a_group_counts_what_is_used_but_not_cached(
-    tmp_path, limit, used, cache, expected
-):
+def test_group_limits_subtract_usage_but_not_cache(tmp_path, limit, used, cache, expected):
     files = {"proc/self/cgroup": "0::/app\n", **group_2("app", limit, used, cache)}
     assert free_memory(system(tmp_path, files)) == expected
 
 
-def test_groups_above_limit_too(tmp_path):
+def test_parent_groups_limit_too(tmp_path):
     files = {
         "proc/self/cgroup": "0::/pods/pod/app\n",
         **group_2("pods", 2 * GIB, 1 * GIB),
@@ -69,7 +67,7 @@ def test_a_container_sees_its_group_as_the_root(tmp_path, path):
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(3 * GIB, 2.5 * GIB), (2**63 - 4096, 8 * GIB)])
-def test_the_first_version_of_groups_is_read(tmp_path, limit, expected):
+def test_control_groups_version_1_are_read(tmp_path, limit, expected):
     at = "sys/fs/cgroup/memory/app"
     files = {
         "proc/self/cgroup": "12:cpu,cpuacct:/other\n5:memory:/app\n0::/x\n",
@@ -80,7 +78,7 @@ def test_the_first_version_of_groups_is_read(tmp_path, limit, expected):
     assert free_memory(system(tmp_path, files)) == expected
 
 
-def test_damaged_files_are_as_none(tmp_path):
+def test_damaged_files_count_as_missing(tmp_path):
     files = {
         "proc/self/cgroup": "no colons\n0::/app\n\n",
         "proc/meminfo": "MemAvailable: many kB\n",
@@ -104,7 +102,7 @@ STATUS = {"proc/self/status": f"VmSize:\t{2**20} kB\nVmData:\t{2**19} kB\n"}
         ({"RLIMIT_AS": 64 * GIB}, 8 * GIB),
     ],
 )
-def test_limits_of_the_process_count_what_it_uses(tmp_path, monkeypatch, limits, expected):
+def test_process_limits_subtract_usage(tmp_path, monkeypatch, limits, expected):
     resource = pytest.importorskip("resource")
     numbers = {getattr(resource, name): limit for name, limit in limits.items()}
     unlimited = resource.RLIM_INFINITY
@@ -115,7 +113,7 @@ def test_limits_of_the_process_count_what_it_uses(tmp_path, monkeypatch, limits,
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
-def test_work_above_the_limit_of_the_shell_is_refused_with_the_figures():
+def test_the_limit_of_the_shell_bounds_free_memory():
     code = (
         "import resource\n"
         "from vicinal._core.memory import free_memory\n"
@@ -126,7 +124,7 @@ def test_work_above_the_limit_of_the_shell_is_refused_with_the_figures():
     assert done.stdout.strip() == "True"
 
 
-def test_work_that_does_not_fit_is_refused_with_the_figures(monkeypatch):
+def test_too_large_computations_raise_with_the_sizes(monkeypatch):
     monkeypatch.setattr(_memory, "free_memory", lambda: 2 * GIB)
     _memory.require_memory(2.0 * GIB, "It", "Take less.")
     words = r"It needs about 3\.0 GiB, but 2\.0 GiB of memory are free\. Take less\."

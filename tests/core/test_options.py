@@ -35,12 +35,12 @@ def example(X, flag: "bool" = False, *, random_state=None, n_jobs=None, verbose=
         ({"n_jobs": 0}, "n_jobs=0"),
     ],
 )
-def test_an_option_is_refused_where_it_is_not_used(options, words):
+def test_invalid_options_are_rejected_even_if_unused(options, words):
     with pytest.raises((TypeError, ValueError), match=words):
         example(3, **options)
 
 
-def test_python_says_what_a_wrong_call_lacks():
+def test_missing_arguments_raise_the_error_of_python():
     with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
         example(3, bogus=1)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'X'"):
@@ -51,7 +51,7 @@ def test_python_says_what_a_wrong_call_lacks():
 @pytest.mark.parametrize(
     "make", [lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)]
 )
-def test_every_kind_of_seed_gives_the_same_each_time(make):
+def test_every_kind_of_seed_is_reproducible(make):
     assert seed_from(make()) == seed_from(make())
     assert random_generator(make()).random() == random_generator(make()).random()
     np.testing.assert_array_equal(
@@ -59,7 +59,7 @@ def test_every_kind_of_seed_gives_the_same_each_time(make):
     )
 
 
-def test_checks_return_plain_values():
+def test_checks_return_plain_python_values():
     assert check_flag(np.True_, "flag") is True
     assert check_verbose(True) == 1
     assert check_seed(np.uint8(3)) == 3
@@ -68,12 +68,12 @@ def test_checks_return_plain_values():
 
 
 @pytest.mark.parametrize("value", [[], "k", 3, {1: 2}, {"a"}])
-def test_parameters_that_are_no_mapping_of_names_are_refused(value):
+def test_graph_params_must_map_names_to_values(value):
     with pytest.raises(TypeError, match="graph_params="):
         check_mapping(value, "graph_params")
 
 
-def test_numbers_of_every_kind_are_read_or_named():
+def test_numbers_of_any_type_are_converted_or_rejected():
     from fractions import Fraction
 
     assert check_real(Fraction(1, 4), "beta") == 0.25
@@ -84,7 +84,7 @@ def test_numbers_of_every_kind_are_read_or_named():
         check_count(10**30, "n_steps")
 
 
-def test_subspaces_of_integers_and_frames_are_those_of_floats():
+def test_subspace_clustering_of_integers_and_data_frames_equals_that_of_floats():
     pandas = pytest.importorskip("pandas")
     rows = np.array([[1, 0], [2, 0], [0, 3], [0, 1]])
     expected = k_subspaces(rows.astype(float), 2)[0]
@@ -95,14 +95,14 @@ def test_subspaces_of_integers_and_frames_are_those_of_floats():
     np.testing.assert_array_equal(k_subspaces(rows * 1e-310, 2)[0], expected)
 
 
-def test_regression_on_no_points_names_what_is_missing():
+def test_regression_without_points_raises_a_clear_error():
     from vicinal import GraphRegressor
 
     with pytest.raises(ValueError, match=r"0 points|0 sample"):
         GraphRegressor().fit(np.empty((0, 2)), [])
 
 
-def test_centroid_contexts_of_denormals_are_those_of_ordinary_numbers():
+def test_centroid_contexts_do_not_depend_on_the_unit_for_denormals():
     from vicinal import contextual_distance
 
     X = np.random.default_rng(0).integers(0, 1 << 20, (12, 3)).astype(float)

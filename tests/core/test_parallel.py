@@ -10,7 +10,7 @@ from vicinal._core.parallel import blocks, map_threads, n_threads
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, None])
-def test_results_come_in_the_order_of_the_items(jobs):
+def test_results_are_in_the_order_of_the_items(jobs):
     def task(i):
         time.sleep(0.002 * (i % 3))
         return i * i
@@ -20,7 +20,7 @@ def test_results_come_in_the_order_of_the_items(jobs):
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_an_error_ends_the_work_and_reaches_the_caller(jobs):
+def test_an_error_in_a_task_stops_the_others_and_is_raised(jobs):
     done, threads = [], threading.active_count()
 
     def task(i):
@@ -35,13 +35,13 @@ def test_an_error_ends_the_work_and_reaches_the_caller(jobs):
     assert threading.active_count() == threads
 
 
-def test_work_is_shared_between_the_threads_asked_for():
+def test_tasks_are_distributed_to_n_jobs_threads():
     barrier = threading.Barrier(3, timeout=10)
     # Passes only if three threads are at work at the same time.
     map_threads(lambda _: barrier.wait(), range(3), 3)
 
 
-def test_a_bar_counts_the_items(capfd):
+def test_the_progress_bar_counts_the_items(capfd):
     map_threads(lambda i: i, range(4), 2, progress="counting")
     assert "counting" in capfd.readouterr().err
 
@@ -51,7 +51,7 @@ def test_blocks_cover_everything_once():
     assert blocks(0, 4) == []
 
 
-def test_n_jobs_counts_from_both_ends():
+def test_negative_n_jobs_count_from_the_number_of_cores():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     assert (n_threads(3), n_threads(-1)) == (3, cores)
     assert n_threads(-1000) == 1
@@ -59,7 +59,7 @@ def test_n_jobs_counts_from_both_ends():
 
 
 @pytest.mark.parametrize("bad", [0, True, 1.5, float("inf"), float("nan"), "2", "abc", [1], 1j])
-def test_an_n_jobs_that_is_no_number_of_threads_is_named(bad):
+def test_invalid_n_jobs_are_rejected(bad):
     with pytest.raises((ValueError, TypeError)) as error:
         n_threads(bad)
     assert str(error.value).startswith(f"n_jobs={bad!r}, but a number of threads is needed")

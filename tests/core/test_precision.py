@@ -28,7 +28,7 @@ EMBEDDINGS = [
 
 
 @pytest.mark.parametrize("model", EMBEDDINGS, ids=lambda m: type(m).__name__)
-def test_embeddings_of_single_precision_are_of_single_precision(model):
+def test_embeddings_preserve_float32(model):
     pandas = pytest.importorskip("pandas")
     double = model.fit_transform(SINGLE.astype(np.float64)).copy()
     assert double.dtype == np.float64
@@ -41,7 +41,7 @@ def test_embeddings_of_single_precision_are_of_single_precision(model):
     assert model.fit_transform(frame).dtype == np.float32
 
 
-def test_similarities_of_single_precision_are_of_single_precision():
+def test_similarities_preserve_float32():
     double = SelfSmoothing(3).fit(SINGLE.astype(np.float64))
     single = SelfSmoothing(3).fit(SINGLE)
     assert single.similarity_.dtype == single.transform(SINGLE[:4]).dtype == np.float32
@@ -49,7 +49,7 @@ def test_similarities_of_single_precision_are_of_single_precision():
     np.testing.assert_allclose(single.similarity_, double.similarity_, atol=1e-6)
 
 
-def test_points_of_single_precision_stay_so_in_graphs_and_estimators():
+def test_graphs_and_estimators_keep_float32_points():
     assert graphs.knn(SINGLE, 5).points.dtype == np.float32
     model = GraphClassifier().fit(SINGLE, np.where(np.arange(60) % 6 == 0, np.arange(60) % 2, -1))
     assert model.graph_.points.dtype == np.float32

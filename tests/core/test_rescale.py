@@ -14,13 +14,13 @@ SIZES = [5e-324, 1e-310, 1e-200, 0.3, 1.0, 3.0, 1e200, 1.7e308]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_binary_exponent_bounds_the_size_from_above(size):
+def test_binary_exponent_is_an_upper_bound(size):
     exponent = binary_exponent(size)
     assert np.ldexp(size, -exponent) < 1 <= np.ldexp(size, 1 - exponent)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_power_of_two_is_an_ordinary_float_whose_inverse_is_one_too(size):
+def test_power_of_two_and_its_inverse_are_normal_floats(size):
     unit = power_of_two(size)
     assert np.frexp(unit)[0] == 0.5
     assert 0 < 1 / unit < np.inf
@@ -28,7 +28,7 @@ def test_power_of_two_is_an_ordinary_float_whose_inverse_is_one_too(size):
         assert unit <= size < 2 * unit
 
 
-def test_zero_has_the_unit_and_the_factor_one():
+def test_zero_is_not_rescaled():
     assert power_of_two(0.0) == safe_factor(np.zeros((2, 2))) == safe_factor(np.empty((0, 2))) == 1
 
 

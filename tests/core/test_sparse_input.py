@@ -100,7 +100,7 @@ def broken_lists():
 
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_wrong_index_arrays_are_named(fault, form):
+def test_invalid_index_arrays_are_rejected(fault, form):
     with pytest.raises(
         ValueError, match=r"X is a malformed sparse matrix: it has .*; .*build it again"
     ):
@@ -108,18 +108,18 @@ def test_wrong_index_arrays_are_named(fault, form):
 
 
 @pytest.mark.parametrize("make", [broken_coordinates, broken_lists])
-def test_wrong_coordinates_are_named(make):
+def test_invalid_coordinates_are_rejected(make):
     with pytest.raises(ValueError, match=r"the (row|column) index 10000000\d, but there are 12"):
         checked_csr(make(), "X")
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia", "dok", "lil"])
-def test_sound_matrices_pass_unchanged(form):
+def test_valid_matrices_pass_unchanged(form):
     given = ring().asformat(form)
     np.testing.assert_array_equal(checked_csr(given, "X").toarray(), ring().toarray())
 
 
-def test_room_behind_the_last_entry_is_not_read():
+def test_unused_capacity_is_not_read():
     matrix = ring().tocsr()
     n_stored = matrix.nnz
     matrix.indices = np.append(matrix.indices, [10**8] * 3)
@@ -191,7 +191,7 @@ def precomputed_variants(entry):
 
 
 @pytest.mark.parametrize("entry", list(public_callables()))
-def test_nothing_public_follows_a_wrong_index(entry):
+def test_no_public_function_uses_an_invalid_index(entry):
     bad = broken(far_index, "csr")
     if inspect.isclass(entry):
         if not hasattr(entry, "fit"):
@@ -231,7 +231,9 @@ FILES = {
     ],
     ids=" ".join,
 )
-def test_files_of_malformed_matrices_end_in_one_line(words, form, tmp_path, capsys, monkeypatch):
+def test_files_with_malformed_matrices_give_a_one_line_error(
+    words, form, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     arrays = {"data": np.ones(3)} | FILES[form]
     np.savez("x.npz", format=form, shape=[3, 3], **arrays)
@@ -239,7 +241,7 @@ def test_files_of_malformed_matrices_end_in_one_line(words, form, tmp_path, caps
     assert re.match(r"vicinal: error: (cannot read )?x\.npz ", capsys.readouterr().err)
 
 
-def test_an_annotated_file_with_wrong_indices_ends_in_one_line(tmp_path, capsys):
+def test_h5ad_files_with_invalid_indices_give_a_one_line_error(tmp_path, capsys):
     anndata = pytest.importorskip("anndata")
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "cells.h5ad"

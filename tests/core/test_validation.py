@@ -40,7 +40,7 @@ def rounded(seed, size=1e-12):
     return DISTANCES + size * np.random.default_rng(seed).normal(size=DISTANCES.shape)
 
 
-def test_distances_of_scikit_learn_are_taken_everywhere():
+def test_distances_from_scikit_learn_are_accepted_everywhere():
     D = pairwise_distances(POINTS)
     assert (D != D.T).any()
     before = D.copy()
@@ -55,7 +55,7 @@ def test_distances_of_scikit_learn_are_taken_everywhere():
     np.testing.assert_array_equal(D, before)
 
 
-def test_correlations_become_distances():
+def test_rounding_errors_of_correlation_distances_are_corrected():
     D = 1 - np.corrcoef(POINTS)
     assert np.diagonal(D).any()
     D[3, 5] = D[5, 3] = -1e-16
@@ -69,7 +69,7 @@ def test_correlations_become_distances():
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_array])
-def test_rounding_is_averaged_on_a_copy(form):
+def test_asymmetric_rounding_is_averaged_on_a_copy(form):
     given = form(rounded(1))
     before = given.copy()
     found = check_distances(given)
@@ -110,20 +110,20 @@ def test_sparse_distances_keep_zeros_and_pairs_stored_once():
         ((7, 7), 1e-8, r"X\[7, 7\] = 1e-08, but the distance of a point to itself"),
     ],
 )
-def test_more_than_rounding_is_refused_with_digits_that_tell(place, value, words):
+def test_errors_beyond_rounding_are_rejected_with_enough_digits(place, value, words):
     bad = rounded(2)
     bad[place] = value
     with pytest.raises(ValueError, match=words):
         check_distances(bad)
 
 
-def test_an_affinity_is_refused_with_digits_that_tell():
+def test_an_asymmetric_affinity_is_rejected_with_enough_digits():
     with pytest.raises(ValueError, match=r"= 1 but affinity\[1, 0\] = 1.00000001;"):
         check_affinity([[0, 1.0], [1.00000001, 0]])
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_rounding_of_single_precision_is_averaged_too(form):
+def test_float32_rounding_is_averaged_too(form):
     W = np.exp(-DISTANCES).astype(np.float32)
     W[3, 7] = np.nextafter(W[3, 7], np.float32(2))
     assert W[3, 7] - W[7, 3] > 1e-10
@@ -132,7 +132,7 @@ def test_rounding_of_single_precision_is_averaged_too(form):
     assert check_similarity(form(W))[1]
 
 
-def test_large_matrices_are_averaged_in_strips():
+def test_large_matrices_are_symmetrized_in_blocks():
     rng = np.random.default_rng(3)
     for scale in (1.0, 1e308, 5e-324):
         array = np.floor(rng.random((1500, 1500)) * 10) / 10 * scale
@@ -169,7 +169,7 @@ TAKERS = [
 
 
 @pytest.mark.parametrize("take", TAKERS)
-def test_ragged_masked_and_complex_input_is_named(take):
+def test_ragged_masked_and_complex_input_is_rejected(take):
     with pytest.raises(ValueError, match="rows have different lengths"):
         take(RAGGED)
     with pytest.raises(ValueError, match=r"2 value\(s\) are masked.*filled"):
@@ -178,7 +178,7 @@ def test_ragged_masked_and_complex_input_is_named(take):
         take(COMPLEX)
 
 
-def test_masked_arrays_in_which_nothing_is_masked_are_arrays():
+def test_masked_arrays_without_masked_values_are_accepted():
     whole = np.ma.masked_array(POINTS, np.zeros(POINTS.shape))
     np.testing.assert_array_equal(check_points(whole), POINTS)
     expected = SpectralClustering(2, random_state=0).fit_predict(POINTS)
@@ -187,7 +187,7 @@ def test_masked_arrays_in_which_nothing_is_masked_are_arrays():
 
 @pytest.mark.parametrize("matrix", [COMPLEX, sparse.csr_array(COMPLEX)])
 @pytest.mark.parametrize("check", [check_distances, check_affinity, check_similarity])
-def test_complex_matrices_are_refused_with_the_remedy(check, matrix):
+def test_complex_matrices_are_rejected_with_the_remedy(check, matrix):
     with pytest.raises(TypeError, match=r"complex128, but real numbers are needed; take \w+\.real"):
         check(matrix)
 
@@ -204,14 +204,14 @@ LABELS = np.arange(len(POINTS)) % 2
         lambda y: global_consistency_error(y.reshape(20, 10), [LABELS.reshape(20, 10)]),
     ],
 )
-def test_masked_labels_are_not_taken_for_labels(take):
+def test_masked_labels_are_rejected(take):
     y = np.ma.masked_array(LABELS, np.arange(len(POINTS)) > 5)
     with pytest.raises(ValueError, match=r"is a masked array.*filled"):
         take(y)
 
 
 @pytest.mark.parametrize("model", [SpectralClustering, SelfSmoothing, LaplacianEigenmaps])
-def test_an_n_jobs_that_nothing_uses_is_checked_too(model):
+def test_n_jobs_is_checked_even_if_unused(model):
     options = {"metric": "similarity"} if model is SelfSmoothing else {"graph": "precomputed"}
     with pytest.raises(TypeError, match="n_jobs='abc', but a number of threads is needed"):
         model(n_jobs="abc", **options).fit(np.exp(-DISTANCES))

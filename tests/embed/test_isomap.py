@@ -177,7 +177,7 @@ def test_graph_and_precomputed_lengths_give_what_points_give(roll):
     for lengths in (graph.to_scipy(), graph.to_scipy().tocsc()):
         isomap = Isomap(graph="precomputed")
         np.testing.assert_array_equal(isomap.fit_transform(lengths), expected)
-        with pytest.raises(ValueError, match="does not know its points"):
+        with pytest.raises(ValueError, match="fitted on a graph or matrix without points"):
             isomap.transform(X)
     complete = Isomap(graph="precomputed").fit_transform(cdist(X, X))
     np.testing.assert_allclose(cdist(complete, complete), cdist(X, X), atol=20.0)

@@ -96,7 +96,7 @@ def test_one_label_per_point_needs_no_dense_table():
         ([0.0, np.nan], [0, 1], "labels_true contains NaN"),
         (["a", None], [0, 1], r"labels_true contains 1 missing label\(s\), the first at \[1\]"),
         ([0, 1], ["a", np.nan], "labels_pred contains 1 missing"),
-        (["a", 1, 2], [0, 1, 1], "labels_true holds labels of different types, as 'a' and 1"),
+        (["a", 1, 2], [0, 1, 1], "labels_true contains labels of different types, such as 'a'"),
     ],
 )
 def test_errors_name_the_remedy(measure, truth, found, words):

@@ -23,7 +23,7 @@ def X():
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("recall", [0.9, 0.99])
-def test_the_stated_recall_is_reached(X, metric, recall):
+def test_the_reported_recall_is_reached(X, metric, recall):
     search = NeighborSearch(X, metric=metric, method="approximate", recall=recall, random_state=0)
     indices, distances = search.nearest(10)
     assert search.method_ == "ivf"
@@ -38,7 +38,7 @@ def test_the_stated_recall_is_reached(X, metric, recall):
     np.testing.assert_array_equal(distances[same], true[1][same])
 
 
-def test_new_points_are_found_with_the_stated_recall(X):
+def test_queries_reach_the_reported_recall(X):
     search = NeighborSearch(X, method="approximate", random_state=0)
     queries = mixture(3500, 32) + 0.1
     found, distances = search.nearest(10, queries)
@@ -51,7 +51,7 @@ def test_new_points_are_found_with_the_stated_recall(X):
 
 
 @pytest.mark.parametrize(("n_queries", "spread"), [(200, 5.0), (3500, 5.0), (3500, 1e60)])
-def test_new_points_unlike_the_others_are_found_with_the_stated_recall(X, n_queries, spread):
+def test_outlying_queries_reach_the_reported_recall(X, n_queries, spread):
     search = NeighborSearch(X, method="approximate", random_state=0)
     search.nearest(10)
     queries = spread * np.random.default_rng(1).normal(size=(n_queries, 32))
@@ -62,7 +62,7 @@ def test_new_points_unlike_the_others_are_found_with_the_stated_recall(X, n_quer
     assert search.recall_ == pytest.approx(share, abs=0.01)
 
 
-def test_lists_that_groups_cannot_fill_are_exact_for_queries_beside_whole_numbers():
+def test_incomplete_lists_are_exact_for_queries_beside_integers():
     points = np.random.default_rng(0).integers(0, 9, (12_000, 12)).astype(float)
     search = NeighborSearch(points, method="approximate", recall=0.05, random_state=0)
     # So near to whole numbers that single precision takes them for such.
@@ -73,7 +73,7 @@ def test_lists_that_groups_cannot_fill_are_exact_for_queries_beside_whole_number
 
 
 @pytest.mark.parametrize("k", [5, 40])
-def test_points_near_a_plane_are_compared_along_few_axes(k):
+def test_points_near_a_plane_are_projected_to_few_axes(k):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12_000, 6)) @ rng.normal(size=(6, 80)) + 0.1 * rng.normal(
         size=(12_000, 80)
@@ -82,7 +82,7 @@ def test_points_near_a_plane_are_compared_along_few_axes(k):
     # The axes were chosen for 15 neighbours; their loss for k of them is measured too.
     search.nearest(15)
     found, distances = search.nearest(k)
-    assert len(search._backend._groups.axes) <= 40
+    assert len(search._backend._index.axes) <= 40
     true = NeighborSearch(X).nearest(k)
     assert share_found(found[:, 1:], true[0][:, 1:]) >= 0.985
     same = found == true[0]
@@ -90,7 +90,7 @@ def test_points_near_a_plane_are_compared_along_few_axes(k):
 
 
 @pytest.mark.parametrize("kind", ["integers", "bits", "copies", "few copies"])
-def test_many_equal_points_do_not_hide_what_is_missed(kind):
+def test_duplicates_do_not_bias_the_estimated_recall(kind):
     rng = np.random.default_rng(0)
     X = {
         "integers": rng.integers(0, 3, (12_000, 5)),
@@ -104,7 +104,7 @@ def test_many_equal_points_do_not_hide_what_is_missed(kind):
     assert (distances[:, 1:] <= reach).mean() >= 0.985
 
 
-def test_one_neighbour_is_enough(X):
+def test_a_single_neighbour_can_be_searched(X):
     search = NeighborSearch(X, method="approximate", random_state=0)
     true = NeighborSearch(X).nearest(1)[0]
     assert share_found(search.nearest(1)[0][:, 1:], true[:, 1:]) >= 0.98
@@ -121,7 +121,7 @@ def test_a_seed_gives_the_same_bits_for_any_number_of_threads(X):
 
 
 @pytest.mark.parametrize("n", [500, 12_000])
-def test_exact_search_takes_over_where_groups_do_not_pay(n):
+def test_exact_search_is_used_where_clusters_do_not_pay(n):
     X = np.random.default_rng(0).normal(size=(n, 60))
     search = NeighborSearch(X, method="approximate", random_state=0)
     found = search.nearest(5)
@@ -130,7 +130,7 @@ def test_exact_search_takes_over_where_groups_do_not_pay(n):
     np.testing.assert_array_equal(found[0], NeighborSearch(X).nearest(5)[0])
 
 
-def test_one_point_repeated_many_times_is_no_trouble():
+def test_a_table_of_duplicates_is_searched():
     X = np.vstack([np.zeros((11_000, 20)), mixture(1000, 20)])
     indices, distances = NeighborSearch(X, method="approximate", random_state=0).nearest(5)
     assert not distances[:11_000].any()
@@ -152,7 +152,7 @@ def test_radius_search_stays_exact(X):
 
 
 @pytest.mark.slow
-def test_descent_finds_neighbours_under_other_metrics():
+def test_pynndescent_finds_neighbours_under_other_metrics():
     X = mixture(3000, 8)
     search = NeighborSearch(X, metric="chebyshev", method="approximate", random_state=0)
     indices, distances = search.nearest(10)
@@ -164,11 +164,11 @@ def test_descent_finds_neighbours_under_other_metrics():
     np.testing.assert_array_equal(distances[same], true[1][same])
 
 
-def test_groups_smaller_than_the_lists_still_fill_them(X):
+def test_clusters_smaller_than_the_lists_still_fill_them(X):
     search = NeighborSearch(X, method="approximate", recall=0.05, random_state=0)
     indices, distances = search.nearest(80)
     assert search.method_ == "ivf"
-    assert min(search._backend._groups.sizes) < 80
+    assert min(search._backend._index.sizes) < 80
     assert (indices >= 0).all()
     assert (indices[:, 1:] != np.arange(len(X))[:, None]).all()
     assert np.isfinite(distances).all()

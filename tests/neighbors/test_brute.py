@@ -15,7 +15,7 @@ NAMES = list(oracles.shapes(40, 2))
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("d", [1, 2, 5, 20, 128])
-def test_neighbours_are_those_of_full_sorting(name, d):
+def test_neighbours_are_those_of_a_full_sort(name, d):
     X = oracles.shapes(300, d)[name]
     for k in (1, 15, 299):
         indices, lengths = brute.nearest_others(X, k)
@@ -25,7 +25,7 @@ def test_neighbours_are_those_of_full_sorting(name, d):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_neighbours_of_queries_are_those_of_full_sorting(name):
+def test_neighbours_of_queries_are_those_of_a_full_sort(name):
     X = oracles.shapes(300, 20)[name]
     rng = np.random.default_rng(1)
     noise = (np.abs(X).max() * 0.1 * rng.normal(size=(50, 20))).astype(X.dtype)
@@ -37,9 +37,9 @@ def test_neighbours_of_queries_are_those_of_full_sorting(name):
             np.testing.assert_array_equal(found[1], expected[1])
 
 
-def test_many_blocks_agree_with_the_tree_to_the_bit(monkeypatch):
+def test_many_blocks_are_bit_identical_to_the_tree(monkeypatch):
     X = np.random.default_rng(0).normal(size=(2500, 5))
-    monkeypatch.setattr(brute, "BLOCK", 300)
+    monkeypatch.setattr(brute, "BLOCK_ROWS", 300)
     monkeypatch.setattr(brute, "STRIP_ROWS", 70)
     monkeypatch.setattr(brute, "STRIP_COLUMNS", 130)
     blocked = brute.nearest_others(X, 10)
@@ -49,7 +49,7 @@ def test_many_blocks_agree_with_the_tree_to_the_bit(monkeypatch):
 
 
 def test_number_of_threads_does_not_change_a_bit(monkeypatch):
-    monkeypatch.setattr(brute, "BLOCK", 200)
+    monkeypatch.setattr(brute, "BLOCK_ROWS", 200)
     X = oracles.shapes(2000, 20)["grid"]
     one, two = (brute.nearest_others(X, 12, n_jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one[0], two[0])
@@ -57,19 +57,19 @@ def test_number_of_threads_does_not_change_a_bit(monkeypatch):
 
 
 @pytest.mark.parametrize("n_blocks", range(1, 12))
-def test_rounds_hold_every_pair_of_blocks_once(n_blocks):
-    pairs = brute.rounds(n_blocks)
+def test_tournament_pairs_contain_every_pair_of_blocks_once(n_blocks):
+    pairs = brute.tournament_pairs(n_blocks)
     every = {(i, j) for j in range(n_blocks) for i in range(j + 1)}
     assert set(pairs) == every
     assert len(pairs) == len(every)
 
 
-def test_the_filter_settles_ordinary_data_alone(monkeypatch):
+def test_ordinary_data_need_no_exhaustive_search(monkeypatch):
     # The complete search is a safety net: if it did the work, the answer would be right but slow.
-    unsettled = []
-    monkeypatch.setattr(brute, "search_completely", lambda *args: unsettled.extend(args[4]))
+    uncertain = []
+    monkeypatch.setattr(brute, "search_exhaustively", lambda *args: uncertain.extend(args[4]))
     brute.nearest_others(np.random.default_rng(0).normal(size=(2000, 64)), 15)
-    assert not unsettled
+    assert not uncertain
 
 
 @given(
@@ -83,7 +83,7 @@ def test_the_filter_settles_ordinary_data_alone(monkeypatch):
     st.integers(1, 29),
 )
 @settings(max_examples=150, deadline=None)
-def test_any_points_give_the_neighbours_of_full_sorting(X, k):
+def test_any_points_give_the_neighbours_of_a_full_sort(X, k):
     k = min(k, len(X) - 1)
     found = brute.nearest_others(X, k)
     expected = oracles.nearest_points(X, X, k, own=True)

@@ -74,7 +74,7 @@ def test_several_points_with_many_duplicates_do_not_make_the_search_quadratic():
         assert (indices[same[3:]] == same[:3]).all()
 
 
-def test_node_offsets_are_the_least_of_their_points():
+def test_node_offsets_are_the_minima_of_their_points():
     X = np.random.default_rng(0).standard_normal((333, 2))
     b = np.random.default_rng(1).standard_normal(333)
     tree = build_kdtree(X)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from vicinal.neighbors._projection import STEP, draw_sample, kept_by, leading_axes, share_listed
+from vicinal.neighbors._projection import (
+    AXES_STEP,
+    draw_sample,
+    fraction_listed,
+    is_listed,
+    leading_axes,
+)
 
 K, LENGTH = 6, 14
 
@@ -16,7 +22,7 @@ def cloud():
     return points, (np.square(points).sum(axis=1) / 2).astype(np.float32)
 
 
-def test_a_sample_holds_the_nearest_points_in_order(cloud):
+def test_a_sample_contains_the_nearest_points_in_order(cloud):
     points, half = cloud
     rows, near = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), None)
     squares = np.square(points[rows, None].astype(float) - points.astype(float)).sum(axis=2)
@@ -26,14 +32,14 @@ def test_a_sample_holds_the_nearest_points_in_order(cloud):
     assert (near != rows[:, None]).all()
 
 
-def test_the_loss_of_axes_is_that_of_a_full_ranking(cloud):
+def test_the_estimated_loss_is_that_of_a_full_ranking(cloud):
     points, half = cloud
     sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), 2)
     axes = np.linalg.svd(points, full_matrices=False)[2]
-    kept = kept_by(axes, points, half, sample, K, LENGTH)
-    assert kept.shape == (len(sample.rows), K, 40 // STEP)
+    kept = is_listed(axes, points, half, sample, K, LENGTH)
+    assert kept.shape == (len(sample.rows), K, 40 // AXES_STEP)
     for r in range(kept.shape[2]):
-        first = axes[: (r + 1) * STEP]
+        first = axes[: (r + 1) * AXES_STEP]
         keys = half - (points[sample.rows] @ first.T) @ (points @ first.T).T
         keys[np.arange(len(keys)), sample.rows] = np.inf
         listed = np.argsort(keys, axis=1)[:, :LENGTH]
@@ -42,24 +48,24 @@ def test_the_loss_of_axes_is_that_of_a_full_ranking(cloud):
         assert (kept[:, :, r] != literal).mean() < (0.05 if r == 0 else 0.01)
 
 
-def test_no_more_axes_are_taken_than_the_loss_asks_for(cloud):
+def test_the_fewest_axes_within_the_loss_are_used(cloud):
     points, half = cloud
     sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), None)
 
     def taken(allowed):
         return leading_axes(points, half, sample, K, LENGTH, allowed, np.random.default_rng(2))
 
-    assert STEP <= len(taken(0.2)) < len(taken(0.001)) <= 28
+    assert AXES_STEP <= len(taken(0.2)) < len(taken(0.001)) <= 28
     assert taken(-1.0) is None
 
 
-def test_a_list_is_judged_by_distances_not_by_which_of_equal_points_it_holds(cloud):
+def test_lists_are_compared_by_distance_so_ties_count(cloud):
     points, half = cloud
     copies = np.repeat(points[:50], 30, axis=0)
     sample = draw_sample(copies, np.repeat(half[:50], 30), 20, np.random.default_rng(0), None)
     # Any copies will do, others will not.
     alike = 30 * (sample.rows[:, None] // 30) + np.arange(LENGTH)
-    shares = share_listed(copies, sample, np.where(alike == sample.rows[:, None], 0, alike), K)
+    shares = fraction_listed(copies, sample, np.where(alike == sample.rows[:, None], 0, alike), K)
     assert (shares == 1).all()
     others = (30 * (sample.rows[:, None] // 30 + 1) + np.arange(LENGTH)) % len(copies)
-    assert (share_listed(copies, sample, others, K) == 0).all()
+    assert (fraction_listed(copies, sample, others, K) == 0).all()

@@ -21,7 +21,7 @@ RNG = np.random.default_rng(0)
         (sparse.csr_array((0, 3)), "1 point"),
     ],
 )
-def test_points_that_are_none_are_refused(X, message):
+def test_invalid_points_are_rejected(X, message):
     with pytest.raises((TypeError, ValueError), match=message):
         NeighborSearch(X)
 
@@ -35,7 +35,7 @@ def test_points_that_are_none_are_refused(X, message):
         ([[0.0, 1.0]], "square"),
     ],
 )
-def test_matrices_that_hold_no_distances_are_refused(matrix, message):
+def test_invalid_distance_matrices_are_rejected(matrix, message):
     with pytest.raises(ValueError, match=message):
         NeighborSearch(matrix, metric="precomputed")
 
@@ -52,24 +52,24 @@ def test_matrices_that_hold_no_distances_are_refused(matrix, message):
         ({"neighbours": 3}, "neighbours"),
     ],
 )
-def test_options_that_are_none_are_refused(options, message):
+def test_invalid_options_are_rejected(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         NeighborSearch(np.eye(3), **options)
 
 
 @pytest.mark.parametrize("k", [0, -1, 3, 2.5, "2", True])
-def test_impossible_numbers_of_neighbours_are_refused(k):
+def test_impossible_numbers_of_neighbours_are_rejected(k):
     with pytest.raises((TypeError, ValueError), match=f"n_neighbors={k!r}"):
         NeighborSearch(np.eye(3)).nearest(k)
 
 
 @pytest.mark.parametrize("radius", [0, -1.0, np.nan, np.inf, "1"])
-def test_impossible_radii_are_refused(radius):
+def test_impossible_radii_are_rejected(radius):
     with pytest.raises((TypeError, ValueError), match="radius="):
         NeighborSearch(np.eye(3)).within(radius)
 
 
-def test_queries_that_do_not_fit_are_refused():
+def test_invalid_queries_are_rejected():
     with pytest.raises(ValueError, match=r"queries have 2 feature.*have 3"):
         NeighborSearch(np.eye(3)).nearest(1, [[0.0, 1.0]])
     with pytest.raises(ValueError, match="queries contains 1 value"):
@@ -85,14 +85,14 @@ def test_zero_vectors_have_no_cosine():
         NeighborSearch([[1.0, 2.0], [0.0, 0.0]], metric="cosine")
 
 
-def test_undefined_distances_name_the_row():
+def test_undefined_distances_are_rejected_with_the_row():
     X = RNG.normal(size=(10, 4))
     X[3] = 1.0
     with pytest.raises(ValueError, match="row 3"):
         NeighborSearch(X, metric="correlation")
 
 
-def test_distances_below_zero_are_refused_unless_rounding_made_them():
+def test_negative_distances_are_rejected_unless_due_to_rounding():
     X = RNG.normal(size=(20, 4))
     with pytest.raises(ValueError, match=r"gives the distance -.* to row"):
         NeighborSearch(X, metric=lambda a, b: a[0] - b[0]).within(1.0)
@@ -104,7 +104,7 @@ def test_distances_below_zero_are_refused_unless_rounding_made_them():
 
 
 @pytest.mark.parametrize("shape", [(20, 3), (4, 6), (1, 2)])
-def test_columns_without_an_inverse_covariance_are_named(shape):
+def test_singular_covariances_are_rejected(shape):
     X = RNG.normal(size=shape)
     X[:, -1] = 3 * X[:, 0]
     with pytest.raises(ValueError, match=r"mahalanobis.*linearly independent"):
@@ -119,7 +119,7 @@ def test_units_of_columns_do_not_matter_to_mahalanobis():
     np.testing.assert_allclose(scaled[1], plain[1], rtol=1e-9)
 
 
-def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch):
+def test_lists_that_do_not_fit_into_memory_are_rejected(monkeypatch):
     from vicinal._core import memory as _memory
 
     monkeypatch.setattr(_memory, "free_memory", lambda: 1000)

@@ -39,11 +39,11 @@ def test_nearest_and_within_follow_the_definition(name, d, metric):
 
 @pytest.mark.parametrize("pays", [True, False])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
-def test_tree_and_blocks_give_the_same_bits(metric, pays, monkeypatch):
+def test_tree_and_blocks_are_bit_identical(metric, pays, monkeypatch):
     X, queries = RNG.normal(size=(400, 6)), RNG.normal(size=(30, 6))
     chosen = NeighborSearch(X, metric=metric)
     forced = NeighborSearch(X, metric=metric)
-    monkeypatch.setattr(forced._backend, "tree_pays", lambda *args, **kwargs: pays)
+    monkeypatch.setattr(forced._backend, "tree_is_faster", lambda *args, **kwargs: pays)
     radius = 0.2 if metric == "cosine" else 2.0
     assert_same(chosen.nearest(9), forced.nearest(9))
     assert_same(chosen.nearest(9, queries), forced.nearest(9, queries))
@@ -51,7 +51,7 @@ def test_tree_and_blocks_give_the_same_bits(metric, pays, monkeypatch):
     assert_same(chosen.within(radius, queries), forced.within(radius, queries))
 
 
-def test_the_road_is_chosen_by_intrinsic_dimension():
+def test_the_backend_is_chosen_by_intrinsic_dimension():
     flat = RNG.normal(size=(20_000, 2)) @ RNG.normal(size=(2, 30))
     full = RNG.normal(size=(5_000, 30))
     search = NeighborSearch(flat)
@@ -74,7 +74,7 @@ def test_queries_follow_the_definition(d, metric):
 
 
 @pytest.mark.parametrize("d", [3, 40])
-def test_a_permutation_only_renames_the_neighbours(d):
+def test_a_permutation_only_renumbers_the_neighbours(d):
     X = RNG.normal(size=(300, d))
     order = RNG.permutation(300)
     plain, shuffled = NeighborSearch(X).nearest(6), NeighborSearch(X[order]).nearest(6)
@@ -100,7 +100,7 @@ def test_a_huge_radius_reaches_every_point(d, scale):
     np.testing.assert_array_equal(indices[:29], np.arange(1, 30))
 
 
-def test_queries_beyond_all_numbers_are_refused():
+def test_queries_whose_distances_overflow_are_rejected():
     with pytest.raises(ValueError, match=r"queries contains values up to 1e\+200"):
         NeighborSearch(np.eye(3)).nearest(1, [[1e200, 0.0, 0.0]])
 
@@ -185,7 +185,7 @@ def test_other_metrics_are_those_of_scikit_learn(metric, monkeypatch):
 
 
 @pytest.mark.parametrize("metric", ["chebyshev", "seuclidean", "jaccard", "manhattan"])
-def test_lists_are_measured_as_their_points_are(metric):
+def test_precomputed_lists_have_the_distances_of_their_points(metric):
     from vicinal.neighbors._pairwise import PairwisePoints
 
     X = RNG.normal(size=(70, 4)).astype(np.float32)
@@ -233,7 +233,7 @@ def test_a_full_sparse_matrix_is_the_dense_one():
     assert_same(search.nearest(9, rows), oracles.nearest(distances[[3, 7]], 9))
 
 
-def test_a_ready_pair_is_sorted_and_gets_the_point_itself_first():
+def test_a_precomputed_pair_is_sorted_with_the_point_itself_first():
     X = RNG.normal(size=(50, 3))
     expected = NeighborSearch(X).nearest(6)
     shuffle = RNG.permutation(7)
@@ -260,12 +260,12 @@ def test_a_ready_pair_is_sorted_and_gets_the_point_itself_first():
         (([[1, 1], [0, 1]], [[1.0, 1.0], [1.0, 0.0]]), "row 0 .* twice"),
     ],
 )
-def test_a_wrong_pair_is_refused(pair, message):
+def test_an_invalid_pair_is_rejected(pair, message):
     with pytest.raises((TypeError, ValueError), match=message):
         NeighborSearch(tuple(map(np.array, pair)))
 
 
-def test_every_kind_of_input_works_and_none_is_changed():
+def test_every_kind_of_input_is_accepted_and_unchanged():
     import pandas as pd
 
     whole = RNG.integers(0, 50, size=(60, 8))

@@ -39,7 +39,7 @@ def test_neighbours_of_sparse_rows_are_those_of_the_dense_array(metric, form):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8])
-def test_distances_of_close_rows_far_from_the_origin_do_not_cancel(offset):
+def test_distances_of_close_rows_far_from_the_origin_are_accurate(offset):
     X = table(60, 5, 1.0) * 1e-3 + offset
     found = NeighborSearch(sparse.csr_array(X)).nearest(4)
     expected = NeighborSearch(X).nearest(4)
@@ -57,7 +57,7 @@ def test_extreme_units_do_not_matter_and_equal_counts_tie_by_index():
 
 
 @pytest.mark.filterwarnings("ignore:no label reaches")
-def test_graphs_connect_and_estimators_agree_with_the_dense_array():
+def test_graphs_and_estimators_agree_with_the_dense_array():
     X = np.kron(np.eye(3), table(30, 8) + 5.0 * np.eye(1, 8))
     y = np.repeat([0, 1, 2], 30)
     known = np.where(np.arange(90) % 10 == 0, y, -1)
@@ -91,7 +91,7 @@ def test_graphs_connect_and_estimators_agree_with_the_dense_array():
         np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
-def test_many_equal_sparse_rows_are_connected_as_dense_ones():
+def test_duplicate_sparse_rows_are_connected_like_dense_ones():
     X = np.repeat(np.eye(6)[:, :5], 15, axis=0)
     found = GraphClassifier(graph_params={"n_neighbors": 3}).fit(
         sparse.csr_array(X), np.repeat(range(6), 15)
@@ -100,7 +100,7 @@ def test_many_equal_sparse_rows_are_connected_as_dense_ones():
     assert (found.graph_.edges() == expected.graph_.edges()).all()
 
 
-def test_tags_say_where_sparse_rows_are_accepted_and_other_graphs_say_what_they_need():
+def test_tags_declare_sparse_support_and_other_graphs_explain_the_error():
     X = sparse.csr_array(table(30))
     assert GraphClassifier().__sklearn_tags__().input_tags.sparse
     for options in (

@@ -44,7 +44,7 @@ def test_each_row_stores_the_point_itself_then_the_nearest_in_order(points):
     assert (np.diff(distances, axis=1) >= 0).all()
 
 
-def test_names_of_its_columns_and_a_pickle(points):
+def test_column_names_and_pickling(points):
     ours = KNNTransformer(5).fit(points[:30])
     assert list(ours.get_feature_names_out())[:2] == ["knntransformer0", "knntransformer1"]
     again = pickle.loads(pickle.dumps(ours))
@@ -57,7 +57,7 @@ def test_distances_as_input(points):
     np.testing.assert_allclose(given.toarray(), expected, atol=1e-12)
 
 
-def test_it_replaces_that_of_scikit_learn_in_a_pipeline(points):
+def test_it_replaces_the_transformer_of_scikit_learn_in_a_pipeline(points):
     ours = make_pipeline(KNNTransformer(8), PeerIsomap(n_neighbors=8, metric="precomputed"))
     peer = make_pipeline(
         KNeighborsTransformer(n_neighbors=8), PeerIsomap(n_neighbors=8, metric="precomputed")
@@ -70,7 +70,7 @@ def test_it_replaces_that_of_scikit_learn_in_a_pipeline(points):
     )
 
 
-def test_more_neighbours_than_points_are_an_error(points):
+def test_more_neighbours_than_points_raise_an_error(points):
     with pytest.raises(ValueError, match="n_neighbors=60, but an integer from 1 to 59"):
         KNNTransformer(60).fit(points)
 

@@ -74,15 +74,15 @@ def test_it_is_symmetric_and_positive_semidefinite(W, beta):
 
 @settings(max_examples=40)
 @given(W=digraphs(), beta=st.sampled_from([0.5, 0.99999]))
-def test_roots_of_the_mass_are_in_the_kernel(W, beta):
+def test_square_roots_of_the_masses_are_in_the_null_space(W, beta):
     walk = AlignedWalk(W, beta)
-    np.testing.assert_allclose(walk.known**2, walk.stationary, rtol=1e-12)
-    np.testing.assert_allclose(walk @ walk.known, walk.known, atol=1e-12)
+    np.testing.assert_allclose(walk.trivial_vector**2, walk.stationary, rtol=1e-12)
+    np.testing.assert_allclose(walk @ walk.trivial_vector, walk.trivial_vector, atol=1e-12)
     L = aligned_digraph_laplacian(W, beta)
     np.testing.assert_allclose(walk.sparse_part.toarray(), np.eye(len(W)) - L.toarray(), atol=1e-14)
 
 
-def test_a_member_without_an_edge_in_the_patch_goes_anywhere_in_it():
+def test_a_member_without_edges_in_the_patch_steps_uniformly():
     """Node 0 sees 1 and 2, which see only 3: their rows of the patch are empty."""
     W = np.zeros((4, 4))
     W[0, 1] = W[0, 2] = W[1, 3] = W[2, 3] = W[3, 0] = 1.0
@@ -101,7 +101,7 @@ def test_a_node_without_any_edge_has_a_row_of_zeros():
     np.testing.assert_allclose(aligned_digraph_laplacian(np.zeros((2, 2))).toarray(), 0, atol=1e-15)
 
 
-def test_components_stay_apart():
+def test_components_stay_separate():
     W = np.kron(np.eye(2), np.ones((3, 3)))
     L = aligned_digraph_laplacian(W).toarray()
     assert not L[:3, 3:].any()
@@ -141,6 +141,6 @@ def test_input_is_not_changed():
         ([[0, 1.0, 0], [1, 0, 0]], 0.9, "shape"),
     ],
 )
-def test_bad_arguments_are_named(W, beta, message):
+def test_invalid_arguments_are_rejected(W, beta, message):
     with pytest.raises(ValueError, match=message):
         aligned_digraph_laplacian(W, beta)

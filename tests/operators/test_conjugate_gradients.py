@@ -31,7 +31,7 @@ def test_agrees_with_the_dense_solution(n, n_columns, seed):
     assert (found.residuals <= 1e-10).all()
 
 
-def test_reported_residuals_are_those_of_the_answer():
+def test_reported_residuals_are_those_of_the_solution():
     matrix = neighbour_system(500)
     right = np.random.default_rng(1).normal(size=(500, 6))
     found = solve_positive_definite(matrix, right, tolerance=1e-4)
@@ -41,7 +41,7 @@ def test_reported_residuals_are_those_of_the_answer():
     assert (expected > 1e-12).all()
 
 
-def test_a_column_has_the_same_bits_alone_and_among_others_and_for_any_threads():
+def test_a_column_is_bit_identical_alone_and_among_others_for_any_n_jobs():
     matrix = neighbour_system(700)
     right = np.random.default_rng(2).normal(size=(700, 11)) * 10.0 ** np.arange(-5, 6)
     right[:, 4] = 0.0
@@ -58,10 +58,10 @@ def test_a_tree_is_solved_in_one_step():
     matrix = shifted_laplacian(graphs.mst(X).affinity(scale=np.inf), 1e-6)
     found = solve_positive_definite(matrix, np.random.default_rng(4).normal(size=(2000, 2)))
     # One step, and one more where rounding is above the tolerance.
-    assert found.n_steps <= 2
+    assert found.n_iter <= 2
 
 
-def test_a_long_thin_grid_is_solved_although_news_travels_slowly_along_it():
+def test_a_long_thin_grid_is_solved():
     matrix = shifted_laplacian(graphs.grid((4, 3000)).affinity(scale=np.inf), 1e-8)
     right = np.zeros(12_000)
     right[[0, -1]] = 1.0, -1.0
@@ -70,13 +70,13 @@ def test_a_long_thin_grid_is_solved_although_news_travels_slowly_along_it():
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e160, 1e300])
-def test_units_of_matrix_and_right_side_only_change_the_unit_of_the_answer(unit):
+def test_rescaling_the_system_rescales_the_solution(unit):
     matrix, right = neighbour_system(60), np.random.default_rng(5).normal(size=60)
     plain = solve_positive_definite(matrix, right).values
     assert solve_positive_definite(matrix, right * unit).values == pytest.approx(plain * unit)
 
 
-def test_inputs_are_left_as_they_were_and_may_be_read_only():
+def test_inputs_are_unchanged_and_may_be_read_only():
     matrix, right = neighbour_system(50), np.ones((100, 2))[::2]
     right.flags.writeable = False
     before = matrix.copy()
@@ -85,14 +85,14 @@ def test_inputs_are_left_as_they_were_and_may_be_read_only():
     assert (right == 1).all()
 
 
-def test_an_indefinite_matrix_is_an_error_not_an_answer():
+def test_an_indefinite_matrix_raises_an_error():
     with pytest.raises(np.linalg.LinAlgError, match="residual"):
         solve_positive_definite([[1.0, 2.0], [2.0, 1.0]], [1.0, -1.0])
 
 
-def test_steps_that_run_out_are_an_error():
-    with pytest.raises(np.linalg.LinAlgError, match="in 2 steps"):
-        solve_positive_definite(neighbour_system(500), np.arange(500.0), max_steps=2)
+def test_too_few_iterations_raise_an_error():
+    with pytest.raises(np.linalg.LinAlgError, match="in 2 iterations"):
+        solve_positive_definite(neighbour_system(500), np.arange(500.0), max_iter=2)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_steps_that_run_out_are_an_error():
         (np.eye(2), [1.0, np.inf], "right_sides contains"),
     ],
 )
-def test_bad_systems_are_refused(matrix, right, message):
+def test_invalid_systems_are_rejected(matrix, right, message):
     with pytest.raises(ValueError, match=message):
         solve_positive_definite(matrix, right)
 
 
-@pytest.mark.parametrize(("name", "value"), [("tolerance", 0.0), ("max_steps", 0)])
-def test_bad_limits_are_refused_by_name(name, value):
+@pytest.mark.parametrize(("name", "value"), [("tolerance", 0.0), ("max_iter", 0)])
+def test_invalid_limits_are_rejected(name, value):
     with pytest.raises(ValueError, match=f"{name}="):
         solve_positive_definite(np.eye(2), [1.0, 1.0], **{name: value})

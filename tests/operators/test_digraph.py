@@ -53,7 +53,7 @@ def test_the_limit_follows_formula_10_on_strongly_connected_digraphs(W):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_networkx_has_the_same_laplacian_of_strongly_connected_digraphs(seed):
+def test_strongly_connected_digraphs_agree_with_networkx(seed):
     graph = nx.gnp_random_graph(12, 0.4, seed=seed, directed=True)
     rng = np.random.default_rng(seed)
     nx.add_cycle(graph, rng.permutation(12).tolist())
@@ -66,7 +66,7 @@ def test_networkx_has_the_same_laplacian_of_strongly_connected_digraphs(seed):
 
 
 @pytest.mark.parametrize("beta", [0.5, 0.95])
-def test_networkx_has_the_same_laplacian_with_teleport(beta):
+def test_teleporting_walks_agree_with_networkx(beta):
     graph = nx.gnp_random_graph(15, 0.1, seed=2, directed=True)
     assert any(degree == 0 for _, degree in graph.out_degree())
     W = nx.to_numpy_array(graph, nodelist=range(15))
@@ -88,10 +88,10 @@ def test_it_is_symmetric_and_positive_semidefinite(W, beta):
 
 @settings(max_examples=30)
 @given(W=digraphs(), beta=st.sampled_from([0.3, 0.9, 0.99999]))
-def test_roots_of_the_stationary_distribution_are_in_the_kernel(W, beta):
+def test_square_roots_of_the_stationary_distribution_are_in_the_null_space(W, beta):
     walk = SymmetricWalk(W, beta)
-    np.testing.assert_allclose(walk.known**2, walk.stationary, rtol=1e-12)
-    np.testing.assert_allclose(walk @ walk.known, walk.known, atol=1e-13)
+    np.testing.assert_allclose(walk.trivial_vector**2, walk.stationary, rtol=1e-12)
+    np.testing.assert_allclose(walk @ walk.trivial_vector, walk.trivial_vector, atol=1e-13)
 
 
 @settings(max_examples=30)
@@ -106,7 +106,7 @@ def test_operator_and_matrix_are_the_same(W, beta):
     np.testing.assert_allclose(operator.T @ X[:, 0], matrix @ X[:, 0], atol=1e-12)
 
 
-def test_the_walk_is_a_sparse_matrix_and_one_of_rank_two():
+def test_the_walk_is_sparse_plus_rank_two():
     W = np.random.default_rng(0).random((20, 20)) * (
         np.random.default_rng(1).random((20, 20)) < 0.2
     )
@@ -130,7 +130,7 @@ def test_reversing_all_edges_of_an_undirected_graph_changes_nothing():
     np.testing.assert_allclose(L, np.eye(15) - W / np.outer(root, root), atol=1e-9)
 
 
-def test_an_eigensolver_takes_the_operator():
+def test_an_eigensolver_accepts_the_operator():
     graph = graphs.contextual(np.random.default_rng(0).normal(size=(400, 3)), 8)
     operator = digraph_laplacian(graph, 0.999)
     values = eigsh(operator, 3, which="SA", tol=1e-10)[0]
@@ -174,6 +174,6 @@ def test_input_is_not_changed():
         ([[0, -1.0], [1, 0]], 0.9, "negative"),
     ],
 )
-def test_bad_arguments_are_named(W, beta, message):
+def test_invalid_arguments_are_rejected(W, beta, message):
     with pytest.raises(ValueError, match=message):
         digraph_laplacian(W, beta)

@@ -53,7 +53,7 @@ def test_pairs_are_those_of_the_dense_matrix(graph):
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 1000), n=st.integers(2, 40), keep=st.floats(0.02, 0.6))
-def test_any_affinity_of_any_number_of_pieces_is_solved(seed, n, keep):
+def test_any_affinity_with_any_number_of_components_is_solved(seed, n, keep):
     rng = np.random.default_rng(seed)
     W = rng.random((n, n)) * (rng.random((n, n)) < keep)
     W = W + W.T
@@ -74,18 +74,18 @@ def test_each_component_has_its_constant_vector_and_the_largest_comes_first():
         np.testing.assert_allclose(pairs.vectors[:, column], expected, atol=1e-12)
 
 
-def test_fewer_pairs_than_components_are_those_of_the_largest():
+def test_fewer_pairs_than_components_belong_to_the_largest_components():
     pairs = leading_eigenpairs(in_pieces(30, 50, 20), 2)
     assert np.flatnonzero(pairs.vectors[:, 0])[0] == 30
     assert np.flatnonzero(pairs.vectors[:, 1])[0] == 0
 
 
-def test_an_edge_whose_affinity_vanished_does_not_connect():
+def test_edges_with_vanishing_affinity_do_not_connect():
     W = sparse.csr_array(([1.0, 1.0, 0.0, 0.0, 1.0, 1.0], ([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2])))
     np.testing.assert_allclose(leading_eigenpairs(W, 3).values, [1, 1, -1], atol=1e-12)
 
 
-def test_an_outlier_that_nobody_feels_but_that_feels_the_others_is_no_component():
+def test_a_weakly_attached_outlier_is_not_a_component():
     # Two triangles on a weak bridge, and a node whose whole weight is below the rounding of theirs.
     W = np.zeros((7, 7))
     W[:3, :3] = W[3:6, 3:6] = 1.0
@@ -99,7 +99,7 @@ def test_an_outlier_that_nobody_feels_but_that_feels_the_others_is_no_component(
     assert pairs.residuals.max() < 1e-12
 
 
-def test_two_outliers_that_feel_each_other_only_are_a_component():
+def test_two_outliers_attached_only_to_each_other_are_a_component():
     W = np.zeros((5, 5))
     W[:3, :3] = 1.0
     W[3, 4] = W[4, 3] = 1e-20
@@ -120,14 +120,14 @@ def test_two_outliers_that_feel_each_other_only_are_a_component():
         ([[np.nan, 0.0], [0.0, 1.0]], "NaN"),
     ],
 )
-def test_what_is_no_symmetric_operator_is_refused(operator, match):
+def test_asymmetric_operators_are_rejected(operator, match):
     with pytest.raises(ValueError, match=match):
         leading_eigenpairs(operator, 1, normalized=False)
     with pytest.raises(TypeError, match="real"):
         leading_eigenpairs(np.eye(2) * 1j, 1, normalized=False)
 
 
-def test_the_affinity_of_a_graph_is_an_operator_too():
+def test_a_graph_is_accepted_as_its_affinity():
     graph = in_pieces(60)
     pairs = leading_eigenpairs(graph, 3, normalized=False)
     expected = np.linalg.eigvalsh(graph.affinity().toarray())[::-1][:3]
@@ -135,7 +135,7 @@ def test_the_affinity_of_a_graph_is_an_operator_too():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, aslinearoperator])
-def test_any_symmetric_operator_is_taken_as_it_is(form):
+def test_any_symmetric_operator_is_accepted_unchanged(form):
     A = np.random.default_rng(2).standard_normal((700, 700))
     A = A + A.T
     pairs = leading_eigenpairs(form(A), 5, normalized=False)
@@ -143,7 +143,7 @@ def test_any_symmetric_operator_is_taken_as_it_is(form):
     assert pairs.residuals.max() < 1e-6
 
 
-def test_a_long_thin_graph_where_lanczos_crawls_is_solved():
+def test_a_long_thin_graph_where_lanczos_is_slow_is_solved():
     # A path: gaps of 1e-7, and known eigenvalues cos(pi k / (n - 1)).
     n = 6000
     steps = np.arange(n - 1)
@@ -161,7 +161,7 @@ def test_sign_and_result_do_not_depend_on_the_seed():
     assert (first.vectors[peaks, np.arange(4)] > 0).all()
 
 
-def test_same_bits_for_any_number_of_threads():
+def test_any_number_of_threads_gives_the_same_bits():
     graph = graphs.knn(np.random.default_rng(5).random((30_000, 3)), 10)
     one, two = (leading_eigenpairs(graph, 3, tolerance=1e-4, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.vectors, two.vectors)
@@ -190,13 +190,13 @@ def test_subspace_is_that_of_scikit_learn():
 
 
 @pytest.mark.parametrize("n_pairs", [0, 11, -1])
-def test_a_number_of_pairs_out_of_range_is_refused(n_pairs):
+def test_a_number_of_pairs_out_of_range_is_rejected(n_pairs):
     with pytest.raises(ValueError, match="n_pairs"):
         leading_eigenpairs(np.ones((10, 10)), n_pairs)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.2, 0.15, 0.12, 0.1])
-def test_a_scale_far_too_small_gives_eigenvalues_next_to_one_and_no_noise(share):
+def test_a_scale_far_too_small_gives_exact_eigenvalues_near_one(share):
     X = np.random.default_rng(0).random((900, 3)) * [24, 32, 3]
     graph = graphs.knn(X, 10)
     W = graph.affinity(scale=share * np.median(graph.lengths))

@@ -9,9 +9,9 @@ from vicinal import DiffusionMaps
 from vicinal.operators._eigen import eigenpairs_by_modulus as both_ends
 from vicinal.operators._eigen import solvers as eigensolvers
 from vicinal.operators._eigen.eigenpairs_by_modulus import eigenpairs_by_modulus
-from vicinal.operators._eigen.solvers import LAST_RESORT, NotConverged
+from vicinal.operators._eigen.solvers import FALLBACK_MAX_NODES, EigenpairsNotConverged
 
-N = LAST_RESORT + 1001
+N = FALLBACK_MAX_NODES + 1001
 
 
 def ring(n):
@@ -24,7 +24,7 @@ def ring(n):
 @pytest.fixture
 def impatient(monkeypatch):
     """So few restarts that Lanczos converges only where gaps are wide."""
-    monkeypatch.setattr(eigensolvers, "RESTARTS", 3)
+    monkeypatch.setattr(eigensolvers, "MAX_RESTARTS", 3)
 
 
 def test_the_lower_end_of_a_long_odd_ring_is_exact(impatient):
@@ -36,9 +36,9 @@ def test_the_lower_end_of_a_long_odd_ring_is_exact(impatient):
     np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(5), atol=1e-7)
 
 
-def test_the_second_try_is_the_dense_solution(monkeypatch):
-    monkeypatch.setattr(both_ends, "LAST_RESORT", 0)
-    monkeypatch.setattr(eigensolvers, "RESTARTS", 3)
+def test_the_fallback_is_the_dense_solution(monkeypatch):
+    monkeypatch.setattr(both_ends, "FALLBACK_MAX_NODES", 0)
+    monkeypatch.setattr(eigensolvers, "MAX_RESTARTS", 3)
     rng = np.random.default_rng(0)
     W = ring(701).toarray()
     W *= 0.5 + rng.random(701)
@@ -50,10 +50,12 @@ def test_the_second_try_is_the_dense_solution(monkeypatch):
     np.testing.assert_allclose(np.abs(np.sum(found.vectors * vectors[:, :4], axis=0)), 1, atol=1e-9)
 
 
-def test_an_error_names_the_lazy_walk_and_it_helps(impatient, monkeypatch):
-    monkeypatch.setattr(eigensolvers, "LARGEST_BAND", 0.0)
+def test_the_error_suggests_the_lazy_walk_which_converges(impatient, monkeypatch):
+    monkeypatch.setattr(eigensolvers, "MAX_BAND_ENTRIES", 0.0)
     model = DiffusionMaps(2, graph="precomputed", random_state=0)
-    with pytest.raises(NotConverged, match=r"4 eigenpairs did not converge .* make the walk lazy"):
+    with pytest.raises(
+        EigenpairsNotConverged, match=r"4 eigenpairs did not converge .* make the walk lazy"
+    ):
         model.fit(ring(N))
     lazy = ring(N) + sparse.diags_array(ring(N).sum(axis=1))
     expected = (1 + np.cos(2 * np.pi / N)) / 2

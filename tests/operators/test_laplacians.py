@@ -101,12 +101,12 @@ def test_the_walk_from_a_far_outlier_is_a_walk():
     assert np.isfinite(laplacian(affinity, "random_walk").data).all()
 
 
-def test_sums_that_overflow_are_refused_where_they_are_the_result():
+def test_overflowing_sums_are_rejected_where_they_are_the_result():
     with pytest.raises(ValueError, match="affinities of node 1 have a sum beyond"):
         laplacian(np.array([[0, 1e308, 0], [1e308, 0, 1e308], [0, 1e308, 0]]))
 
 
-def test_stored_zeros_are_no_transitions():
+def test_stored_zeros_are_not_transitions():
     W = sparse.csr_array(([1.0, 0.0, 0.0, 1.0], ([0, 0, 1, 1], [1, 0, 1, 0])), shape=(2, 2))
     before = W.indices.copy()
     assert transition(W).nnz == 2
@@ -114,7 +114,7 @@ def test_stored_zeros_are_no_transitions():
 
 
 @pytest.mark.parametrize("unit", [1e-320, 1.0, 1e300])
-def test_shares_over_masses_are_those_of_their_ratios(unit):
+def test_normalize_by_mass_follows_its_formula(unit):
     weights = sparse.csr_array([[1.0, 3.0, 0, 0], [0, 0, 0, 0], [0, 0, 2.0, 2.0]])
     found = normalize_by_mass(weights, unit * np.array([1.0, 1.0, 4.0, 0.0]))
     expected = [[0.25, 0.75, 0, 0], [0, 0, 0, 0]]
@@ -127,7 +127,7 @@ def test_random_walk_of_a_directed_affinity_keeps_its_direction():
     np.testing.assert_array_equal(P, [[0, 1], [0, 1]])
 
 
-def test_a_graph_is_taken_by_its_affinity():
+def test_a_graph_is_accepted_as_its_affinity():
     graph = graphs.knn(np.random.default_rng(1).random((30, 2)), 4)
     np.testing.assert_array_equal(laplacian(graph).toarray(), laplacian(graph.affinity()).toarray())
 
@@ -135,7 +135,7 @@ def test_a_graph_is_taken_by_its_affinity():
 @pytest.mark.parametrize(
     "make", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array, np.asarray, np.asfortranarray]
 )
-def test_every_form_of_matrix_is_taken_and_not_changed(make):
+def test_every_matrix_format_is_accepted_and_unchanged(make):
     W = np.array([[0, 1.0, 0], [1, 0, 2], [0, 2, 0]])
     given_matrix = make(W)
     expected = literal_laplacian(W, "symmetric")
@@ -144,7 +144,7 @@ def test_every_form_of_matrix_is_taken_and_not_changed(make):
     np.testing.assert_array_equal(after, W)
 
 
-def test_int64_indices_are_taken():
+def test_int64_indices_are_accepted():
     W = sparse.csr_array(np.array([[0, 1.0], [1, 0]]))
     W.indices, W.indptr = W.indices.astype(np.int64), W.indptr.astype(np.int64)
     np.testing.assert_array_equal(laplacian(W).toarray(), [[1, -1], [-1, 1]])
@@ -161,23 +161,23 @@ def test_int64_indices_are_taken():
         (np.zeros(3), "square"),
     ],
 )
-def test_bad_affinities_are_named(W, message):
+def test_invalid_affinities_are_rejected(W, message):
     with pytest.raises(ValueError, match=message):
         laplacian(np.asarray(W))
 
 
-def test_text_is_refused():
+def test_text_is_rejected():
     with pytest.raises(TypeError, match="real numbers"):
         laplacian(np.array([["a", "b"], ["c", "d"]]))
 
 
-def test_directed_graph_is_refused_with_the_remedy():
+def test_directed_graph_is_rejected_with_the_remedy():
     graph = Graph.from_edges(2, [[0, 1]], [1.0], directed=True)
     with pytest.raises(ValueError, match="symmetrize"):
         laplacian(graph)
 
 
-def test_unknown_kind_is_refused():
+def test_unknown_kind_is_rejected():
     with pytest.raises(ValueError, match="kind='other'"):
         laplacian(np.ones((2, 2)), "other")
 
@@ -189,6 +189,6 @@ def test_rounding_asymmetry_is_averaged():
     np.testing.assert_array_equal(L, L.T)
 
 
-def test_an_operator_with_negative_sums_is_refused():
+def test_an_operator_with_negative_sums_is_rejected():
     with pytest.raises(ValueError, match="negative"):
         laplacian(aslinearoperator(-np.eye(3)))

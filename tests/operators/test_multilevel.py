@@ -7,7 +7,7 @@ from vicinal.operators._eigen.multilevel import (
     CoarseningStalled,
     coarsen,
     multilevel_eigenpairs,
-    solve_roughly,
+    v_cycle,
 )
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import degrees, normalized_affinity
@@ -47,7 +47,7 @@ def test_pairs_are_those_of_the_dense_matrix(given):
     )
 
 
-def test_two_halves_that_hardly_touch_are_resolved():
+def test_two_weakly_connected_halves_are_resolved():
     image = np.random.default_rng(0).random((40, 50))
     image[:, 25:] += 100
     weights = grid(image=image).affinity(1.0)
@@ -60,7 +60,7 @@ def test_two_halves_that_hardly_touch_are_resolved():
     assert np.ptp(sides[:, 25:]) < 1e-3 * np.ptp(sides)
 
 
-def test_threads_do_not_change_a_bit():
+def test_any_number_of_threads_gives_the_same_bits():
     matrix, roots = noisy_grid((120, 110))
     one = multilevel_eigenpairs(matrix, roots, 5, n_jobs=1)
     three = multilevel_eigenpairs(matrix, roots, 5, n_jobs=3)
@@ -68,7 +68,7 @@ def test_threads_do_not_change_a_bit():
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_cycle_is_a_symmetric_positive_inverse_that_contracts_the_error():
+def test_a_v_cycle_is_a_symmetric_positive_preconditioner():
     matrix, roots = noisy_grid((28, 25))
     n = len(roots)
     kernel = roots / np.linalg.norm(roots)
@@ -78,7 +78,7 @@ def test_a_cycle_is_a_symmetric_positive_inverse_that_contracts_the_error():
     )
     assert len(hierarchy.levels) >= 1
     project = np.eye(n) - np.outer(kernel, kernel)
-    cycle = project @ solve_roughly(hierarchy, project.copy(), None)
+    cycle = project @ v_cycle(hierarchy, project.copy(), None)
     np.testing.assert_allclose(cycle, cycle.T, atol=1e-9 * np.abs(cycle).max())
     left = np.sort(np.linalg.eigvals(cycle @ laplacian).real)[1:]
     assert left[0] > 0.1
@@ -91,7 +91,7 @@ def _identity(n):
     return sparse.eye_array(n, format="csr")
 
 
-def test_a_graph_whose_groups_all_touch_is_left_to_lanczos():
+def test_a_graph_that_does_not_coarsen_is_left_to_lanczos():
     X = np.random.default_rng(0).standard_normal((4000, 30))
     matrix, roots = walk(knn(X, 5).connect().affinity())
     with pytest.raises(CoarseningStalled, match="groups of nodes"):

@@ -8,8 +8,8 @@ from scipy.linalg import eigh
 from vicinal.operators import leading_eigenpairs
 from vicinal.operators._eigen import solvers as eigensolvers
 from vicinal.operators._eigen.block_davidson import block_eigenpairs
-from vicinal.operators._eigen.separate_walks import WIDEST, component_vectors
-from vicinal.operators._eigen.solvers import LAST_RESORT
+from vicinal.operators._eigen.separate_walks import MAX_BLOCK_WIDTH, component_vectors
+from vicinal.operators._eigen.solvers import FALLBACK_MAX_NODES
 from vicinal.operators.aligned_laplacian import AlignedWalk
 from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import walk_eigenpairs
@@ -44,7 +44,7 @@ def test_all_eigenvalues_next_to_one_are_found_for_any_number_of_pairs(kind, n_p
     found = walk_eigenpairs(walk, n_pairs, n_jobs=1)
     np.testing.assert_allclose(found.values, expected[::-1][1 : n_pairs + 1], rtol=0, atol=1e-9)
     assert found.residuals.max() < 1e-8
-    every = np.column_stack([walk.known, found.vectors])
+    every = np.column_stack([walk.trivial_vector, found.vectors])
     np.testing.assert_allclose(every.T @ every, np.eye(n_pairs + 1), atol=1e-7)
     # Six components: if all of their pairs were asked for, they span what the dense solution does.
     if n_pairs >= 5:
@@ -53,9 +53,11 @@ def test_all_eigenvalues_next_to_one_are_found_for_any_number_of_pairs(kind, n_p
         )
 
 
-def test_more_components_than_a_block_holds_still_converge():
-    walk = SymmetricWalk(separate_digraph([12 + i % 5 for i in range(2 * WIDEST)]), 0.99999)
-    assert component_vectors(walk).shape[1] >= 2 * WIDEST
+def test_more_components_than_the_block_size_converge():
+    walk = SymmetricWalk(
+        separate_digraph([12 + i % 5 for i in range(2 * MAX_BLOCK_WIDTH)]), 0.99999
+    )
+    assert component_vectors(walk).shape[1] >= 2 * MAX_BLOCK_WIDTH
     n = walk.shape[0]
     found = walk_eigenpairs(walk, 3, n_jobs=1)
     expected = eigh(walk @ np.eye(n), eigvals_only=True, subset_by_index=(n - 4, n - 2))[::-1]
@@ -63,7 +65,7 @@ def test_more_components_than_a_block_holds_still_converge():
     assert found.residuals.max() < 1e-8
 
 
-def test_nodes_without_edges_are_not_slow_components():
+def test_isolated_nodes_are_not_slow_components():
     digraph = sparse.block_diag(
         [separate_digraph([300, 320]), sparse.csr_array((30, 30))], format="csr"
     )
@@ -74,7 +76,7 @@ def test_nodes_without_edges_are_not_slow_components():
     np.testing.assert_allclose(walk_eigenpairs(walk, 4, n_jobs=1).values, expected, atol=1e-9)
 
 
-def test_separate_walks_have_the_same_bits_for_any_number_of_threads():
+def test_any_number_of_threads_gives_the_same_bits():
     walk = separate_digraph([3000] * 7)
     one, two = (
         walk_eigenpairs(SymmetricWalk(walk, 0.99999, n_jobs=j), 9, n_jobs=j) for j in (1, 2)
@@ -95,7 +97,7 @@ def test_equal_eigenvalues_that_lanczos_missed_are_found():
 
 
 def test_a_path_with_weights_of_many_magnitudes_is_solved():
-    n = LAST_RESORT + 3000
+    n = FALLBACK_MAX_NODES + 3000
     weights = 10.0 ** np.random.default_rng(0).uniform(-6, 6, n - 1)
     path = sparse.diags_array([weights, weights], offsets=[-1, 1], format="csr")
     found = leading_eigenpairs(path, 4)
@@ -103,13 +105,13 @@ def test_a_path_with_weights_of_many_magnitudes_is_solved():
     np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(4), atol=1e-9)
 
 
-def test_where_all_else_fails_a_block_of_more_vectors_converges(monkeypatch):
+def test_the_block_solver_is_the_last_resort(monkeypatch):
     def not_coarse(*args, **kwargs):
         raise eigensolvers.CoarseningStalled
 
-    monkeypatch.setattr(eigensolvers, "RESTARTS", 1)
-    monkeypatch.setattr(eigensolvers, "LAST_RESORT", 500)
-    monkeypatch.setattr(eigensolvers, "LARGEST_BAND", 0.0)
+    monkeypatch.setattr(eigensolvers, "MAX_RESTARTS", 1)
+    monkeypatch.setattr(eigensolvers, "FALLBACK_MAX_NODES", 500)
+    monkeypatch.setattr(eigensolvers, "MAX_BAND_ENTRIES", 0.0)
     monkeypatch.setattr(eigensolvers, "multilevel_eigenpairs", not_coarse)
     weights = separate_digraph([150] * 6, links=1e-3)
     weights = sparse.csr_array(weights + weights.T)
@@ -125,7 +127,7 @@ def test_a_block_keeps_its_residual_and_orthogonality():
     values = np.concatenate([1 - 1e-8 * np.arange(6), np.linspace(0.9, -1, 394)])
     matrix = (axes * values) @ axes.T
     start = rng.standard_normal((400, 8))
-    found, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_steps=200, n_jobs=1)
+    found, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_iter=200, n_jobs=1)
     np.testing.assert_allclose(found, values[:3], rtol=0, atol=1e-12)
     assert residuals.max() <= 1e-11
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)

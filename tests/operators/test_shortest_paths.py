@@ -66,7 +66,7 @@ def test_agrees_with_scipy_on_a_neighbour_graph():
     np.testing.assert_allclose(shortest_paths(graph), dijkstra(graph.to_scipy()), rtol=1e-12)
 
 
-def test_directions_of_edges_count():
+def test_edge_directions_matter():
     arrows = Graph.from_edges(3, [[0, 1], [1, 2]], lengths=[1.0, 2.0], directed=True)
     expected = [[0, 1, 3], [np.inf, 0, 2], [np.inf, np.inf, 0]]
     np.testing.assert_array_equal(shortest_paths(arrows), expected)
@@ -97,7 +97,7 @@ def test_any_unit_of_length(scale):
     np.testing.assert_allclose(shortest_paths(graph), floyd_warshall(graph), rtol=1e-12)
 
 
-def test_a_graph_without_edges_leads_nowhere():
+def test_nodes_without_edges_are_infinitely_far():
     paths = shortest_paths(Graph.from_edges(40, [], []))
     np.testing.assert_array_equal(paths, np.where(np.eye(40), 0.0, np.inf))
 
@@ -105,26 +105,26 @@ def test_a_graph_without_edges_leads_nowhere():
 @pytest.mark.parametrize(
     ("sources", "error", "message"),
     [
-        ([-1], ValueError, "sources runs from -1"),
-        ([3], ValueError, "there are nodes 0 to 2"),
+        ([-1], ValueError, "sources are from -1"),
+        ([3], ValueError, "nodes are numbered from 0 to 2"),
         ([0.5], TypeError, "sources has shape"),
         ([], TypeError, "sources has shape"),
         ([[0]], TypeError, "sources has shape"),
         (0, TypeError, "sources has shape"),
     ],
 )
-def test_bad_sources_are_named(sources, error, message):
+def test_invalid_sources_are_rejected(sources, error, message):
     path = Graph.from_edges(3, [[0, 1], [1, 2]], lengths=[1.0, 2.0])
     with pytest.raises(error, match=message):
         shortest_paths(path, sources)
 
 
-def test_a_matrix_is_not_taken_for_a_graph():
+def test_a_matrix_is_rejected():
     with pytest.raises(TypeError, match=r"Graph\.from_scipy"):
         shortest_paths(np.eye(3))
 
 
-def test_memory_that_is_not_there_is_refused_before_the_work(monkeypatch):
+def test_insufficient_memory_raises_before_the_computation(monkeypatch):
     monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="n_landmarks"):
         shortest_paths(graphs.mst(np.random.default_rng(0).random((50, 2))))

@@ -89,7 +89,7 @@ def test_it_is_pagerank(beta):
 
 @pytest.mark.parametrize("beta", [0.999, 0.99999, 1 - 1e-7])
 @pytest.mark.parametrize("n", [300, 3000])
-def test_digits_are_kept_close_to_the_limit(n, beta):
+def test_accuracy_is_kept_close_to_the_limit(n, beta):
     """Small chains are solved directly, large ones by iteration."""
     X = np.random.default_rng(0).normal(size=(n, 3))
     graph = graphs.contextual(X, 8)
@@ -119,7 +119,7 @@ def test_a_large_digraph_is_solved_to_its_residual(beta):
     assert found.min() >= (1 - beta) / n * (1 - 1e-9)
 
 
-def test_power_iteration_ends_at_the_same_distribution():
+def test_power_iteration_converges_to_the_same_distribution():
     W = digraph(200, seed=3, keep=0.05)
     P = dense_walk(W, 0.9)
     walker = np.full(200, 1 / 200)
@@ -128,7 +128,7 @@ def test_power_iteration_ends_at_the_same_distribution():
     np.testing.assert_allclose(stationary_distribution(W, 0.9), walker, atol=1e-14)
 
 
-def test_undirected_walks_end_in_proportion_to_degrees():
+def test_undirected_walks_are_proportional_to_degrees():
     W = digraph(50, seed=4)
     W = W + W.T
     np.testing.assert_allclose(stationary_distribution(W, 1.0), W.sum(axis=1) / W.sum(), rtol=1e-12)
@@ -141,7 +141,7 @@ def test_a_periodic_chain_has_its_distribution_too(n):
     np.testing.assert_allclose(stationary_distribution(ring(n)), np.full(n, 1 / n), rtol=1e-9)
 
 
-def test_a_chain_of_known_distribution():
+def test_a_chain_with_known_distribution():
     """A birth and death chain: each step up is twice as likely as down, so masses double."""
     n = 20
     W = 2.0 * np.eye(n, k=1) + np.eye(n, k=-1)
@@ -153,7 +153,7 @@ def test_a_chain_of_known_distribution():
 
 
 @pytest.mark.parametrize("link", [1e-6, 1e-10, 1e-14])
-def test_parts_that_hardly_hang_together_share_their_mass_exactly(link):
+def test_weakly_connected_components_share_their_mass_exactly(link):
     W = np.kron(np.eye(2), np.ones((3, 3)))
     W[0, 5], W[5, 0] = link, 2 * link
     found = stationary_distribution(W, 1.0)
@@ -180,16 +180,16 @@ def test_the_limit_is_approached():
     np.testing.assert_allclose(close, limit, atol=1e-8)
 
 
-def test_several_closed_classes_are_refused_in_the_limit_and_share_below_it():
+def test_several_closed_classes_are_rejected_in_the_limit_only():
     W = np.kron(np.eye(2), np.ones((2, 2)) - np.eye(2))
-    with pytest.raises(ValueError, match=r"beta=1, but the digraph has 2 closed classes.*below 1"):
+    with pytest.raises(ValueError, match=r"beta=1, but the digraph has 2 closed classes.*beta < 1"):
         stationary_distribution(W, 1.0)
     np.testing.assert_allclose(stationary_distribution(W, 0.99999), np.full(4, 0.25), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [50, 3000])
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_row_of_zeros_goes_anywhere_below_the_limit(n, stored):
+def test_a_row_of_zeros_steps_uniformly_below_the_limit(n, stored):
     W = (ring(n) + 0.5 * ring(n) @ ring(n)).tolil()
     W[3, :] = 0
     W = sparse.csr_array(W)
@@ -206,7 +206,7 @@ def test_a_row_of_zeros_goes_anywhere_below_the_limit(n, stored):
     np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
-def test_a_row_of_zeros_is_refused_in_the_limit():
+def test_a_row_of_zeros_is_rejected_in_the_limit():
     with pytest.raises(ValueError, match=r"beta=1, but 1 node\(s\) have no edge.*first is 1"):
         stationary_distribution([[0, 1.0], [0, 0]], 1.0)
 
@@ -218,7 +218,7 @@ def test_a_graph_walks_by_its_strengths():
 
 
 @pytest.mark.parametrize("n", [3, 800])
-def test_stored_zeros_are_no_edges(n):
+def test_stored_zeros_are_not_edges(n):
     # A cycle from node 1 on, which nothing but a stored zero leaves for node 0.
     cycle = [[i, i + 1] for i in range(n - 1)] + [[n - 1, 1]]
     graph = Graph.from_edges(
@@ -231,7 +231,7 @@ def test_stored_zeros_are_no_edges(n):
         digraph_laplacian(graph, 1.0)
 
 
-def test_an_edge_too_weak_to_be_followed_is_none():
+def test_edges_that_underflow_are_ignored():
     W = np.array([[0, 1.0, 0], [0, 0, 1.0], [1e-320, 1e10, 0]])
     np.testing.assert_allclose(stationary_distribution(W, 1.0), [0, 0.5, 0.5], atol=1e-12)
 
@@ -254,7 +254,7 @@ def test_the_order_of_nodes_does_not_matter(n):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_array, sparse.coo_array])
-def test_every_form_of_matrix_is_taken_and_not_changed(make):
+def test_every_matrix_format_is_accepted_and_unchanged(make):
     W = digraph(10)
     given_matrix = make(W)
     expected = dominant_left_eigenvector(dense_walk(W, 0.9))
@@ -277,6 +277,6 @@ def test_every_form_of_matrix_is_taken_and_not_changed(make):
         ({"digraph": [["a"]]}, "digraph has dtype"),
     ],
 )
-def test_bad_arguments_are_named(arguments, message):
+def test_invalid_arguments_are_rejected(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
         stationary_distribution(**{"digraph": [[0, 1.0], [1, 0]], **arguments})

@@ -10,7 +10,7 @@ from vicinal.operators._ultrametric_kernels import factor, solve
 from vicinal.operators.ultrametric import (
     Ultrametric,
     _Pencil,
-    centred_ultrametric_pairs,
+    centered_ultrametric_pairs,
     normalized_ultrametric_pairs,
 )
 from vicinal.similarity.paths._merge_tree import MergeTree
@@ -40,7 +40,7 @@ kinds = st.sampled_from(["random", "tied", "chain", "pieces"])
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 40), kind=kinds)
-def test_is_the_matrix_of_where_leaves_meet(seed, n, kind):
+def test_it_is_the_matrix_of_heights_of_common_ancestors(seed, n, kind):
     tree = random_tree(seed, n, kind)
     A = dense(Ultrametric(tree))
     heights = tree.rows(np.arange(n), np.nan)
@@ -84,7 +84,7 @@ def test_leading_pairs_are_those_of_lapack(seed, n, kind):
     centring = np.eye(n) - 1.0 / n
     for matrix, find in (
         (walk, normalized_ultrametric_pairs),
-        (centring @ A @ centring, centred_ultrametric_pairs),
+        (centring @ A @ centring, centered_ultrametric_pairs),
     ):
         values, vectors = eigh(matrix)
         values, vectors = values[::-1], vectors[:, ::-1]
@@ -128,14 +128,14 @@ def test_a_shift_that_is_an_eigenvalue_of_the_centred_matrix_gives_its_vector():
     # Similarities 1 within a pair and 1/4 to a third point: all of the solution is exact, and the
     # ones solved for at the eigenvalue 1 have the sum 0, which the multiplier divides by.
     operator = similar_by_quarters(3, [[0, 1], [1, 2]], [0, 1])
-    pencil = _Pencil(operator, np.ones(3), np.full((3, 1), 3**-0.5), 2.25, centred=True)
+    pencil = _Pencil(operator, np.ones(3), np.full((3, 1), 3**-0.5), 2.25, centered=True)
     pencil._factor(1.0)
     assert pencil.grown[0] == 0.0
     rng = np.random.default_rng(0)
     found = pencil._vector(exact_shift(pencil, 1.0), pencil.known, rng)[operator.tree.positions]
     np.testing.assert_allclose(abs(found), np.array([1, 1, 2]) / np.sqrt(6), rtol=1e-12)
     assert found[0] * found[2] < 0
-    pairs = centred_ultrametric_pairs(operator, 2)
+    pairs = centered_ultrametric_pairs(operator, 2)
     np.testing.assert_allclose(pairs.values, [1.0, 0.0], atol=1e-14)
 
 
@@ -150,7 +150,7 @@ def test_a_shift_that_is_an_eigenvalue_of_the_centred_matrix_gives_its_vector():
         ([[0, 1], [1, 2], [2, 3]], [0, 1, 1], 0.75),
     ],
 )
-def test_a_shift_at_which_pivots_vanish_gives_its_vector(edges, powers, value):
+def test_a_shift_with_zero_pivots_gives_its_vector(edges, powers, value):
     operator = similar_by_quarters(4, edges, powers)
     leaves = operator.tree.leaves
     A = dense(operator)[np.ix_(leaves, leaves)]
@@ -165,7 +165,7 @@ def test_a_shift_at_which_pivots_vanish_gives_its_vector(edges, powers, value):
     assert np.linalg.norm(found) == pytest.approx(1.0)
 
 
-def test_new_leaves_meet_what_their_point_meets():
+def test_new_leaves_have_the_ancestors_of_their_point():
     tree = random_tree(3, 30)
     operator = Ultrametric(tree)
     A, X = dense(operator), np.random.default_rng(0).normal(size=(30, 2))

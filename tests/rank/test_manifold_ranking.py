@@ -244,5 +244,5 @@ def test_directed_graphs_and_new_points_without_training_points_are_refused():
     with pytest.raises(ValueError, match="directed"):
         ManifoldRanking().fit(graphs.knn(X, 5, directed=True))
     model = ManifoldRanking(graph="precomputed").fit(graphs.knn(X, 5).affinity())
-    with pytest.raises(ValueError, match="does not know its points"):
+    with pytest.raises(ValueError, match="fitted on a graph or matrix without points"):
         model.rank(np.zeros((1, 2)), 3)

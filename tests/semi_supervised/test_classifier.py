@@ -158,7 +158,7 @@ def test_a_table_a_graph_and_its_affinity_give_the_same():
     for given_graph in (graph, graph.affinity(), graph.affinity().tocoo()):
         other = GraphClassifier(graph="precomputed").fit(given_graph, known)
         assert other.label_distributions_ == pytest.approx(model.label_distributions_)
-    with pytest.raises(ValueError, match="does not know its points"):
+    with pytest.raises(ValueError, match="fitted on a graph or matrix without points"):
         other.predict(X)
 
 

@@ -1,1 +1,1 @@
-"""What estimators share: from input to graph, walk and affinity, and new points to them."""
+"""Base classes and helpers of estimators."""

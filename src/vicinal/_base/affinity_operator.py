@@ -1,4 +1,4 @@
-"""Affinities as spectral methods see them: a sparse matrix, or an operator that is never formed."""
+"""Affinities for spectral methods: a sparse matrix, or an operator whose matrix is never formed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class SpectralAffinity(Protocol):
     """A symmetric affinity W of n points whose normalised eigenpairs can be computed."""
 
     has_eigengap: bool
-    """Whether the gaps of the spectrum show the number of clusters."""
+    """Whether gaps between eigenvalues indicate the number of clusters."""
 
     def components(self) -> np.ndarray:
         """Component of each point, numbered from 0."""
 
     def degrees(self) -> np.ndarray:
-        """Row sums of W, up to one positive factor for all of them."""
+        """Row sums of W, up to a common positive factor."""
 
     def eigenpairs(
         self, n_pairs: int, *, tolerance: float, random_state: int, n_jobs: int | None
@@ -42,7 +42,7 @@ class SpectralAffinity(Protocol):
 
 @runtime_checkable
 class AffinityOperator(SpectralAffinity, Protocol):
-    """An affinity that estimators use in place of a graph, and that knows how to reach new points.
+    """An affinity that estimators use in place of a graph, and that extends to new points.
 
     A function that returns one is accepted as the ``graph`` of `SpectralClustering`.
     """
@@ -57,12 +57,12 @@ class AffinityOperator(SpectralAffinity, Protocol):
         eigenvalues: np.ndarray,
         n_jobs: int | None = -1,
     ) -> np.ndarray:
-        """Eigenvectors of the random walk D^-1 W at new points (Nystrom); fitted points keep theirs."""
+        """Nyström extension of eigenvectors of the random walk D^-1 W; training points keep their entries."""
 
     def extend_labels(
         self, X: ArrayLike, labels: np.ndarray, n_jobs: int | None = -1
     ) -> np.ndarray:
-        """Labels of new points, from the labels of the fitted ones."""
+        """Labels of new points, from the labels of the training points."""
 
 
 class SparseAffinity:
@@ -73,7 +73,7 @@ class SparseAffinity:
     weights : csr_array of shape (n, n)
         Symmetric and nonnegative.
     graph : Graph or None
-        The graph of the weights; its points show which components are near each other.
+        Graph of the weights; `merge` needs its points to find the nearest components.
     """
 
     has_eigengap = True

@@ -1,4 +1,4 @@
-"""`citation`: the works to cite for exactly the estimators and graphs that were used."""
+"""References to cite for the estimators and graphs that were used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vicinal.exceptions import InvalidTypeError
 
 
 class Reference(NamedTuple):
-    """A work as people cite it."""
+    """A publication."""
 
     key: str
     authors: tuple[str, ...]
@@ -19,11 +19,11 @@ class Reference(NamedTuple):
 
     def __str__(self) -> str:
         names = self.authors
-        people = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"{people}, {self.title}, {self.venue}, {self.year}."
+        authors = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{authors}, {self.title}, {self.venue}, {self.year}."
 
     def bibtex(self) -> str:
-        """The work as a BibTeX entry."""
+        """Format as a BibTeX entry."""
         return (
             f"@misc{{{self.key},\n"
             f"  author = {{{' and '.join(self.authors)}}},\n"
@@ -185,7 +185,7 @@ GRAPHS: dict[str, tuple[Reference, ...]] = {
 
 
 class Citation:
-    """Works to cite, as text, BibTeX or HTML."""
+    """References to cite, as text, BibTeX or HTML."""
 
     def __init__(self, references: list[Reference]) -> None:
         self.references = references
@@ -196,25 +196,25 @@ class Citation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<ul>{''.join(f'<li>{escape(str(work))}</li>' for work in self.references)}</ul>"
+        return f"<ul>{''.join(f'<li>{escape(str(reference))}</li>' for reference in self.references)}</ul>"
 
     def bibtex(self) -> str:
-        """All entries in BibTeX."""
-        return "\n\n".join(work.bibtex() for work in self.references)
+        """Format all references in BibTeX."""
+        return "\n\n".join(reference.bibtex() for reference in self.references)
 
 
 def citation(*models: Any) -> Citation:
-    """Works to cite for the estimators, graph builders or functions that were used.
+    """List the publications to cite for the given estimators, graph builders and functions.
 
     Parameters
     ----------
-    *models : estimator, or function of vicinal
-        An estimator also names the graph it was given. Without any, only vicinal itself is named.
+    *models : estimators or functions of vicinal
+        For an estimator, references for its graph are included. Without arguments, only vicinal is listed.
 
     Returns
     -------
     Citation
-        Prints as text; ``bibtex()`` gives entries for a bibliography.
+        Prints as text; ``bibtex()`` returns BibTeX entries.
 
     Examples
     --------
@@ -224,26 +224,26 @@ def citation(*models: Any) -> Citation:
     A. Ng, M. Jordan and Y. Weiss, On spectral clustering: analysis and an algorithm, NIPS, 2001.
     M. Á. Carreira-Perpiñán and R. S. Zemel, Proximity graphs for clustering and manifold learning, ...
     """
-    works = [SOFTWARE]
+    references = [SOFTWARE]
     for model in models:
-        works += _works(model)
-    return Citation(list(dict.fromkeys(works)))
+        references += _references(model)
+    return Citation(list(dict.fromkeys(references)))
 
 
-def _works(model: Any) -> list[Reference]:
+def _references(model: Any) -> list[Reference]:
     name = model.__name__ if hasattr(model, "__name__") else type(model).__name__
     if name in GRAPHS:
         return list(GRAPHS[name])
     if name in ESTIMATORS:
-        works = list(ESTIMATORS[name])
+        references = list(ESTIMATORS[name])
         if name == "SpectralClustering":
-            works.append(METHODS.get(getattr(model, "method", "njw"), NJW))
+            references.append(METHODS.get(getattr(model, "method", "njw"), NJW))
         graph = getattr(model, "graph", None)
-        works += GRAPHS.get(str(getattr(graph, "__name__", graph)), ())
-        return works
+        references += GRAPHS.get(str(getattr(graph, "__name__", graph)), ())
+        return references
     module = getattr(model, "__module__", None) or type(model).__module__
     if module.partition(".")[0] == "vicinal":
         return []
     raise InvalidTypeError(
-        f"citation got {model!r}, but estimators and functions of vicinal are needed."
+        f"citation got {model!r}, but estimators or functions of vicinal are needed."
     )

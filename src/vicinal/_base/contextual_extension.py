@@ -1,7 +1,7 @@
-"""New points on a contextual digraph: where they lead to, and whose contexts they would enter.
+"""Out-of-sample extension of a contextual digraph: edges from new points, and edges to them.
 
-A point's distance from the origin comes from the contexts that lead to it, so its own context alone cannot
-tell whether it is noise.
+Whether a point is noise depends on the edges that lead to it, so its own context is not enough: the contexts
+of training points that a new point would enter are needed too.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from vicinal.graphs._contextual_distance import distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
 
-# Contexts that a point enters are looked for among those of so many times k nearest training points: others
-# are of points in sparse regions, which walks hardly visit.
-REACH = 4
+# The contexts that a new point enters are searched among those of its CANDIDATE_FACTOR * k nearest training
+# points. Other contexts belong to points in sparse regions, which random walks rarely visit.
+CANDIDATE_FACTOR = 4
 
 
 class NewContexts(NamedTuple):
-    """Steps from new points to training points, rows that sum to 1, and which points are in their places."""
+    """Transition probabilities from new points to training points, and which new points equal one of them."""
 
     steps: sparse.csr_array
-    known: np.ndarray
+    coincides: np.ndarray
 
 
 def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: Any) -> NewContexts:
-    """The contexts of new points: their nearest training points, with the weights of formula (3).
+    """Contexts of new points: their nearest training points, with the weights of formula (3).
 
-    A point that coincides with a training point is known and goes there only; so does every point to
-    its nearest one if contexts hold all training points, and so tell no place.
+    A new point that equals a training point leads to that point only. If contexts contain all training
+    points, they do not depend on the new point, and each new point leads to its nearest training point.
     """
     points, n = np.asarray(graph.points), graph.n_nodes
     k = max(int(graph.degrees[0]), 1)
     nearest, lengths = graph._search(n_jobs).nearest(k, queries=X)
-    known = lengths[:, 0] == 0
+    coincides = lengths[:, 0] == 0
     if k >= n - 1:
-        known[:] = True
+        coincides[:] = True
         steps = np.zeros(nearest.shape)
     else:
         contexts = np.column_stack([n + np.arange(len(X)), nearest])
         steps = _steps(
             np.concatenate([points, X]), contexts, graph.metadata["sigma"], n_jobs, **descriptor
         )
-    steps[known] = np.arange(k) == 0
-    ends = np.arange(len(X) + 1) * k
+    steps[coincides] = np.arange(k) == 0
+    indptr = np.arange(len(X) + 1) * k
     return NewContexts(
-        sparse.csr_array((steps.ravel(), nearest.ravel(), ends), shape=(len(X), n)), known
+        sparse.csr_array((steps.ravel(), nearest.ravel(), indptr), shape=(len(X), n)), coincides
     )
 
 
@@ -57,8 +57,8 @@ def reverse_context_probabilities(
 ) -> sparse.csr_array:
     """Probability of a step to each new point (rows) from each training point (columns).
 
-    A new point enters the context of a training point that it is nearer to than the last member,
-    whose place it takes.
+    A new point enters the context of a training point if it is nearer to it than the farthest member, which
+    it replaces.
     """
     points, n = np.asarray(graph.points), graph.n_nodes
     k = int(graph.degrees[0])
@@ -67,30 +67,31 @@ def reverse_context_probabilities(
     lengths = EUCLIDEAN.pair_distances(points, edges).reshape(n, k)
     order = np.argsort(lengths, axis=1, kind="stable")
     radius = np.take_along_axis(lengths, order[:, -1:], axis=1)[:, 0]
-    nearest, gaps = graph._search(n_jobs).nearest(min(REACH * k, n), queries=X)
-    new, at = np.nonzero((gaps < radius[nearest]) & (gaps[:, :1] > 0))
-    seeing = nearest[new, at]
-    stay = np.take_along_axis(members[seeing], order[seeing, :-1], axis=1)
-    contexts = np.column_stack([seeing, stay, n + new])
+    nearest, distances = graph._search(n_jobs).nearest(min(CANDIDATE_FACTOR * k, n), queries=X)
+    new, position = np.nonzero((distances < radius[nearest]) & (distances[:, :1] > 0))
+    entered = nearest[new, position]
+    remaining = np.take_along_axis(members[entered], order[entered, :-1], axis=1)
+    contexts = np.column_stack([entered, remaining, n + new])
     steps = _steps(
         np.concatenate([points, X]), contexts, graph.metadata["sigma"], n_jobs, **descriptor
     )
-    return sparse.csr_array((steps[:, -1], (new, seeing)), shape=(len(X), n))
+    return sparse.csr_array((steps[:, -1], (new, entered)), shape=(len(X), n))
 
 
 def symmetric_rows(
-    steps: sparse.csr_array, entered: sparse.csr_array, masses: np.ndarray, beta: float
+    steps: sparse.csr_array, reverse_steps: sparse.csr_array, masses: np.ndarray, beta: float
 ) -> sparse.csr_array:
-    """Rows of Theta, formula (10), of new points: the training points keep their masses.
+    """Rows of Theta, formula (10), for new points; the masses of training points are kept.
 
-    The mass of a new point is what walks bring there from training points, teleport included. Of the
-    known eigenvector, the roots of the masses, these rows make the roots of the new masses.
+    The mass of a new point is the probability that one step, teleports included, leads there from the
+    stationary distribution of the training points. These rows extend the trivial eigenvector, the square
+    roots of the masses, to the square roots of the new masses.
     """
-    mass = beta * (entered @ masses) + (1.0 - beta) * masses.sum() / (len(masses) + 1)
-    roots, root = np.sqrt(masses), np.sqrt(mass)
-    out = sparse.diags_array(root) @ steps @ sparse.diags_array(_inverse(roots))
-    into = sparse.diags_array(_inverse(root)) @ entered @ sparse.diags_array(roots)
-    return sparse.csr_array(0.5 * beta * (out + into))
+    new_masses = beta * (reverse_steps @ masses) + (1.0 - beta) * masses.sum() / (len(masses) + 1)
+    roots, new_roots = np.sqrt(masses), np.sqrt(new_masses)
+    forward = sparse.diags_array(new_roots) @ steps @ sparse.diags_array(_inverse(roots))
+    backward = sparse.diags_array(_inverse(new_roots)) @ reverse_steps @ sparse.diags_array(roots)
+    return sparse.csr_array(0.5 * beta * (forward + backward))
 
 
 def _steps(
@@ -100,10 +101,10 @@ def _steps(
     n_jobs: int | None,
     **descriptor: Any,
 ) -> np.ndarray:
-    """Probabilities of the steps from the first member of each context to the others."""
+    """Transition probabilities from the first member of each context to the others."""
     distances = distances_in_contexts(data, contexts, n_jobs=n_jobs, **descriptor)[:, 1:]
     squares = np.square(distances / sigma)
-    # Relative to the likest: a context unlike all others still leads somewhere.
+    # Relative to the smallest distance, so that a context far from all others does not underflow to zeros.
     with np.errstate(under="ignore"):
         weights = np.exp(squares.min(axis=1, keepdims=True) - squares)
     return weights / weights.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What all estimators share: from the user's input to a graph and its affinity, and new points to it."""
+"""Base class of estimators on graphs: building the graph and its affinity, and extension to new points."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import nystrom
 from vicinal.operators.laplacians import normalize_by_mass
 
-NEIGHBORS = 10
+DEFAULT_N_NEIGHBORS = 10
 # Public names of `graphs` that do not build an undirected graph of points.
-OTHERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
-BUILDERS = tuple(name for name in graphs.__all__ if name not in OTHERS)
+NOT_BUILDERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
+BUILDERS = tuple(name for name in graphs.__all__ if name not in NOT_BUILDERS)
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
 
 
 class GraphEstimator(NestedGraphParams):
-    """Base of estimators that work on a graph of the points.
+    """Base class of estimators that work on a graph of the points.
 
     Subclasses have the parameters ``graph``, ``graph_params``, ``scale``, ``random_state``, ``n_jobs``
     and ``verbose``.
@@ -66,15 +66,17 @@ class GraphEstimator(NestedGraphParams):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
-        tags.input_tags.sparse = self._given() is not None or self._takes_sparse_points()
+        tags.input_tags.sparse = (
+            self._precomputed_kind() is not None or self._accepts_sparse_points()
+        )
         return tags
 
     def _build_graph(self, X: Any) -> Graph:
-        """The graph that ``graph`` and X ask for, undirected; stored as ``graph_``."""
+        """Build the undirected graph for ``graph`` and X, and store it as ``graph_``."""
         return self._use_graph(self._graph_from_input(X))
 
     def _graph_from_input(self, X: Any) -> Any:
-        """The graph that ``graph`` and X ask for; an `AffinityOperator` if the estimator takes them."""
+        """Build the graph for ``graph`` and X, or an `AffinityOperator` if the estimator accepts those."""
         check_options(self)
         if isinstance(X, Graph):
             reset_feature_attributes(self)
@@ -82,17 +84,17 @@ class GraphEstimator(NestedGraphParams):
         if self._operator_builders and isinstance(X, AffinityOperator):
             reset_feature_attributes(self)
             return X
-        if self._given() == AFFINITY:
+        if self._precomputed_kind() == AFFINITY:
             raise InvalidValueError(
-                f"graph={self.graph!r}, but {type(self).__name__} needs lengths of edges; give distances "
+                f"graph={self.graph!r}, but {type(self).__name__} needs edge lengths; pass distances "
                 f"with graph={DISTANCES!r}, or a Graph as X."
             )
-        if self._given() == DISTANCES:
+        if self._precomputed_kind() == DISTANCES:
             given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
             if sparse.issparse(given):
                 return graph_from_distances(given)
             return graphs.complete(given, metric="precomputed")
-        accepted = "csr" if self._takes_sparse_points() else False
+        accepted = "csr" if self._accepts_sparse_points() else False
         points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
         if sparse.issparse(points):
             points = check_sparse_points(points)
@@ -102,15 +104,15 @@ class GraphEstimator(NestedGraphParams):
         if graph.directed:
             raise InvalidValueError(
                 "the graph is directed, but an undirected one is needed; "
-                "graph.symmetrize('union'), 'mean' or 'intersection' makes it so."
+                "use graph.symmetrize('union'), 'mean' or 'intersection'."
             )
         self.graph_ = graph
         return graph
 
     def _build_affinity(self, X: Any) -> sparse.csr_array:
-        """Affinity of the graph, or the matrix that was given; stored as ``affinity_``."""
+        """Compute the affinity of the graph, or check the given matrix, and store it as ``affinity_``."""
         check_scale(self.scale)
-        if self._given() == AFFINITY and not isinstance(X, Graph):
+        if self._precomputed_kind() == AFFINITY and not isinstance(X, Graph):
             matrix = validate_input(self, X, accept_sparse=True, dtype=None)
             self.graph_, self.scale_ = None, None
             self.affinity_ = check_affinity(matrix, name="X")
@@ -124,9 +126,9 @@ class GraphEstimator(NestedGraphParams):
         return weights
 
     def _build_spectral_affinity(self, X: Any) -> SpectralAffinity:
-        """The affinity as spectral methods need it; stored as ``affinity_``."""
+        """Build the affinity for spectral methods, and store it as ``affinity_``."""
         check_scale(self.scale)
-        if self._given() != AFFINITY or isinstance(X, (Graph, AffinityOperator)):
+        if self._precomputed_kind() != AFFINITY or isinstance(X, (Graph, AffinityOperator)):
             graph = self._graph_from_input(X)
             if not isinstance(graph, Graph):
                 self.affinity_, self.graph_, self.scale_ = graph, None, graph.sigma
@@ -137,17 +139,17 @@ class GraphEstimator(NestedGraphParams):
         return SparseAffinity(self.affinity_, self.graph_)
 
     def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest training points of new points: as many as a training point has."""
+        """Nearest training points of new points, as many as training points have neighbours."""
         check_is_fitted(self)
         graph = self.graph_
-        if self._given() == DISTANCES and sparse.issparse(X):
+        if self._precomputed_kind() == DISTANCES and sparse.issparse(X):
             X = validate_input(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
             return neighbors_from_rows(X)
         if graph is None or graph.points is None:
             raise InvalidValueError(
-                f"this {type(self).__name__} was fitted on a graph or matrix that does not know its "
-                "points, so new points have no neighbours; fit it on points, or give the Graph "
-                "its points."
+                f"this {type(self).__name__} was fitted on a graph or matrix without points, so "
+                "neighbours of new points cannot be found; fit it on points, or on a Graph that has "
+                "points."
             )
         X = self._check_queries(X, "csr" if sparse.issparse(graph.points) else False)
         radius = (self.graph_params or {}).get("radius")
@@ -155,8 +157,8 @@ class GraphEstimator(NestedGraphParams):
             search = graph._search(self.n_jobs)
             return neighbors_within(search, X if sparse.issparse(X) else np.asarray(X), radius)
         if self.graph == "knn":
-            # The graph has more edges a node than neighbours were asked for; a new point has not.
-            k = (self.graph_params or {}).get("n_neighbors", NEIGHBORS)
+            # Nodes of the symmetric graph have more than n_neighbors edges; new points need n_neighbors.
+            k = (self.graph_params or {}).get("n_neighbors", DEFAULT_N_NEIGHBORS)
         else:
             k = int(np.median(graph.degrees))
         return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
@@ -165,10 +167,10 @@ class GraphEstimator(NestedGraphParams):
         return graph._search(self.n_jobs).nearest(k, queries=X)
 
     def _weights_of(self, X: Any) -> sparse.csr_array:
-        """Weights of new points on training points: a kernel of the distance, rows sum to 1.
+        """Kernel weights of training points for each new point; rows sum to 1.
 
-        A point that coincides with training points weighs these only, so training points keep
-        what they were given.
+        If a new point equals training points, only these have a weight, so training points are mapped to
+        their own values.
         """
         return self._kernel_weights(*self._neighbors_of(X))
 
@@ -181,7 +183,7 @@ class GraphEstimator(NestedGraphParams):
     ) -> np.ndarray:
         """Eigenvectors of the random walk at new points; training points keep their entries.
 
-        With ``masses``, a step to a training point weighs the less, the larger its mass.
+        With ``masses``, steps are weighted inversely to the mass of the target.
         """
         if isinstance(self.affinity_, AffinityOperator):
             return self.affinity_.extend(self._check_queries(X), vectors, values, self.n_jobs)
@@ -191,14 +193,14 @@ class GraphEstimator(NestedGraphParams):
         return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
 
     def _extend_labels(self, X: Any, labels: np.ndarray) -> np.ndarray:
-        """The label with the most weight among the neighbours of each new point."""
+        """Label with the largest total weight among the neighbours of each new point."""
         if isinstance(self.affinity_, AffinityOperator):
             return self.affinity_.extend_labels(self._check_queries(X), labels, self.n_jobs)
         values, codes = np.unique(labels, return_inverse=True)
         return values[np.argmax(self._weights_of(X) @ np.eye(len(values))[codes], axis=1)]
 
     def _check_queries(self, X: Any, accept_sparse: str | bool = False) -> Any:
-        """New points, checked against the features of the training points where these are known."""
+        """Validate new points against the features of the training points, if these are known."""
         if not hasattr(self, "n_features_in_"):
             return X
         return validate_input(
@@ -208,11 +210,11 @@ class GraphEstimator(NestedGraphParams):
     def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             squares = np.square(distances / self._scales_of(indices, distances))
-            # Relative to the nearest: a point far from everything still has neighbours.
+            # Relative to the nearest neighbour, so that weights of far points do not all underflow.
             squares = np.nan_to_num(squares - squares.min(axis=1, keepdims=True), nan=0.0)
             weights = np.exp(-0.5 * squares)
-        here = distances == 0
-        weights = np.where(here[:, :1], here, weights)
+        coincides = distances == 0
+        weights = np.where(coincides[:, :1], coincides, weights)
         weights /= weights.sum(axis=1, keepdims=True)
         indptr = np.arange(len(indices) + 1) * indices.shape[1]
         return sparse.csr_array(
@@ -222,20 +224,20 @@ class GraphEstimator(NestedGraphParams):
 
     def _scales_of(self, indices: np.ndarray, distances: np.ndarray) -> Any:
         if isinstance(self.scale_, float):
-            # As in `Graph.affinity`: points far out are compared at a scale of their own.
-            known = np.isfinite(distances)
-            far_out = distances.mean(axis=1, keepdims=True, where=known) / MAX_SCALE_RATIO
+            # As in `Graph.affinity`, outlying points have a larger scale.
+            finite = np.isfinite(distances)
+            far_out = distances.mean(axis=1, keepdims=True, where=finite) / MAX_SCALE_RATIO
             return np.maximum(far_out, self.scale_) if self.scale == "auto" else self.scale_
         # The local scale of a new point is that of its nearest training point.
         scales = np.sqrt(self.scale_)
         return scales[indices] * scales[indices[:, :1]]
 
     def _seed(self) -> int:
-        """A seed for this fit; with ``random_state`` an int the same each time."""
+        """Seed of this fit; always the same if ``random_state`` is an int."""
         return seed_from(self.random_state)
 
     def _operator_builder(self) -> Callable[..., Any] | None:
-        """The function of ``_operator_builders`` that ``graph`` names, is, or is a partial of."""
+        """The operator builder given as ``graph`` (a name, a function or a partial), or None."""
         if isinstance(self.graph, str):
             return self._operator_builders.get(self.graph)
         function = self.graph
@@ -247,9 +249,9 @@ class GraphEstimator(NestedGraphParams):
     def _operator_of(self, points_or_graph: Any) -> Any:
         builder = self._operator_builder()
         assert builder is not None
-        ours = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        fixed = getattr(builder, "keywords", {})  # of a partial
-        return builder(points_or_graph, **ours | fixed | self._checked_graph_params(builder))
+        defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        bound = getattr(builder, "keywords", {})  # of a partial
+        return builder(points_or_graph, **defaults | bound | self._checked_graph_params(builder))
 
     def _checked_graph_params(self, builder: Callable[..., Any]) -> dict[str, Any]:
         parameters = check_mapping(self.graph_params, "graph_params")
@@ -280,15 +282,15 @@ class GraphEstimator(NestedGraphParams):
         builder = getattr(graphs, self.graph)
         parameters = self._checked_graph_params(builder)
         accepted = inspect.signature(builder).parameters
-        ours = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
+        defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
-            parameters.setdefault("n_neighbors", min(NEIGHBORS, n - 1))
-        graph = builder(points, **{k: v for k, v in ours.items() if k in accepted} | parameters)
-        # Sparse codes have a direction; (W + W') / 2 is what their graphs are clustered by.
+            parameters.setdefault("n_neighbors", min(DEFAULT_N_NEIGHBORS, n - 1))
+        graph = builder(points, **{k: v for k, v in defaults.items() if k in accepted} | parameters)
+        # Sparse codes are directed; their graphs are clustered by (W + W') / 2.
         return graph.symmetrize("mean") if graph.strengths_are_affinities else graph
 
     def _check_built(self, graph: Any, n: int) -> Any:
-        """What a function returned for n points: a Graph, or an operator if the estimator takes them."""
+        """Check that a function returned a Graph of n points, or an accepted operator."""
         if isinstance(graph, Graph):
             n_nodes = graph.n_nodes
         elif self._operator_builders and isinstance(graph, AffinityOperator):
@@ -301,15 +303,15 @@ class GraphEstimator(NestedGraphParams):
             )
         return graph
 
-    def _given(self) -> str | None:
-        """`DISTANCES` or `AFFINITY` if X is such a matrix."""
+    def _precomputed_kind(self) -> str | None:
+        """`DISTANCES` or `AFFINITY` if X is a precomputed matrix, otherwise None."""
         if not isinstance(self.graph, str):
             return None
         named = self._precomputed if self.graph == "precomputed" else self.graph
         return named if named in (DISTANCES, AFFINITY) else None
 
-    def _takes_sparse_points(self) -> bool:
-        """Whether neighbours are all that the graph needs, under a metric of sparse rows."""
+    def _accepts_sparse_points(self) -> bool:
+        """Whether the graph can be built on sparse rows."""
         parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
         metric = parameters.get("metric", "euclidean")
         return (
@@ -322,7 +324,7 @@ class GraphEstimator(NestedGraphParams):
     def _is_pairwise(self) -> bool:
         parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
         metric = parameters.get("metric", "euclidean")
-        return self._given() is not None or as_metric(metric).is_precomputed
+        return self._precomputed_kind() is not None or as_metric(metric).is_precomputed
 
 
 def _check_two_points(n: int) -> None:
@@ -331,14 +333,14 @@ def _check_two_points(n: int) -> None:
 
 
 def reset_feature_attributes(estimator: BaseEstimator) -> None:
-    """Drop what an earlier fit on a table learned of its columns: a graph has nodes, not features."""
+    """Remove the feature attributes of an earlier fit on a table, because a graph has no features."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(estimator, name):
             delattr(estimator, name)
 
 
 def warn_disconnected(n_components: int, consequence: str) -> None:
-    """Warn where scikit-learn does; to be called by `fit` or by a method that it calls."""
+    """Warn that the graph is disconnected, as scikit-learn does."""
     warn_user(
         f"the graph is not fully connected (number of connected components: {n_components}), so "
         f"{consequence}.",

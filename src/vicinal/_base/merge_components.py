@@ -1,4 +1,4 @@
-"""Components as clusters: what to do when a graph falls into more pieces than are wanted."""
+"""Merging of connected components if a graph has more of them than clusters are requested."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from vicinal.graphs.graph import Graph
 def merge_components(
     graph: Graph | None, components: np.ndarray, n_clusters: int, n_jobs: int | None = -1
 ) -> np.ndarray:
-    """Labels after joining the nearest components until ``n_clusters`` are left.
+    """Merge the nearest components until ``n_clusters`` remain.
 
-    Components are joined in the order of the shortest links between them (single linkage).
+    Components are merged in the order of the shortest edges between them (single linkage).
 
     Parameters
     ----------
     graph : Graph or None
-        Where the components come from; its points tell which of them are near.
+        Graph of the components; its points are needed to find the nearest ones.
     components : ndarray of int (n,)
         Component of each point.
     n_clusters : int
-        How many to leave.
+        Number of clusters to keep.
     n_jobs : int, optional
         Number of threads.
 
     Returns
     -------
     ndarray of int (n,)
+        Label of each point.
     """
     n_components = int(components.max()) + 1
     if graph is None or graph.points is None:
         raise InvalidValueError(
             f"there are {n_components} components, more than n_clusters={n_clusters}, and without "
-            "points nothing tells which of them are near each other; ask for more clusters, "
-            "connect the graph, or build it on points."
+            "points the nearest ones cannot be merged; increase n_clusters, connect the graph, or build it "
+            "on points."
         )
     links, lengths = shortest_bridges(graph.points, graph.metric, components, 1, n_jobs)
     shortest = np.argsort(lengths, kind="stable")[: n_components - n_clusters]
-    joined = sparse.coo_array(
+    merged = sparse.coo_array(
         (np.ones(len(shortest)), components[links[shortest]].T), shape=(n_components,) * 2
     )
-    return connected_components(joined, directed=False)[1][components]
+    return connected_components(merged, directed=False)[1][components]

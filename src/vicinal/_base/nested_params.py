@@ -1,4 +1,4 @@
-"""Entries of ``graph_params`` as parameters of the estimator, so that a grid search can vary them."""
+"""Entries of ``graph_params`` as parameters of the estimator, for grid searches."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ PREFIX = "graph_params__"
 
 
 class NestedGraphParams(FitCallbacks, BaseEstimator):
-    """Reads and writes ``graph_params["n_neighbors"]`` as ``graph_params__n_neighbors``."""
+    """Mixin that exposes ``graph_params["n_neighbors"]`` as ``graph_params__n_neighbors``."""
 
     graph_params: dict[str, Any] | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of this estimator.
+        """Get the parameters of this estimator.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether the entries of ``graph_params`` are listed too, as ``graph_params__<name>``.
+            Whether to include the entries of ``graph_params``, as ``graph_params__<name>``.
 
         Returns
         -------
         dict
-            Values of the parameters by name.
+            Parameter names mapped to their values.
         """
         params = super().get_params(deep)
         given = params.get("graph_params")
@@ -37,7 +37,7 @@ class NestedGraphParams(FitCallbacks, BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of this estimator.
+        """Set the parameters of this estimator.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class NestedGraphParams(FitCallbacks, BaseEstimator):
         nested = {name for name in params if name.startswith(PREFIX)}
         super().set_params(**{name: params[name] for name in params if name not in nested})
         if nested:
-            # A new dict: the old one may be the caller's, or shared with another estimator.
+            # Do not modify the old dict: it may belong to the caller or to another estimator.
             entries = {name.removeprefix(PREFIX): params[name] for name in params if name in nested}
             self.graph_params = {**(self.graph_params or {}), **entries}
         return self

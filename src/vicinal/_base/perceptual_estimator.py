@@ -1,4 +1,4 @@
-"""What perceptual estimators share: from points to a digraph, to its walk, and new points to both."""
+"""Base class of estimators on the contextual digraph: its random walk, and extension to new points."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from vicinal.operators.eigenpairs import Eigenpairs, walk_eigenpairs
 
 
 class PerceptualEstimator(FitCallbacks, BaseEstimator):
-    """Base of estimators on the contextual digraph.
+    """Base class of estimators on the contextual digraph.
 
-    Equal rows are one node of it: among copies, lists of neighbours would follow row numbers, and
-    copies of high numbers would stand on none. Each row then gets what its node gets.
+    Duplicate rows are one node of the digraph. Otherwise ties among duplicates would be broken by row
+    number, and the last ones would be in no neighbour list. Each row gets the results of its node.
 
     Subclasses have the parameters ``n_neighbors``, ``descriptor``, ``epsilon``, ``beta``, ``laplacian``,
-    ``n_jobs`` and ``verbose``, and ``random_state`` where they draw a seed.
+    ``n_jobs`` and ``verbose``, and ``random_state`` if they need a seed.
     """
 
     n_neighbors: int
@@ -49,48 +49,48 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
     n_jobs: int | None
     verbose: int
     graph_: Graph
-    _copies: Duplicates | None
+    _duplicates: Duplicates | None
     _masses: np.ndarray
 
     def _build_walk(self, X: Any) -> SymmetricWalk | AlignedWalk:
-        """The symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
+        """Build the symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
         check_choice(self.laplacian, "laplacian", ("global", "aligned"))
         check_real(self.beta, "beta", low=0.0, high=1.0)
         if isinstance(X, Graph):
-            self.graph_, self._copies = X, None
+            self.graph_, self._duplicates = X, None
             reset_feature_attributes(self)
         else:
             self.graph_ = self._digraph_of(X)
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
         walk = kind(self.graph_, float(self.beta), n_jobs=self.n_jobs)
         self._masses = self.stationary_ = walk.stationary
-        if self._copies is not None:
-            self.stationary_ = self._of_rows(walk.stationary / self._n_copies())
+        if self._duplicates is not None:
+            self.stationary_ = self._of_rows(walk.stationary / self._multiplicity())
         return walk
 
     def _eigenpairs(
         self, walk: SymmetricWalk | AlignedWalk, n_pairs: int, tolerance: float = 1e-9
     ) -> Eigenpairs:
-        """Eigenpairs of the walk after the known one."""
-        if n_pairs == 0:  # of a single node
+        """Compute eigenpairs of the walk, without the trivial one."""
+        if n_pairs == 0:  # a single node
             return Eigenpairs(np.empty(0), np.empty((walk.shape[0], 0)), np.empty(0))
         return walk_eigenpairs(
             walk, n_pairs, tolerance=tolerance, random_state=self._seed(), n_jobs=self.n_jobs
         )
 
     def _of_rows(self, values: np.ndarray) -> np.ndarray:
-        """Values of nodes, for every row."""
-        return values if self._copies is None else values[self._copies.group]
+        """Expand values of nodes to rows."""
+        return values if self._duplicates is None else values[self._duplicates.group]
 
     def _of_nodes(self, values: np.ndarray) -> np.ndarray:
-        """Values of rows, which copies share, for every node."""
-        return values if self._copies is None else values[self._copies.representative]
+        """Reduce values of rows, which are equal for duplicates, to nodes."""
+        return values if self._duplicates is None else values[self._duplicates.representative]
 
-    def _n_copies(self) -> np.ndarray:
-        """Number of rows of every node."""
-        if self._copies is None:
+    def _multiplicity(self) -> np.ndarray:
+        """Number of rows of each node."""
+        if self._duplicates is None:
             return np.ones(self.graph_.n_nodes, dtype=np.int64)
-        return self._copies.counts
+        return self._duplicates.counts
 
     def _digraph_of(self, X: Any) -> Graph:
         points = validate_input(self, X, dtype=np.float64)
@@ -98,13 +98,15 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
             raise InvalidValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
-        sets = find_duplicates(points)
-        self._copies = sets if len(sets.representative) < n else None
+        duplicates = find_duplicates(points)
+        self._duplicates = duplicates if len(duplicates.representative) < n else None
         points = self._of_nodes(points)
         if k >= len(points):
-            some = f"n_samples={n}" if self._copies is None else f"{len(points)} distinct row(s)"
+            available = (
+                f"n_samples={n}" if self._duplicates is None else f"{len(points)} distinct row(s)"
+            )
             warn_user(
-                f"n_neighbors={k}, but X has {some}: {len(points) - 1} neighbours are taken.",
+                f"n_neighbors={k}, but X has {available}; {len(points) - 1} neighbours are used.",
             )
         return contextual_of_distinct(
             points,
@@ -116,31 +118,32 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         )
 
     def _new_contexts(self, X: Any) -> NewContexts:
-        """Where a walk goes from new points, and which of them are in the places of training points."""
+        """Transition probabilities from new points, and which of them equal a training point."""
         return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
 
     def _new_rows(self, X: Any) -> NewContexts:
-        """`_new_contexts`, with rows of Theta for the points that are not known."""
+        """Like `_new_contexts`, but with rows of Theta for points that do not equal a training point."""
         X = self._new_points(X)
-        steps, known = new_contexts(self.graph_, X, self.n_jobs, **self._descriptor())
-        new = np.flatnonzero(~known)
+        steps, coincides = new_contexts(self.graph_, X, self.n_jobs, **self._descriptor())
+        new = np.flatnonzero(~coincides)
         if len(new) == 0:
-            return NewContexts(steps, known)
-        entered = reverse_context_probabilities(
+            return NewContexts(steps, coincides)
+        reverse_steps = reverse_context_probabilities(
             self.graph_, X[new], self.n_jobs, **self._descriptor()
         )
-        rows = symmetric_rows(steps[new], entered, self._masses, float(self.beta))
-        # In the order of the points: the known ones first, then back.
-        order = np.argsort(np.concatenate([np.flatnonzero(known), new]))
-        return NewContexts(sparse.csr_array(sparse.vstack([steps[known], rows]))[order], known)
+        rows = symmetric_rows(steps[new], reverse_steps, self._masses, float(self.beta))
+        order = np.argsort(np.concatenate([np.flatnonzero(coincides), new]))
+        return NewContexts(
+            sparse.csr_array(sparse.vstack([steps[coincides], rows]))[order], coincides
+        )
 
     def _new_points(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        # A digraph may come from other points, another descriptor or distances: nothing to place by.
+        # A given digraph may have been built on other points, with another descriptor or from distances.
         if not hasattr(self, "n_features_in_"):
             raise InvalidValueError(
-                f"this {type(self).__name__} was fitted on a digraph, so new points have no context; "
-                "fit it on points."
+                f"this {type(self).__name__} was fitted on a digraph, so contexts of new points cannot be "
+                "computed; fit it on points."
             )
         return validate_input(self, X, reset=False, dtype=np.float64)
 
@@ -154,7 +157,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
 def contextual_of_distinct(
     points: np.ndarray, n_neighbors: int, *args: Any, **kwargs: Any
 ) -> Graph:
-    """The contextual digraph of distinct points; one or two have no contexts, and only see each other."""
+    """Contextual digraph of distinct points; one or two points have no contexts and are only connected."""
     if len(points) > 2:
         return contextual(points, n_neighbors, *args, **kwargs)
     pairs = np.array([[0, 1], [1, 0]])[: 2 * (len(points) - 1)]

@@ -1,1 +1,1 @@
-"""Helpers that every package uses and that know nothing of graphs."""
+"""Helpers used by all packages; independent of graphs."""

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, where the installed version has them (1.9 and later)."""
+"""Support for scikit-learn's callbacks (scikit-learn 1.9 and later)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ except ImportError:  # an older scikit-learn
 
 
 class FitCallbacks(CallbackSupportMixin):
-    """Mixin of estimators whose `fit` is one task of the callbacks given to `set_callbacks`.
+    """Mixin that reports `fit` as one task to the callbacks given to `set_callbacks`.
 
-    Without callback support in scikit-learn, it does nothing.
+    Does nothing if the installed scikit-learn has no callbacks.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -31,7 +31,7 @@ def _with_fit_task(fit: Callable[..., Any]) -> Callable[..., Any]:
         context = estimator._init_callback_context()
         context.call_on_fit_task_begin(estimator=estimator, **data)
         result = fit(estimator, *args, **kwargs)
-        # The estimator is complete: no attributes have to be added to a copy of it.
+        # The estimator is fully fitted, so callbacks need no further attributes to use it.
         context.call_on_fit_task_end(estimator=estimator, reconstruction_attributes={}, **data)
         return result
 
@@ -39,11 +39,11 @@ def _with_fit_task(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fit)
     def fit_with_callbacks(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-        observed = any(
+        has_callbacks = any(
             hasattr(estimator, name) for name in ("_skl_callbacks", "_parent_callback_ctx")
         )
-        # A fit that calls the fit of its base class is inside its task already.
-        if not observed or hasattr(estimator, "_callback_fit_ctx"):
+        # A `fit` that is called by the `fit` of a subclass already runs inside its task.
+        if not has_callbacks or hasattr(estimator, "_callback_fit_ctx"):
             return fit(estimator, *args, **kwargs)
         return run_with_callbacks(estimator, *args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
-FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 @contextmanager
 def atomic_write(path: Path, *, replace: bool = True) -> Iterator[Path]:
-    """A temporary neighbour of ``path`` that takes its place only when the block ends well.
+    """Yield a temporary path in the same folder, which is renamed to ``path`` if the block succeeds.
 
-    With ``replace=False``, a file that appeared at ``path`` in the meantime stays, and is an error: of
-    several runs that write the same file, one succeeds.
+    With ``replace=False``, an error is raised if a file has appeared at ``path`` in the meantime: if several
+    processes write the same file, only one succeeds.
     """
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it.")
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it.")
     remove_abandoned(path.parent)
-    # Not from tempfile: its files are private to the user, and would stay so under the final name.
-    unfinished = path.with_name(
+    # Files made by tempfile are readable by their user only, even after the rename.
+    temporary = path.with_name(
         f".{path.stem}-{_owner()}-{os.getpid()}-{threading.get_ident()}{path.suffix}"
     )
     try:
         try:
-            yield unfinished
+            yield temporary
         except OSError as error:
-            raise _not_written(path, unfinished, error) from error
+            raise _not_written(path, temporary, error) from error
         if replace:
-            os.replace(unfinished, path)
+            os.replace(temporary, path)
         else:
-            _publish(unfinished, path)
+            _publish(temporary, path)
     finally:
-        unfinished.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def remove_abandoned(folder: Path) -> None:
     """Remove temporary files of `atomic_write` whose process on this computer was killed."""
-    if os.name != "posix":  # elsewhere, asking for a process may end it
+    if os.name != "posix":  # on Windows, os.kill(process, 0) ends the process
         return
     for path in folder.glob(f".*-{escape(_owner())}-*-*"):
         process, _, thread = path.stem.rpartition(f"-{_owner()}-")[2].partition("-")
@@ -53,7 +53,7 @@ def remove_abandoned(folder: Path) -> None:
 
 
 def _owner() -> str:
-    # A process number means nothing on another computer that writes into the same folder.
+    # Process ids are only valid on one computer, and others may write to the same folder.
     return f"vicinal-{platform.node() or 'local'}"
 
 
@@ -67,32 +67,32 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _publish(unfinished: Path, path: Path) -> None:
-    """Give a finished file its name, in one step, unless another file has it."""
+def _publish(temporary: Path, path: Path) -> None:
+    """Rename a finished file atomically, unless the name is taken."""
     try:
         try:
-            os.link(unfinished, path)
+            os.link(temporary, path)
         except FileExistsError:
             raise
         except (OSError, AttributeError):  # a file system without hard links
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            os.replace(unfinished, path)
+            os.replace(temporary, path)
     except FileExistsError as error:
         raise FileExistsError(
-            f"{path} exists: it was written by something else while this ran, and is kept as it is; "
-            "choose another name, or give --force to overwrite it."
+            f"{path} exists: another process wrote it during this run, and it was left unchanged; "
+            "choose another name, or pass --force to overwrite it."
         ) from error
 
 
-def _not_written(path: Path, unfinished: Path, error: OSError) -> OSError:
-    """The error, with the name of the file that was to be written and what to do."""
-    words = (error.strerror or str(error)).replace(str(unfinished), str(path))
-    if str(path) not in words:
-        words = f"{path} could not be written: {words}"
-        # Short writes of numpy have no number.
-        if error.errno is None or error.errno in FULL:
-            words += "; free some space, or choose a folder on another disk"
-        words += "."
-    told = type(error)(words)
-    told.errno = error.errno
-    return told
+def _not_written(path: Path, temporary: Path, error: OSError) -> OSError:
+    """The same error, with the name of the target file and advice."""
+    message = (error.strerror or str(error)).replace(str(temporary), str(path))
+    if str(path) not in message:
+        message = f"{path} could not be written: {message}"
+        # Incomplete writes of numpy raise an OSError without a number.
+        if error.errno is None or error.errno in DISK_FULL_ERRORS:
+            message += "; free some space, or choose a folder on another disk"
+        message += "."
+    renamed = type(error)(message)
+    renamed.errno = error.errno
+    return renamed

@@ -1,15 +1,15 @@
-"""How every kernel is compiled, and where its machine code is kept.
+"""Compilation of kernels, and the cache of their machine code.
 
-Kernels are compiled by numba at their first call and stored as files, so that the next process only loads
-them. numba's own cache ends the call when it finds no writable folder, a full disk or a damaged file. Here
-none of these ends anything: a kernel is loaded from any folder that has it, writable or not, and stored in
-the first folder that takes it. These are, in this order,
+Kernels are compiled by numba at their first call and cached on disk, so that later processes only load
+them. numba's own cache raises an error if no folder is writable, the disk is full or a file is damaged.
+This one does not: a kernel is loaded from any folder that has it, writable or not, and stored in the first
+folder that can be written. Folders are tried in this order:
 
 1. ``NUMBA_CACHE_DIR`` if it is set, otherwise ``__pycache__`` of the package, then the user's cache folder;
-2. a folder of this user among the temporary files;
+2. a private folder of the user below the system's folder for temporary files;
 3. none: the kernel is compiled again in every process.
 
-The first kernel that has to take 2 or 3 warns, once per process.
+A warning is issued once per process if 2 or 3 has to be used.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ KERNELS: list[Any] = []
 def jit(
     function: Callable[..., Any] | None = None, *, allocates: bool = True, **options: Any
 ) -> Any:
-    """Compile a kernel: serial, without the interpreter lock, its machine code kept for later processes.
+    """Compile a serial kernel that releases the interpreter lock, and cache its machine code.
 
     Parameters
     ----------
     function : callable
-        The kernel; without one, the decorator is returned.
+        The kernel; if omitted, a decorator is returned.
     allocates : bool, default True
-        False for kernels that allocate nothing. They do without reference counts, whose atomic updates
-        make threads that share an array wait for each other.
+        False for kernels that allocate no memory. They need no reference counts, whose atomic updates
+        slow down threads that share an array.
     **options
         Further options of `numba.njit`.
     """
@@ -69,7 +69,7 @@ def jit(
 
 
 class KernelCache(NullCache):
-    """The machine code of one kernel, in whichever folders have it; asked by numba before it compiles."""
+    """Cache of the machine code of one kernel; numba consults it before it compiles."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -77,64 +77,65 @@ class KernelCache(NullCache):
 
     @property
     def cache_path(self) -> str | None:
-        """The folder this kernel was last loaded from or stored in, None before and without one."""
+        """Folder that this kernel was last loaded from or stored in, if any."""
         return self._stored_in
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel for these types, None if no folder has it."""
+        """Return the compiled kernel for these types, or None if no folder has it."""
         for folder in self._folders():
             files = _KernelFiles(self._function, folder)
             try:
-                found = files.load_overload(sig, target_context)
+                overload = files.load_overload(sig, target_context)
             except Exception:
-                # Bytes that are no pickle raise anything. An empty index makes room for a new one.
+                # Damaged files can raise any exception. Flushing the index lets a new one be written.
                 with suppress(OSError):
                     files.flush()
                 continue
-            # Two processes that store at once can give the code of different types the same name.
-            if found is not None and found.signature.args == sigutils.normalize_signature(sig)[0]:
+            # Processes that store at the same time can use one file name for different types.
+            expected = sigutils.normalize_signature(sig)[0]
+            if overload is not None and overload.signature.args == expected:
                 self._stored_in = folder
-                return found
+                return overload
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Store the compiled kernel in the first folder that takes it."""
-        refusals = []
+        """Store the compiled kernel in the first folder that can be written."""
+        failures = []
         for folder in self._folders(create=True):
             try:
                 _KernelFiles(self._function, folder).save_overload(sig, data)
             except Exception as error:
                 reason = error.strerror if isinstance(error, OSError) else None
-                refusals.append(f"{folder} ({reason or error})")
+                failures.append(f"{folder} ({reason or error})")
                 continue
             self._stored_in = folder
             break
         else:
             folder = None
         if folder is None or folder.startswith(str(temporary_folder())):
-            _warn_once(refusals, folder)
+            _warn_once(failures, folder)
 
     def _folders(self, create: bool = False) -> Iterator[str]:
         source = Path(inspect.getfile(self._function))
         if not source.exists() and not getattr(sys, "frozen", False):
-            return  # inside an archive there is nothing that tells whether machine code is current
-        # Kernels of different modules may share a name; so may two installations.
-        inside = _CacheLocator.get_suitable_cache_subpath(str(source))
+            return  # inside an archive, a change of the source cannot be detected
+        # Separates kernels with the same name in other modules or other installations.
+        subfolder = _CacheLocator.get_suitable_cache_subpath(str(source))
         if config.CACHE_DIR:
-            yield os.path.join(config.CACHE_DIR, inside)
+            yield os.path.join(config.CACHE_DIR, subfolder)
         else:
             yield str(source.parent / "__pycache__")
-            of_user = AppDirs(appname="numba", appauthor=False).user_cache_dir
-            # Without a home "~" stays as it is, and would become a folder of that name.
-            if os.path.isabs(of_user):
-                yield os.path.join(of_user, inside)
+            user_cache = AppDirs(appname="numba", appauthor=False).user_cache_dir
+            # Without a home folder, "~" is not expanded and would become a folder of that name.
+            if os.path.isabs(user_cache):
+                yield os.path.join(user_cache, subfolder)
         temporary = temporary_folder()
         if temporary is not None and _belongs_to_user(temporary, create):
-            yield str(temporary / inside)
+            yield str(temporary / subfolder)
 
 
 class _KernelFiles(FunctionCache):
-    """numba's files of one kernel, in a folder of our choice."""
+    """numba's cache files of one kernel, in a given folder."""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         self._impl_class = partial(_InFolder, folder)
@@ -160,12 +161,12 @@ class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
         return self._folder
 
     def get_source_stamp(self) -> Any:
-        # A kernel contains the kernels it calls, and those of other files change with the version.
+        # A kernel inlines the kernels it calls, which may be in other files: these change with the version.
         return super().get_source_stamp(), __version__
 
 
 def temporary_folder() -> Path | None:
-    """The folder for machine code among the temporary files, None if there are no such files."""
+    """Folder for machine code below the system's temporary folder, or None if there is none."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     with suppress(OSError):
         return Path(tempfile.gettempdir()) / f"vicinal-{user}"
@@ -173,31 +174,31 @@ def temporary_folder() -> Path | None:
 
 
 def _belongs_to_user(folder: Path, create: bool) -> bool:
-    # What is loaded is run: in a folder that everybody shares, nobody else may have put it there.
+    # Cached code is executed, so other users must not be able to write to the folder.
     with suppress(OSError):
         if create:
             folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
         if not hasattr(os, "getuid"):
-            return stat.S_ISDIR(found.st_mode)
-        private = not stat.S_IMODE(found.st_mode) & 0o077
-        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and private
+            return stat.S_ISDIR(status.st_mode)
+        private = not stat.S_IMODE(status.st_mode) & 0o077
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and private
     return False
 
 
 _warned = False
 
 
-def _warn_once(refusals: list[str], folder: str | None) -> None:
+def _warn_once(failures: list[str], folder: str | None) -> None:
     global _warned
     if _warned:
         return
     _warned = True
-    place = f"kept in {folder}" if folder else "not kept, and compiled again in every process"
+    fallback = f"stored in {folder}" if folder else "compiled again in every process"
     warnings.warn(
-        f"compiled code cannot be stored in {' or '.join(refusals) or 'any folder'}; it is {place}. "
-        "Set NUMBA_CACHE_DIR to a folder that can be written, or run `vicinal warm` once as a user "
-        "who may write to the package.",
+        f"compiled code cannot be stored in {' or '.join(failures) or 'any folder'}; it is {fallback}. "
+        "Set NUMBA_CACHE_DIR to a writable folder, or run `vicinal warm` once as a user who may write to "
+        "the package folder.",
         category=VicinalWarning,
         stacklevel=2,
     )

@@ -1,7 +1,7 @@
-"""Public names that are imported when they are first used.
+"""Lazy imports of public names.
 
-``import vicinal`` must stay cheap: numba, matplotlib and the search libraries are loaded by the call
-that needs them, not by the import of the package.
+``import vicinal`` must be fast: numba, matplotlib and the search libraries are imported by the first call
+that needs them.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-# Names by the package that shows them, each with the package that defines them.
-_LENT: dict[str, dict[str, str]] = {}
+# For each package, names that another package defines, and that package.
+_REEXPORTS: dict[str, dict[str, str]] = {}
 
 
-def lend(names: Sequence[str], *, source: str, to: str) -> None:
-    """Show public names of the package ``source`` in ``to`` as well, without an import between them.
+def reexport(names: Sequence[str], *, source: str, to: str) -> None:
+    """Re-export public names of the package ``source`` from ``to``, without an import in either of them.
 
     Must be called before ``to`` is imported.
     """
-    _LENT.setdefault(to, {}).update(dict.fromkeys(names, source))
+    _REEXPORTS.setdefault(to, {}).update(dict.fromkeys(names, source))
 
 
 def attach(
@@ -32,21 +32,21 @@ def attach(
     package : str
         The package's ``__name__``.
     names : mapping of str to sequence of str
-        Public names by the module, relative to the package, that defines them.
+        For each module, relative to the package, the public names it defines.
     submodules : sequence of str
-        Modules of the package that are public themselves.
+        Public modules of the package.
     """
     origin = {name: module for module, group in names.items() for name in group}
-    lent = _LENT.get(package, {})
-    public = sorted({*origin, *submodules, *lent})
+    reexports = _REEXPORTS.get(package, {})
+    public = sorted({*origin, *submodules, *reexports})
 
     def __getattr__(name: str) -> Any:
         if name in submodules:
             return importlib.import_module(f"{package}.{name}")
         if name in origin:
             return getattr(importlib.import_module(f"{package}.{origin[name]}"), name)
-        if name in lent:
-            return getattr(importlib.import_module(lent[name]), name)
+        if name in reexports:
+            return getattr(importlib.import_module(reexports[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
-"""Options that mean the same everywhere: flags, n_jobs, verbose, seeds and mappings of parameters.
+"""Validation of options that mean the same everywhere: flags, n_jobs, verbose, seeds and parameter dicts.
 
-`checked` looks at a function's signature, `check_options` at an estimator's, so that a new one is checked
-without a line of its own.
+`checked` reads the signature of a function and `check_options` that of an estimator, so new functions and
+estimators need no code for this.
 """
 
 from __future__ import annotations
@@ -19,41 +19,43 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-LARGEST_SEED = 2**32 - 1
+MAX_SEED = 2**32 - 1
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """`value` as a bool, which it has to be."""
+    """Convert ``value``, which must be a bool of Python or numpy, to a bool."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise InvalidTypeError(f"{name}={value!r}, but True or False is needed.")
 
 
 def check_verbose(value: Any, name: str = "verbose") -> int:
-    """`value` as an int >= 0; True and False count as 1 and 0."""
+    """Convert ``value`` to an int >= 0; True and False count as 1 and 0."""
     whole = isinstance(value, (numbers.Integral, np.bool_))
     if not whole or value < 0:
         kind = InvalidValueError if whole else InvalidTypeError
-        raise kind(f"{name}={value!r}, but an integer >= 0 is needed; above 0 shows progress.")
+        raise kind(
+            f"{name}={value!r}, but an integer >= 0 is needed; values above 0 show progress."
+        )
     return int(value > 0)
 
 
 def check_seed(value: Any, name: str = "random_state") -> Any:
-    """`value` if it is None, an int, or a generator of numpy."""
+    """Return ``value`` if it is None, an int, or a random generator of numpy."""
     if value is None or isinstance(value, (np.random.Generator, np.random.RandomState)):
         return value
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if whole and 0 <= value <= LARGEST_SEED:
+    if whole and 0 <= value <= MAX_SEED:
         return int(value)
     kind = InvalidValueError if whole else InvalidTypeError
     raise kind(
-        f"{name}={value!r}, but an integer from 0 to {LARGEST_SEED}, a numpy.random.Generator, "
+        f"{name}={value!r}, but an integer from 0 to {MAX_SEED}, a numpy.random.Generator, "
         "a numpy.random.RandomState or None is needed."
     )
 
 
 def random_generator(random_state: Any, name: str = "random_state") -> np.random.Generator:
-    """A generator from any seed that `check_seed` accepts; a Generator is returned as it is."""
+    """Create a generator from any seed that `check_seed` accepts; a Generator is returned unchanged."""
     seed = check_seed(random_state, name)
     if isinstance(seed, np.random.RandomState):
         return np.random.default_rng(seed.randint(np.iinfo(np.int32).max))
@@ -61,7 +63,7 @@ def random_generator(random_state: Any, name: str = "random_state") -> np.random
 
 
 def seed_from(random_state: Any) -> int:
-    """An int from any seed that `check_seed` accepts; for an int always the same."""
+    """Derive an int from any seed that `check_seed` accepts; the same for equal ints."""
     seed = check_seed(random_state)
     largest = np.iinfo(np.int32).max
     if isinstance(seed, np.random.Generator):
@@ -72,18 +74,19 @@ def seed_from(random_state: Any) -> int:
 
 
 def check_mapping(value: Any, name: str) -> dict[str, Any]:
-    """`value`, a mapping of parameters by name, as a dict; None is an empty one."""
+    """Convert a mapping of parameter names to values to a dict; None is an empty one."""
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidTypeError(
-            f"{name}={value!r}, but a dict of parameters by name is needed, such as {{'k': 5}}."
+            f"{name}={value!r}, but a dict of parameter names and values is needed, such as "
+            "{'n_neighbors': 5}."
         )
     return dict(value)
 
 
 def check_metric(value: Any, name: str = "metric") -> Any:
-    """`value` if it is the name of a metric, or a function that measures two points."""
+    """Return ``value`` if it is the name of a metric or a function of two points."""
     if isinstance(value, str) or callable(value):
         return value
     raise InvalidTypeError(f"{name}={value!r}, but the name of a metric or a callable is needed.")
@@ -99,30 +102,30 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
 
 
 def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function, which checks the options of its signature before anything else."""
+    """Decorate a function so that the options in its signature are checked first."""
     signature = inspect.signature(function)
-    checks = _checks_of(signature)
+    checks = _checks_for(signature)
 
     @functools.wraps(function)
-    def call(*values: Parameters.args, **options: Parameters.kwargs) -> Result:
+    def checked_call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         try:
-            given = signature.bind_partial(*values, **options).arguments
+            given = signature.bind_partial(*args, **kwargs).arguments
         except TypeError:
-            given = {}  # the call below says it in Python's own words
+            given = {}  # the call below raises Python's own error
         for name, check in checks.items():
             if name in given:
                 check(given[name], name)
-        return function(*values, **options)
+        return function(*args, **kwargs)
 
-    return call
+    return checked_call
 
 
 def check_options(estimator: Any) -> None:
     """Check the options that an estimator was constructed with."""
-    for name, check in _checks_of(inspect.signature(type(estimator))).items():
+    for name, check in _checks_for(inspect.signature(type(estimator))).items():
         check(getattr(estimator, name), name)
 
 
-def _checks_of(signature: inspect.Signature) -> dict[str, Callable[[Any, str], Any]]:
+def _checks_for(signature: inspect.Signature) -> dict[str, Callable[[Any, str], Any]]:
     flags = {n: check_flag for n, p in signature.parameters.items() if p.annotation == "bool"}
     return flags | {name: CHECKS[name] for name in signature.parameters if name in CHECKS}

@@ -1,7 +1,7 @@
-"""Threads over blocks: how every long computation uses the cores.
+"""Multithreading: every long computation is a loop over blocks that are distributed to threads.
 
-Kernels are serial and release the interpreter lock; here they are run over blocks of the work. A block's
-result never depends on which thread ran it, so any ``n_jobs`` gives the same bits.
+Kernels are serial and release the interpreter lock. The result of a block does not depend on the thread
+that computes it, so results are bit-identical for any ``n_jobs``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-# More are never useful; a larger number means as many as possible.
+# Larger values of ``n_jobs`` are reduced to this.
 MAX_THREADS = 1 << 16
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads that ``n_jobs`` stands for: -1 is every core, -2 all but one.
+    """Number of threads for a value of ``n_jobs``: -1 means all cores, -2 all but one.
 
-    None means what it means in scikit-learn: 1, unless a `joblib.parallel_config` says otherwise.
+    As in scikit-learn, None means 1 unless `joblib.parallel_config` sets another number.
     """
     if n_jobs is None:
         from joblib import effective_n_jobs
@@ -35,10 +35,10 @@ def n_threads(n_jobs: int | None) -> int:
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
-    number = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
-    whole = isinstance(n_jobs, numbers.Integral) or (number and float(n_jobs).is_integer())
-    if not number or not whole or n_jobs == 0:
-        kind = InvalidValueError if number else InvalidTypeError
+    real = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
+    whole = isinstance(n_jobs, numbers.Integral) or (real and float(n_jobs).is_integer())
+    if not real or not whole or n_jobs == 0:
+        kind = InvalidValueError if real else InvalidTypeError
         raise kind(
             f"n_jobs={n_jobs!r}, but a number of threads is needed; -1 uses all cores, -2 all but one."
         )
@@ -57,28 +57,28 @@ def map_threads(
     *,
     progress: str | None = None,
 ) -> list[Result]:
-    """Results of ``task`` on each item, in the items' order, worked off by threads.
+    """Apply ``task`` to each item, using threads; results are in the order of the items.
 
     Parameters
     ----------
     task : callable
-        Called with one item; it should spend its time where the interpreter lock is released.
+        Called with one item; should spend most of its time without the interpreter lock.
     items : sequence
-        What there is to do.
+        Arguments of ``task``.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     progress : str, optional
-        Title of a progress bar; no bar without one.
+        Title of a progress bar; None shows no bar.
     """
     results: list[Any] = [None] * len(items)
     errors: list[BaseException] = []
-    # Taking the next number is atomic, so threads share one iterator instead of a queue of futures;
-    # the caller works too. Rounds of a few milliseconds would otherwise wait for their threads.
-    places = iter(range(len(items)))
+    # Threads share one iterator, whose next() is atomic, and the calling thread works too. A queue of futures
+    # would dominate calls of a few milliseconds.
+    positions = iter(range(len(items)))
     with progress_bar(len(items), progress) as bar:
 
         def work() -> None:
-            for i in places:
+            for i in positions:
                 if errors:
                     return
                 try:
@@ -109,16 +109,16 @@ def one_blas_thread() -> Any:
 
 
 def one_openmp_thread() -> Any:
-    """Context in which scikit-learn's k-means uses one thread; import it before.
+    """Context in which scikit-learn's k-means uses one thread; import k-means before entering it.
 
-    A child that was forked after several OpenMP threads had run waits forever for threads that it does
-    not have. With one thread there are none to wait for, and the bits do not depend on the machine.
+    A process that is forked after OpenMP has started threads deadlocks, because it does not inherit them.
+    With one thread this cannot happen, and results do not depend on the number of cores.
     """
     return threadpool_limits(limits=1, user_api="openmp")
 
 
 def progress_bar(total: int, title: str | None) -> Any:
-    """A progress bar as a context, with `update`; one that shows nothing without a title."""
+    """Progress bar as a context manager with a method `update`; without a title, it shows nothing."""
     if title is None:
         return _NoBar()
     from tqdm.auto import tqdm
@@ -131,4 +131,4 @@ class _NoBar(nullcontext[Any]):
         return self
 
     def update(self, n: int = 1) -> None:
-        """Nothing to show."""
+        """Do nothing."""

@@ -1,6 +1,6 @@
-"""Single precision in, single precision out: what scikit-learn expects of transformers.
+"""Transformers that return float32 for float32 input, as scikit-learn expects.
 
-Results are computed in double precision, so they agree with those of the same values in float64.
+Computations use double precision, so results agree with those for the same values in float64.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 
 class PreservesPrecision:
-    """Mixin of transformers whose output is float32 for float32 input."""
+    """Mixin for transformers whose output is float32 for float32 input."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -21,11 +21,11 @@ class PreservesPrecision:
 
 
 def like_input(values: np.ndarray, X: Any) -> np.ndarray:
-    """`values` in float32 if all of X is float32, otherwise as they are."""
+    """Convert values to float32 if all of X is float32."""
     return values.astype(np.float32) if is_single(X) else values
 
 
 def is_single(X: Any) -> bool:
-    """Whether X, an array, a sparse matrix or a DataFrame, holds float32 only."""
-    kinds = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", []))
-    return bool(kinds) and all(kind == np.float32 for kind in kinds)
+    """Whether all values of an array, a sparse matrix or a DataFrame are float32."""
+    dtypes = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", []))
+    return bool(dtypes) and all(dtype == np.float32 for dtype in dtypes)

@@ -1,7 +1,7 @@
-"""Sparse matrices as they come in: their index arrays are checked before anything follows them.
+"""Validation of the index arrays of sparse matrices.
 
-scipy does not look at the values of index arrays, and compiled code that follows a wrong one reads and
-writes outside its arrays.
+scipy does not check the values of index arrays, and compiled code that uses an invalid index reads and
+writes out of bounds.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from scipy import sparse
 
 from vicinal.exceptions import InvalidValueError
 
-REMEDY = "it was damaged or put together wrongly; build it again, for instance from a coo_array."
+REMEDY = "its index arrays are inconsistent; build it again, for instance from a coo_array."
 
 
 def checked_csr(matrix: Any, name: str, dtype: Any = None) -> sparse.csr_array:
-    """A sparse matrix of any format as a `csr_array` with sound index arrays.
+    """Convert a sparse matrix of any format to a `csr_array` with valid index arrays.
 
-    The arrays may be the caller's, so they must not be changed.
+    The result may share arrays with the input, so they must not be modified.
     """
     check_indices(matrix, name)
     csr = sparse.csr_array(matrix, dtype=dtype)
-    # Some formats only show what they hold once converted; and scipy allows room behind the last entry.
+    # The indices of these formats can only be checked after the conversion.
     if matrix.format in ("dia", "dok", "lil"):
         check_indices(csr, name)
+    # scipy allows unused capacity after the last entry.
     n_stored = int(csr.indptr[-1])
     if n_stored < len(csr.indices):
         arrays = csr.data[:n_stored], csr.indices[:n_stored], csr.indptr
@@ -34,7 +35,7 @@ def checked_csr(matrix: Any, name: str, dtype: Any = None) -> sparse.csr_array:
 
 
 def check_indices(matrix: Any, name: str) -> None:
-    """Reject a sparse matrix whose index arrays do not fit its shape; nothing is changed."""
+    """Reject a sparse matrix whose index arrays do not fit its shape."""
     if len(matrix.shape) != 2:
         raise InvalidValueError(
             f"{name} has shape {matrix.shape}, but a matrix with rows and columns is needed."
@@ -55,8 +56,8 @@ def check_indices(matrix: Any, name: str) -> None:
 
 
 def _check_compressed(matrix: Any, name: str) -> None:
-    height, width = matrix.blocksize if matrix.format == "bsr" else (1, 1)
-    n_rows, n_columns = matrix.shape[0] // height, matrix.shape[1] // width
+    block_height, block_width = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+    n_rows, n_columns = matrix.shape[0] // block_height, matrix.shape[1] // block_width
     by_rows = matrix.format != "csc"
     n_outer, n_inner = (n_rows, n_columns) if by_rows else (n_columns, n_rows)
     indptr, indices = np.asarray(matrix.indptr), np.asarray(matrix.indices)
@@ -68,7 +69,8 @@ def _check_compressed(matrix: Any, name: str) -> None:
         raise _malformed(name, f"{len(indices)} indices for {len(matrix.data)} values")
     if indptr[0] != 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise _malformed(
-            name, f"index pointers that do not rise from 0 to at most {len(indices)}, their number"
+            name,
+            f"index pointers that do not increase from 0 to at most {len(indices)}, the number of indices",
         )
     _check_range(indices[: indptr[-1]], n_inner, "column" if by_rows else "row", name)
 
@@ -76,7 +78,7 @@ def _check_compressed(matrix: Any, name: str) -> None:
 def _check_lists(matrix: Any, name: str) -> None:
     lengths = [len(row) for row in matrix.rows]
     if len(lengths) != matrix.shape[0] or lengths != [len(row) for row in matrix.data]:
-        raise _malformed(name, "lists of columns and of values that differ in length")
+        raise _malformed(name, "rows with different numbers of columns and values")
 
 
 def _check_range(indices: np.ndarray, size: int, axis: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Cells, names and rows of tables: what reading, plotting, scoring and printing them share."""
+"""Tables: reading them from other libraries, missing cells, labels, column names and printing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 class RawTable(NamedTuple):
     """A table as it was read, before cleaning.
 
-    ``points`` is an array, or a sparse matrix where the caller accepts one; ``notes`` says what the reader
-    decided. ``others`` are columns that were set aside, by name; ``images`` are grey levels of the rows
-    (n, height, width).
+    ``points`` is an array, or a sparse matrix if the caller accepts one. ``notes`` describes decisions of the
+    reader, ``others`` maps names to columns that are not coordinates, and ``images`` contains the grey levels
+    of each row (n, height, width).
     """
 
     points: Any
@@ -31,19 +31,19 @@ class RawTable(NamedTuple):
 
 
 def as_table(X: Any, name: str = "X") -> Any:
-    """`X` as an array or a DataFrame of pandas, where it is a table of another library.
+    """Convert tables of other libraries, such as pyarrow and polars, to pandas DataFrames.
 
-    Tables of pyarrow, polars and others that export themselves become DataFrames, so that columns keep their
-    names; everything else is returned as it is. Objects that hold several tables are rejected.
+    Columns keep their names. Everything else is returned unchanged, except for objects that contain several
+    tables, which are rejected.
     """
     if hasattr(X, "obsm") and hasattr(X, "obs_names"):
         raise InvalidTypeError(
-            f"{name} is an {type(X).__name__} object, which holds several tables; give one of them, such as "
-            f"{name}.X or {name}.obsm['X_pca']."
+            f"{name} is an {type(X).__name__} object, which contains several tables; pass one of them, "
+            f"such as {name}.X or {name}.obsm['X_pca']."
         )
     if hasattr(X, "collect") and hasattr(X, "collect_schema"):
         raise InvalidTypeError(
-            f"{name} is a {type(X).__name__}, whose rows are not computed yet; give {name}.collect()."
+            f"{name} is a {type(X).__name__}, whose rows are not computed yet; pass {name}.collect()."
         )
     if type(X).__module__.split(".")[0] == "pandas" or not hasattr(X, "to_pandas"):
         return X
@@ -53,22 +53,22 @@ def as_table(X: Any, name: str = "X") -> Any:
         return X.to_pandas()
     except ImportError as error:
         raise InvalidTypeError(
-            f"{name} is a table of {type(X).__module__.split('.')[0]}, which is read by way of pandas and "
-            f"pyarrow, but one of them is not installed ({error}); install them, or give {name}.to_numpy()."
+            f"{name} is a table of {type(X).__module__.split('.')[0]}, which is read with pandas and "
+            f"pyarrow, but one of them is not installed ({error}); install them, or pass {name}.to_numpy()."
         ) from error
 
 
-def is_nothing(value: Any) -> bool:
-    """Whether a value is None, NaN, or NA of pandas."""
+def is_null(value: Any) -> bool:
+    """Whether a value is None, NaN or pandas' NA."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # NA does not say whether it equals itself
+    except TypeError:  # comparisons with NA have no truth value
         return True
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty, None, NaN, or NA of pandas."""
-    return is_nothing(value) or (isinstance(value, str) and not value)
+    """Whether a cell is an empty string, None, NaN or pandas' NA."""
+    return is_null(value) or (isinstance(value, str) and not value)
 
 
 def missing_cells(column: np.ndarray) -> np.ndarray:
@@ -80,8 +80,8 @@ def missing_cells(column: np.ndarray) -> np.ndarray:
     return np.array([is_missing(value) for value in column], dtype=bool)
 
 
-def of_one_type(cells: np.ndarray, name: str) -> np.ndarray:
-    """Python objects as an array of their type, which they must share to be told apart and sorted."""
+def homogeneous(cells: np.ndarray, name: str) -> np.ndarray:
+    """Convert labels of one sortable type to an array of that type; mixed types are rejected."""
     values = cells.tolist()
     kinds: dict[type, Any] = {}
     for value in values:
@@ -89,40 +89,40 @@ def of_one_type(cells: np.ndarray, name: str) -> np.ndarray:
     if len(kinds) > 1:
         first, second = list(kinds.values())[:2]
         raise InvalidValueError(
-            f"{name} holds labels of different types, as {first!r} and {second!r}; make them all numbers "
-            f"or all words, such as [str(label) for label in {name}]."
+            f"{name} contains labels of different types, such as {first!r} and {second!r}; convert them to "
+            f"one type, for instance with [str(label) for label in {name}]."
         )
     try:
         min(values, default=None)
     except TypeError as error:
         raise InvalidTypeError(
-            f"{name} holds objects of the type {type(values[0]).__name__}, which have no order, but labels "
-            f"are numbers or words; [str(label) for label in {name}] makes words of them."
+            f"{name} contains objects of type {type(values[0]).__name__}, which cannot be sorted, but labels "
+            f"must be numbers or strings; use [str(label) for label in {name}]."
         ) from error
     return np.array(values)
 
 
 def _kind(value: Any) -> type:
-    # True and 1 are equal, so a truth among numbers would be lost.
+    # True == 1, so a bool among numbers would be merged with 1.
     return Number if isinstance(value, Number) and not isinstance(value, bool) else type(value)
 
 
-def distinct(names: Iterable[Any]) -> list[str]:
-    """Names as words, a number behind those that were there before: no column may hide another."""
+def unique_names(names: Iterable[Any]) -> list[str]:
+    """Convert column names to unique strings; repeated names get a numeric suffix."""
     seen: Counter[str] = Counter()
-    found: list[str] = []
+    unique: list[str] = []
     for name in map(str, names):
         new = name
         while new in seen:
             seen[name] += 1
             new = f"{name} ({seen[name]})"
         seen[new] += 1
-        found.append(new)
-    return found
+        unique.append(new)
+    return unique
 
 
 def format_rows(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells in aligned columns: the first to the left, numbers to the right."""
+    """Format rows of cells as aligned columns: the first left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

@@ -1,4 +1,4 @@
-"""Type aliases of public signatures. Import them under ``TYPE_CHECKING``."""
+"""Type aliases for public signatures. Import them under ``TYPE_CHECKING``."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ SearchMethod: TypeAlias = Literal["auto", "exact", "approximate"]
 # Width of the kernel that turns lengths into affinities.
 ScaleLike: TypeAlias = float | Literal["auto", "local"]
 KernelName: TypeAlias = Literal["gaussian", "binary", "inverse"]
+LaplacianKind: TypeAlias = Literal["combinatorial", "symmetric", "random_walk"]
 # What a Delaunay triangulation does with coplanar points.
 Coplanar: TypeAlias = Literal["raise", "joggle"]
 # Every row is a point, or equal rows are one point.

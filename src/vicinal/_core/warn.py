@@ -1,4 +1,4 @@
-"""Warnings that point to the line of the user's code that caused them."""
+"""Warnings that point to the user's code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vicinal.exceptions import VicinalWarning
 
 
 def warn_user(message: str, category: type[Warning] = VicinalWarning) -> None:
-    """Warn at the first caller outside vicinal and scikit-learn, whatever decorates the functions between."""
+    """Issue a warning that points to the first caller outside vicinal and scikit-learn."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

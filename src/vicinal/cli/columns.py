@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal._core.tables import RawTable, distinct, missing_cells
+from vicinal._core.tables import RawTable, missing_cells, unique_names
 from vicinal.cli.names import suggestion
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
@@ -34,7 +34,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     pandas = import_reader("pandas", path)
     if frame.empty:
         raise InvalidValueError(f"{path} has no rows; a table with one row per point is needed.")
-    frame = frame.set_axis(distinct(frame.columns), axis="columns")
+    frame = frame.set_axis(unique_names(frame.columns), axis="columns")
     ids = row_column(frame, roles.id, "--id", len(frame), path)
     labels = row_column(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):

@@ -209,7 +209,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         mean_square = max(self._directions.shape[1], 1) / n
         self.norms_ = self._of_rows(norms)
         self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
-        self._assign(walk, np.column_stack([walk.known, pairs.vectors]), is_noise)
+        self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -267,7 +267,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             number = evidence.n_clusters if evidence else 1
             return min(max(self.max_clusters, NOISE_DIRECTIONS, number), n - 1)
         if self.n_clusters > n:
-            some = f"n_samples={n} points" if self._copies is None else f"{n} distinct row(s)"
+            some = f"n_samples={n} points" if self._duplicates is None else f"{n} distinct row(s)"
             raise InvalidValueError(f"n_clusters={self.n_clusters}, but there are {some}.")
         return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
@@ -289,7 +289,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
             return norms < self.noise_threshold_
         order = np.argsort(norms, kind="stable")
-        n_rows = np.cumsum(self._n_copies()[order])
+        n_rows = np.cumsum(self._multiplicity()[order])
         n, is_count = n_rows[-1], isinstance(self.noise, numbers.Integral)
         wanted = int(self.noise if is_count else round(self.noise * n))
         count = int(np.searchsorted(n_rows, wanted, side="right"))
@@ -345,8 +345,8 @@ def _confirmed(split: NoiseSplit, norms: np.ndarray, evidence: ClusterEvidence) 
 def _walk_between(walk: Any, kept: np.ndarray, labels: np.ndarray) -> float:
     """Share of the steps of a walk, among the nodes that are kept, from one cluster to another."""
     # pi_i P_ij, symmetrised, is root_i Theta_ij root_j: summed here by the clusters of i and j.
-    shape = (len(walk.known), int(labels.max()) + 1)
-    roots = sparse.csr_array((walk.known[kept], (kept, labels)), shape=shape)
+    shape = (len(walk.trivial_vector), int(labels.max()) + 1)
+    roots = sparse.csr_array((walk.trivial_vector[kept], (kept, labels)), shape=shape)
     flow = (roots.T @ (walk.sparse_part @ roots)).toarray()
     total = float(flow.sum())
     return 1.0 - float(np.trace(flow)) / total if total > 0 else 0.0

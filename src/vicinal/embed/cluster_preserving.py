@@ -21,7 +21,7 @@ from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.ultrametric import (
     Ultrametric,
-    centred_ultrametric_pairs,
+    centered_ultrametric_pairs,
     normalized_ultrametric_pairs,
 )
 from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
@@ -280,7 +280,7 @@ class ClusterPreservingEmbedding(
         self.embedding_ = random_walk_eigenvectors(pairs.vectors[:, 1:] * usable, sums)
 
     def _fit_scaling(self, seed: int) -> None:
-        pairs = centred_ultrametric_pairs(self._operator, self.n_components, seed)
+        pairs = centered_ultrametric_pairs(self._operator, self.n_components, seed)
         n = len(pairs.vectors)
         self.eigenvalues_, _ = self._usable(pairs.values, pairs.values[0])
         self.embedding_ = pairs.vectors * np.sqrt(self.eigenvalues_)

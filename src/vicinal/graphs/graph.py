@@ -40,7 +40,7 @@ from vicinal.graphs._checks import (
     read_only,
 )
 from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
-from vicinal.neighbors._kept_search import KeptSearch
+from vicinal.neighbors._cached_search import CachedSearch
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike, MetricLike
@@ -142,7 +142,7 @@ class Graph:
     strengths_are_affinities: bool
     metadata: Mapping[str, Any]
     _components: np.ndarray | None
-    _search: KeptSearch
+    _search: CachedSearch
 
     @checked
     def __init__(
@@ -258,7 +258,7 @@ class Graph:
             "metadata": MappingProxyType(dict(metadata or {})),
             "strengths_are_affinities": strengths_are_affinities,
             "_components": None,
-            "_search": KeptSearch(points, metric),
+            "_search": CachedSearch(points, metric),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

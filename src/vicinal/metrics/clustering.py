@@ -9,7 +9,7 @@ from scipy import sparse
 
 from vicinal._core.array_checks import read_array
 from vicinal._core.memory import require_memory
-from vicinal._core.tables import is_nothing, of_one_type
+from vicinal._core.tables import homogeneous, is_null
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
@@ -173,13 +173,13 @@ def label_codes(labels: ArrayLike, name: str) -> tuple[np.ndarray, np.ndarray]:
             f"{name} contains NaN or infinity; drop these points from both partitions."
         )
     if array.dtype.kind == "O":
-        missing = np.array([is_nothing(label) for label in array.tolist()])
+        missing = np.array([is_null(label) for label in array.tolist()])
         if missing.any():
             raise InvalidValueError(
                 f"{name} contains {missing.sum()} missing label(s), the first at [{np.argmax(missing)}]; "
                 "drop these points from both partitions."
             )
-        array = of_one_type(array, name)
+        array = homogeneous(array, name)
     _, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
     return codes, counts
 

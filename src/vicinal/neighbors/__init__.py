@@ -1,6 +1,6 @@
-"""Neighbour search: who is near.
+"""Neighbour search.
 
-- `NeighborSearch`: fit once, then `nearest` and `within` for the set itself or for new points
+- `NeighborSearch`: the nearest points, or all points within a radius, of its points or of queries
 - `KNNTransformer`: neighbours as a sparse matrix, for pipelines
 """
 

@@ -1,9 +1,9 @@
-"""Approximate neighbours whose recall is measured before the work is done.
+"""Approximate neighbours, with a recall that is estimated before the search.
 
-Points are grouped by k-means, and each point is compared with the groups whose centres are nearest to it,
-along the leading principal axes. How many axes and groups that takes is read off a sample: the exact
-neighbours of some points tell in which groups they lie and whether the axes still rank them first, and so
-which share of them is found.
+Points are clustered by k-means, and each query is compared with the members of the clusters whose centers are
+nearest, after projection to the leading principal axes. The numbers of axes and clusters are chosen on a
+sample of points whose exact neighbours are known: the clusters of these neighbours, and their ranks after the
+projection, determine the recall.
 """
 
 from __future__ import annotations
@@ -16,165 +16,166 @@ import numpy as np
 from vicinal._core.parallel import one_blas_thread
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors._exact import Points
-from vicinal.neighbors._ivf import Groups, list_length, load_kernels, nearest_centre
+from vicinal.neighbors._ivf import ClusterIndex, list_length, load_kernels, nearest_center
 from vicinal.neighbors._projection import (
+    CANDIDATES_PER_ENTRY,
     N_SAMPLES,
-    RIVALS,
     Sample,
     draw_sample,
+    fraction_listed,
     leading_axes,
     nearest_keys,
-    share_listed,
 )
 from vicinal.neighbors.metric import Metric
 
-# Below this many points the exact search is as fast.
-WORTH_IT = 10_000
-# Of the neighbours that may be missed, axes may lose this share.
-LOST_BY_AXES = 1 / 6
-# A pair inside groups costs this many times a pair of the exact search, which shares each product.
-COST_OF_PAIR = 6.0
-# Queries for each one whose exact neighbours tell the recall; with fewer, that takes all the time saved.
+# Below this number of points, the exact search is as fast.
+MIN_POINTS = 10_000
+# Fraction of the allowed misses that may be due to the projection.
+PROJECTION_LOSS_FRACTION = 1 / 6
+# Cost of a pair within clusters relative to the exact search, which uses each product for two points.
+RELATIVE_PAIR_COST = 6.0
+# Minimum number of queries per sampled query; with fewer, estimating the recall does not pay.
 QUERIES_PER_SAMPLE = 6
-# Queries begin with so many groups; beyond so many times the extent of the points single precision, in which
-# groups are searched, has no digits left to tell them apart.
-FEWEST, FAR = 4, 100.0
+# Number of clusters that are tried first for queries.
+INITIAL_CLUSTERS = 4
+# Beyond this multiple of the extent of the points, single precision cannot distinguish queries.
+MAX_QUERY_MAGNITUDE = 100.0
 
 
 class ClusteredPoints(Points):
-    """Points in groups; falls back to the exact search where that is no slower."""
+    """Points in a cluster index; the exact search is used if it is as fast."""
 
     def __init__(
         self, X: np.ndarray, metric: Metric, recall: float, random_state: Any, n_jobs: int | None
     ) -> None:
         super().__init__(X, metric, n_jobs)
-        self.wanted, self.recall = recall, 1.0
-        self.random = np.random.default_rng(random_state)
-        self._groups: Groups | None = None
+        self.target_recall, self.recall = recall, 1.0
+        self.rng = np.random.default_rng(random_state)
+        self._index: ClusterIndex | None = None
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point, most of them."""
-        # Products are small here: more threads would wait for each other longer than they work.
+        """The k nearest neighbours of every point, approximately."""
+        # Products are small here; with more threads, synchronization would dominate.
         with one_blas_thread():
-            groups, n_groups = self._groups_to_probe(k)
-        if groups is None:
+            index, n_clusters = self._choose_n_clusters(k)
+        if index is None:
             return super().nearest_others(k, progress)
-        found = groups.join(
-            self.X, self.X, groups.points, groups.labels, k, n_groups,
+        indices, distances = index.search(
+            self.X, self.X, index.points, index.labels, k, n_clusters,
             exclude_self=True, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
-        return found[0], self.in_metric(found[1])
+        return indices, self.in_metric(distances)
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The k points nearest to each query, most of them."""
-        asked, found = self._prepare(queries, "queries"), None
-        if len(queries) > QUERIES_PER_SAMPLE * N_SAMPLES and self._may_pay(k):
+        """The k points nearest to each query, approximately."""
+        targets, result = self._prepare(queries, "queries"), None
+        if len(queries) > QUERIES_PER_SAMPLE * N_SAMPLES and self._may_be_faster(k):
             with one_blas_thread():
-                groups = self._groups or self._sampled_points(k)[0]
-                found = self._ask_groups(groups, *self._same_dtype(asked), k, progress)
-        if found is None:
+                index = self._index or self._sampled_points(k)[0]
+                result = self._search_index(index, *self._same_dtype(targets), k, progress)
+        if result is None:
             self.recall = 1.0
             return super().nearest_to(queries, k, progress)
-        return found[0], self.in_metric(found[1])
+        return result[0], self.in_metric(result[1])
 
-    def _ask_groups(
-        self, groups: Groups, X: np.ndarray, asked: np.ndarray, k: int, progress: str | None
+    def _search_index(
+        self, index: ClusterIndex, X: np.ndarray, queries: np.ndarray, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Neighbours of queries from as many groups as reach the recall, if that is worth it."""
-        if brute.size_in_frame(asked, groups.frame) > FAR:
+        """Search as many clusters as the recall requires; None if the exact search is as fast."""
+        if brute.rescaled_magnitude(queries, index.rescaling) > MAX_QUERY_MAGNITUDE:
             return None
-        points = groups.turn(brute.place(asked, groups.frame, self.n_jobs).points)
-        labels = nearest_centre(points, groups.centres, self.n_jobs)
-        some = self.random.choice(len(asked), N_SAMPLES, replace=False)
-        some = some[np.argsort(labels[some], kind="stable")]
-        true = brute.nearest_to(X, asked[some], k, n_jobs=self.n_jobs)[1]
-        n_groups, found = FEWEST, np.zeros(1)
+        points = index.project(brute.rescale(queries, index.rescaling, self.n_jobs).points)
+        labels = nearest_center(points, index.centers, self.n_jobs)
+        sample = self.rng.choice(len(queries), N_SAMPLES, replace=False)
+        sample = sample[np.argsort(labels[sample], kind="stable")]
+        true_distances = brute.nearest_to(X, queries[sample], k, n_jobs=self.n_jobs)[1]
+        n_clusters = INITIAL_CLUSTERS
         while True:
-            probed = groups.probes(points[some], labels[some], min(n_groups, len(groups.centres)))
-            if _too_dear(groups, probed):
+            n_clusters = min(n_clusters, len(index.centers))
+            probed = index.candidate_clusters(points[sample], labels[sample], n_clusters)
+            if _is_too_slow(index, probed):
                 return None
-            lists = groups.join(
-                asked[some], X, points[some], labels[some], k, probed.shape[1],
+            distances = index.search(
+                queries[sample], X, points[sample], labels[sample], k, n_clusters,
                 exclude_self=False, n_jobs=self.n_jobs, progress=None,
-            )  # fmt: skip
-            # Told by distances: which of many equal points is found makes no difference.
-            found = (lists[1] <= true[:, -1:]).mean(axis=1)
-            if self._is_enough(found):
+            )[1]  # fmt: skip
+            # Compared by distance, so that any of several tied neighbours counts.
+            recalls = (distances <= true_distances[:, -1:]).mean(axis=1)
+            if self._is_sufficient(recalls):
                 break
-            n_groups += n_groups // 2
-        self.method, self.recall = "ivf", float(found.mean())
-        return groups.join(
-            asked, X, points, labels, k, probed.shape[1],
+            n_clusters += n_clusters // 2
+        self.method, self.recall = "ivf", float(recalls.mean())
+        return index.search(
+            queries, X, points, labels, k, n_clusters,
             exclude_self=False, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
 
-    def _may_pay(self, k: int) -> bool:
-        return len(self.X) >= WORTH_IT and k <= len(self.X) // 20
+    def _may_be_faster(self, k: int) -> bool:
+        return len(self.X) >= MIN_POINTS and k <= len(self.X) // 20
 
-    def _is_enough(self, found: np.ndarray) -> bool:
-        """Whether the shares found by a sample show the recall that is wanted.
+    def _is_sufficient(self, recalls: np.ndarray) -> bool:
+        """Whether the recalls of a sample exceed the target by two standard errors."""
+        margin = 2 * recalls.std() / np.sqrt(len(recalls))
+        return bool(recalls.mean() - margin >= self.target_recall)
 
-        The sample has an error of its own: two standard deviations are kept in reserve.
-        """
-        return bool(found.mean() - 2 * found.std() / np.sqrt(len(found)) >= self.wanted)
-
-    def _groups_to_probe(self, k: int) -> tuple[Groups | None, int]:
-        """Groups, and how many reach the recall; none when the exact search is no slower."""
+    def _choose_n_clusters(self, k: int) -> tuple[ClusterIndex | None, int]:
+        """The index, and the number of clusters to search; None if the exact search is as fast."""
         self.recall = 1.0
-        if not self._may_pay(k):
+        if not self._may_be_faster(k):
             return None, 0
-        groups, sample, kept = self._sampled_points(k)
-        # In the order of their groups, as `Groups.probes` wants them.
-        labels = groups.labels[sample.rows]
+        index, sample, listed = self._sampled_points(k)
+        # `ClusterIndex.candidate_clusters` needs points that are sorted by cluster.
+        labels = index.labels[sample.rows]
         order = np.argsort(labels, kind="stable")
-        kept, labels, own = kept[order], labels[order], groups.points[sample.rows[order]]
-        wanted = groups.labels[sample.near[order, :k]]
-        n_groups, found = 0, np.zeros(1)
-        while not self._is_enough(found):
-            n_groups += max(1, n_groups // 8)
-            if n_groups > len(groups.centres):
+        listed, labels, points = listed[order], labels[order], index.points[sample.rows[order]]
+        neighbor_labels = index.labels[sample.near[order, :k]]
+        n_clusters, recalls = 0, np.zeros(1)
+        while not self._is_sufficient(recalls):
+            n_clusters += max(1, n_clusters // 8)
+            if n_clusters > len(index.centers):
                 return None, 0
-            probed = groups.probes(own, labels, n_groups)
-            found = kept * (wanted[:, :, None] == probed[:, None, :]).any(axis=2).mean(axis=1)
-        if _too_dear(groups, probed):
+            probed = index.candidate_clusters(points, labels, n_clusters)
+            in_probed = (neighbor_labels[:, :, None] == probed[:, None, :]).any(axis=2)
+            recalls = listed * in_probed.mean(axis=1)
+        if _is_too_slow(index, probed):
             return None, 0
-        self.method, self.recall = "ivf", float(found.mean())
-        return groups, n_groups
+        self.method, self.recall = "ivf", float(recalls.mean())
+        return index, n_clusters
 
-    def _sampled_points(self, k: int) -> tuple[Groups, Sample, np.ndarray]:
-        """Groups, made once, a sample of points, and the share of their k neighbours that the axes keep."""
+    def _sampled_points(self, k: int) -> tuple[ClusterIndex, Sample, np.ndarray]:
+        """The index, built once, a sample, and the fraction of its k neighbours left by the projection."""
         length = list_length(k)
-        if self._groups is None:
-            frame = brute.find_frame(self.X)
-            placed = brute.place(self.X, frame, self.n_jobs)
-            # The first time, kernels compile for a second: time enough while numpy works.
+        if self._index is None:
+            rescaling = brute.fit_rescaling(self.X)
+            rescaled = brute.rescale(self.X, rescaling, self.n_jobs)
+            # The first time, kernels compile for a second, while numpy works in this thread.
             Thread(target=load_kernels, args=(self.X,)).start()
         else:
-            placed = self._groups.placed
-        points, half = placed.points, placed.half.astype(np.float32)
-        sample = draw_sample(points, half, RIVALS * length, self.random, self.n_jobs)
+            rescaled = self._index.rescaled
+        points, half = rescaled.points, rescaled.half_norms.astype(np.float32)
+        sample = draw_sample(points, half, CANDIDATES_PER_ENTRY * length, self.rng, self.n_jobs)
 
-        def kept_along(turned: np.ndarray) -> np.ndarray:
-            listed = nearest_keys(turned, half, sample.rows, length, self.n_jobs)
-            return share_listed(self.X, sample, listed, k)
+        def listed_in(projected: np.ndarray) -> np.ndarray:
+            candidates = nearest_keys(projected, half, sample.rows, length, self.n_jobs)
+            return fraction_listed(self.X, sample, candidates, k)
 
-        if self._groups is not None:
-            return self._groups, sample, kept_along(self._groups.points)
-        allowed = LOST_BY_AXES * (1 - self.wanted)
-        axes = leading_axes(points, half, sample, k, length, allowed, self.random)
-        turned = points if axes is None else points @ axes.T
-        kept = kept_along(turned)
-        # Beside rivals that are all alike, copies of one point, any axes look good.
-        if axes is not None and 1 - kept.mean() > 2 * allowed:
-            axes, turned = None, points
-            kept = kept_along(turned)
-        self._groups = Groups(frame, placed, axes, turned, self.random, self.n_jobs)
-        return self._groups, sample, kept
+        if self._index is not None:
+            return self._index, sample, listed_in(self._index.points)
+        max_loss = PROJECTION_LOSS_FRACTION * (1 - self.target_recall)
+        axes = leading_axes(points, half, sample, k, length, max_loss, self.rng)
+        projected = points if axes is None else points @ axes.T
+        listed = listed_in(projected)
+        # If the candidates of the sample are all duplicates of one point, any axes seem sufficient.
+        if axes is not None and 1 - listed.mean() > 2 * max_loss:
+            axes, projected = None, points
+            listed = listed_in(projected)
+        self._index = ClusterIndex(rescaling, rescaled, axes, projected, self.rng, self.n_jobs)
+        return self._index, sample, listed
 
 
-def _too_dear(groups: Groups, probed: np.ndarray) -> bool:
-    """Whether the exact search is no slower than comparisons with the groups ``probed`` by a sample."""
-    n_pairs = groups.sizes[probed].sum(axis=1).mean()
-    return bool(n_pairs * COST_OF_PAIR > len(groups.points))
+def _is_too_slow(index: ClusterIndex, probed: np.ndarray) -> bool:
+    """Whether the exact search is as fast as a search of the ``probed`` clusters."""
+    n_pairs = index.sizes[probed].sum(axis=1).mean()
+    return bool(n_pairs * RELATIVE_PAIR_COST > len(index.points))

@@ -1,8 +1,8 @@
 """Compiled loops of the exact search by matrix products.
 
-Lists of candidates are max-heaps under the order (key, id): the root is the worst entry kept.
-A block of products is read in chunks that the compiler turns into vector compares; only a chunk with a
-hit is looked at one entry at a time.
+Lists of candidates are max-heaps in the order of (key, id): the root is the worst entry.
+A block of products is compared in chunks, which the compiler vectorizes; entries are only visited one by one
+in chunks with a hit.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-CHUNK, SHORT = 64, 32
+CHUNK, SHORT_CHUNK = 64, 32
 
 
 @jit
 def _sift_down(keys, ids, row, at, size):
     """Restore the heap of a row below ``at``."""
-    key, name = keys[row, at], ids[row, at]
+    key, point = keys[row, at], ids[row, at]
     while True:
         child = 2 * at + 1
         if child >= size:
@@ -28,16 +28,16 @@ def _sift_down(keys, ids, row, at, size):
             or (keys[row, right] == keys[row, child] and ids[row, right] > ids[row, child])
         ):
             child = right
-        if keys[row, child] < key or (keys[row, child] == key and ids[row, child] < name):
+        if keys[row, child] < key or (keys[row, child] == key and ids[row, child] < point):
             break
         keys[row, at], ids[row, at] = keys[row, child], ids[row, child]
         at = child
-    keys[row, at], ids[row, at] = key, name
+    keys[row, at], ids[row, at] = key, point
 
 
 @jit
-def _replace_worst(keys, ids, row, key, name):
-    keys[row, 0], ids[row, 0] = key, name
+def _replace_worst(keys, ids, row, key, point):
+    keys[row, 0], ids[row, 0] = key, point
     _sift_down(keys, ids, row, 0, keys.shape[1])
 
 
@@ -45,9 +45,9 @@ def _replace_worst(keys, ids, row, key, name):
 def _sort_heap(keys, ids, row, size):
     """Turn the heap in the first ``size`` entries of a row into an ascending list."""
     for last in range(size - 1, 0, -1):
-        key, name = keys[row, last], ids[row, last]
+        key, point = keys[row, last], ids[row, last]
         keys[row, last], ids[row, last] = keys[row, 0], ids[row, 0]
-        keys[row, 0], ids[row, 0] = key, name
+        keys[row, 0], ids[row, 0] = key, point
         _sift_down(keys, ids, row, 0, last)
 
 
@@ -65,13 +65,13 @@ def squared_distance(A, i, B, j):
 def scan(products, positions, rows, columns):
     """Push each pair of a block of products into the list of its row and into that of its column.
 
-    ``rows`` and ``columns`` are (half, reach, keys, ids, names): half squared norms, the key below
-    which a candidate is accepted, the lists, and the names by which others list them. The key of y for
-    x is (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. Row i of the products belongs to entry
-    ``positions[i]`` of ``rows``. A side whose reach is -inf collects nothing.
+    ``rows`` and ``columns`` are (half, reach, keys, ids, point_ids): half squared norms, the key below
+    which a candidate is accepted, the lists, and the ids of the points. The key of y for x is
+    (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. Row i of the products belongs to entry ``positions[i]`` of
+    ``rows``. Points whose reach is -inf accept no candidates.
     """
-    row_half, row_reach, row_keys, row_ids, row_names = rows
-    col_half, col_reach, col_keys, col_ids, col_names = columns
+    row_half, row_reach, row_keys, row_ids, row_point_ids = rows
+    col_half, col_reach, col_keys, col_ids, col_point_ids = columns
     n_rows, n_cols = products.shape
     for i in range(n_rows):
         row = positions[i]
@@ -87,31 +87,31 @@ def scan(products, positions, rows, columns):
                 continue
             for j in range(start, stop):
                 product = products[i, j]
-                if row_names[row] == col_names[j]:
+                if row_point_ids[row] == col_point_ids[j]:
                     continue
                 if col_half[j] - product < reach:
-                    _replace_worst(row_keys, row_ids, row, col_half[j] - product, col_names[j])
+                    _replace_worst(row_keys, row_ids, row, col_half[j] - product, col_point_ids[j])
                     reach = row_keys[row, 0]
                 if half - product < col_reach[j]:
-                    _replace_worst(col_keys, col_ids, j, half - product, row_names[row])
+                    _replace_worst(col_keys, col_ids, j, half - product, row_point_ids[row])
                     col_reach[j] = col_keys[j, 0]
         row_reach[row] = reach
 
 
 @jit(allocates=False)
-def push_candidates(products, positions, halves, names, self_ids, reach, keys, ids):
+def push_candidates(products, positions, halves, point_ids, self_ids, reach, keys, ids):
     """Push the points of a block of products into the sorted lists of its rows.
 
     The keys are those of `scan`. Row i of the products belongs to list ``positions[i]``, which excludes the
-    point ``self_ids[positions[i]]``; ``reach`` holds the last key of each list.
+    point ``self_ids[positions[i]]``; ``reach`` contains the last key of each list.
     """
     n_rows, n_cols = products.shape
     last = keys.shape[1] - 1
     for i in range(n_rows):
         row = positions[i]
         bound = reach[row]
-        for start in range(0, n_cols, SHORT):
-            stop = min(start + SHORT, n_cols)
+        for start in range(0, n_cols, SHORT_CHUNK):
+            stop = min(start + SHORT_CHUNK, n_cols)
             hits = np.int32(0)
             for j in range(start, stop):
                 hits |= np.int32(halves[j] - products[i, j] < bound)
@@ -119,23 +119,23 @@ def push_candidates(products, positions, halves, names, self_ids, reach, keys, i
                 continue
             for j in range(start, stop):
                 key = halves[j] - products[i, j]
-                if key >= bound or names[j] == self_ids[row]:
+                if key >= bound or point_ids[j] == self_ids[row]:
                     continue
                 at = last
                 while at > 0 and keys[row, at - 1] > key:
                     keys[row, at], ids[row, at] = keys[row, at - 1], ids[row, at - 1]
                     at -= 1
-                keys[row, at], ids[row, at] = key, names[j]
+                keys[row, at], ids[row, at] = key, point_ids[j]
                 bound = keys[row, last]
         reach[row] = bound
 
 
 @jit(inline="always")
-def cut(squared, half, n_features, unit, exact):
-    """Upper bound of the keys of all pairs within ``squared`` of a point with this half squared norm.
+def max_key(squared, half, n_features, unit, exact):
+    """Upper bound of the keys of all points within ``squared`` of a point with this half squared norm.
 
-    ``unit`` is the rounding unit of the products. Three errors are covered: that of the exact sum
-    itself, that of rounding the points (relative to their norms), and that of the product.
+    ``unit`` is the unit roundoff of the products. The bound includes the rounding errors of the exact sum,
+    of the rescaled points (relative to their norms) and of the product.
     """
     if exact:
         return squared / 2 - half
@@ -149,29 +149,29 @@ def cut(squared, half, n_features, unit, exact):
 
 @jit
 def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
-    """Exact squares of the candidates, the best k of them in order, and whether they are certain.
+    """Measure the candidates exactly, sort the best k, and find whether these are certain to be right.
 
-    Every point that is not a candidate has a key of at least the root's. If `cut` of the k-th exact square
-    is below it, the row is final; otherwise it needs a complete search.
+    The keys of all other points are at least that of the root. If `max_key` of the k-th exact square is below
+    it, the row is final; otherwise it needs an exhaustive search.
     """
     n_candidates, k = ids.shape[1], out_ids.shape[1]
-    squares, names = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
+    squares, point_ids = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
     for row in range(len(ids)):
         i = first + row
         count = 0
         for c in range(n_candidates):
             if ids[row, c] >= 0:
-                names[0, count] = ids[row, c]
-                squares[0, count] = squared_distance(Q, i, X, names[0, count])
+                point_ids[0, count] = ids[row, c]
+                squares[0, count] = squared_distance(Q, i, X, point_ids[0, count])
                 count += 1
         for at in range(count // 2 - 1, -1, -1):
-            _sift_down(squares, names, 0, at, count)
-        _sort_heap(squares, names, 0, count)
+            _sift_down(squares, point_ids, 0, at, count)
+        _sort_heap(squares, point_ids, 0, count)
         for c in range(k):
-            out_ids[i, c] = names[0, c] if c < count else -1
+            out_ids[i, c] = point_ids[0, c] if c < count else -1
             out_squares[i, c] = squares[0, c] if c < count else np.inf
         worst = out_squares[i, k - 1] * scale * scale
-        certain[i] = cut(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
+        certain[i] = max_key(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
 
 
 @jit(allocates=False)
@@ -186,25 +186,25 @@ def measure_best(Q, X, rows, candidates, ids, squares):
         for c in range(k):
             ids[row, c], squares[row, c] = -1, np.inf
         for c in range(candidates.shape[1]):
-            name = candidates[r, c]
-            if name < 0:
+            point = candidates[r, c]
+            if point < 0:
                 break
-            square = squared_distance(Q, row, X, name)
+            square = squared_distance(Q, row, X, point)
             at = k
             while at > 0 and (
                 squares[row, at - 1] > square
-                or (squares[row, at - 1] == square and ids[row, at - 1] > name)
+                or (squares[row, at - 1] == square and ids[row, at - 1] > point)
             ):
                 at -= 1
                 if at + 1 < k:
                     ids[row, at + 1], squares[row, at + 1] = ids[row, at], squares[row, at]
             if at < k:
-                ids[row, at], squares[row, at] = name, square
+                ids[row, at], squares[row, at] = point, square
 
 
 @jit
 def measure_lists(Q, X, first, ids, squares):
-    """Squared distances of the listed points from points first ... of Q; infinite where there is none."""
+    """Squared distances of the listed points from the points of Q, starting at ``first``; inf if missing."""
     for row in range(len(ids)):
         for c in range(ids.shape[1]):
             squares[row, c] = np.inf
@@ -214,15 +214,15 @@ def measure_lists(Q, X, first, ids, squares):
 
 @jit
 def recheck(products, Q, X, rows, row_half, halves, first, self_ids, scale, unit, exact, keys, ids):
-    """Push columns ``first`` ... of the products into the lists of exact squares of ``rows``.
+    """Push the columns of the products, from ``first`` on, into the lists of exact squares of ``rows``.
 
-    Columns come in ascending order, so a later tie loses and the compare may be strict when the
-    products are exact; otherwise every pair that `cut` cannot rule out is measured.
+    Columns come in ascending order, so the earlier of tied points wins, and the comparison may be strict if
+    the products are exact; otherwise every pair that `max_key` cannot rule out is measured.
     """
     n_cols, n_features = products.shape[1], Q.shape[1]
     for r in range(len(rows)):
         i = rows[r]
-        limit = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
+        limit = max_key(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
         for start in range(0, n_cols, CHUNK):
             if keys[r, 0] == 0.0:
                 break
@@ -241,7 +241,9 @@ def recheck(products, Q, X, rows, row_half, halves, first, self_ids, scale, unit
                 square = squared_distance(Q, i, X, j)
                 if square < keys[r, 0] or (square == keys[r, 0] and j < ids[r, 0]):
                     _replace_worst(keys, ids, r, square, j)
-                    limit = cut(keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact)
+                    limit = max_key(
+                        keys[r, 0] * scale * scale, row_half[r], n_features, unit, exact
+                    )
 
 
 @jit

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs
     from vicinal.neighbors.search import NeighborSearch
 
-# A tree is faster for any data up to this dimension and number of neighbours; above, a sample decides.
+# Up to this dimension and number of neighbours, a tree is always faster; beyond, a sample decides.
 TREE_MAX_FEATURES, TREE_MAX_NEIGHBORS, N_SAMPLES = 3, 200, 64
 # Size of the subset that is tried first if there are many more points.
 PILOT_SIZE = 500
 
 
 class Points:
-    """Points searched with a k-d tree, or with every pair in blocks.
+    """Points searched with a k-d tree, or by brute force in blocks.
 
-    Both give the same bits, so the choice between them only affects speed. It is made by counting the
+    Both give bit-identical results, so the choice between them only affects speed. It is made by counting the
     points that the tree would visit for a sample of queries.
     """
 
@@ -52,7 +52,7 @@ class Points:
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
-        if self.tree_pays(k):
+        if self.tree_is_faster(k):
             result = kdtree.nearest_others(self.tree, k, p=self.p, n_jobs=self.n_jobs)
         elif self.p == 1:
             result = self._table(self.X).nearest(k, exclude_self=True, progress=progress)
@@ -65,7 +65,7 @@ class Points:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
         queries = self._prepare(queries, "queries")
-        if self.tree_pays(k):
+        if self.tree_is_faster(k):
             queries = queries.astype(np.float64, copy=False)
             result = kdtree.nearest_to(self.tree, queries, k, p=self.p, n_jobs=self.n_jobs)
         elif self.p == 1:
@@ -82,7 +82,7 @@ class Points:
         cosine = self.metric.is_cosine
         # Slightly wider; the cosine distance itself decides below.
         reach = np.sqrt(2 * radius) * (1 + 2.0**-50) if cosine else radius * self.factor
-        if self.tree_pays(radius=reach):
+        if self.tree_is_faster(radius=reach):
             targets = targets.astype(np.float64, copy=False)
             lists = within_tree(
                 self.tree, targets, reach, p=self.p, exclude_self=exclude_self, n_jobs=self.n_jobs
@@ -114,7 +114,7 @@ class Points:
         if max_magnitude(X) * self.factor > SAFE_RANGE[1]:
             raise InvalidValueError(
                 f"{name} contains values up to {max_magnitude(X):g}, so far from X that squared "
-                "distances overflow; bring both to a common scale."
+                "distances overflow; rescale both."
             )
         return X if self.factor == 1.0 else np.multiply(X, self.factor, dtype=np.float64)
 
@@ -139,21 +139,21 @@ class Points:
             return distances**2 / 2
         return distances if self.factor == 1.0 else distances / self.factor
 
-    def tree_pays(self, k: int | None = None, radius: float | None = None) -> bool:
+    def tree_is_faster(self, k: int | None = None, radius: float | None = None) -> bool:
         """Whether the tree is faster for k neighbours, or for a radius."""
         if (k, radius) not in self._decided:
             low = self.X.shape[1] <= TREE_MAX_FEATURES and (k or 1) <= TREE_MAX_NEIGHBORS
             self._decided[k, radius] = low or self._tree_is_cheaper(k, radius)
             if not self._decided[k, radius]:
                 self._tree = None  # frees as much memory as the points take
-        pays = self._decided[k, radius]
-        every_pair = "direct" if self.p == 1 else "blocked"
-        self.method = "kdtree" if pays else every_pair
-        return pays
+        use_tree = self._decided[k, radius]
+        brute_force = "direct" if self.p == 1 else "blocked"
+        self.method = "kdtree" if use_tree else brute_force
+        return use_tree
 
     def _tree_is_cheaper(self, k: int | None, radius: float | None) -> bool:
         if k is not None and len(self.X) > 8 * PILOT_SIZE:
-            # A search among fewer points visits fewer. If that is too slow, the full tree need not be built.
+            # A smaller tree visits fewer points. If even that is too slow, the full tree is not built.
             pilot = Points(self.X[:: len(self.X) // PILOT_SIZE].copy(), self.metric, 1)
             if pilot._visits(k, None) * self._visit_cost > self._pairs_cost(k):
                 return False
@@ -165,7 +165,7 @@ class Points:
         return 20.0 + 4.0 * self.X.shape[1]
 
     def _pairs_cost(self, k: int) -> float:
-        """Measured cost of all pairs of a point, in nanoseconds, relative to lists of k in a tree."""
+        """Measured cost of comparing a point with all others, in ns, minus that of its list in a tree."""
         n, d = self.X.shape
         pair_cost = 0.1 + 0.15 * d if self.p == 1 else 0.5 + 0.012 * d
         list_cost = 130.0 * (k + max(8, k // 4)) * (1 + np.log(n / k))
@@ -198,13 +198,13 @@ def prepared_points(search: NeighborSearch) -> Points | None:
 
 
 def _unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
-    """Rows of length 1; scaled first, so that squares of extreme entries are in range."""
-    size = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
-    zero = np.flatnonzero(size == 0)
+    """Normalize rows to length 1; they are rescaled first, so that squares stay in range."""
+    largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
+    zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise InvalidValueError(
             f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
             f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
         )
-    scaled = X / size
+    scaled = X / largest
     return scaled / np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))

@@ -1,12 +1,11 @@
-"""A k-d tree whose queries are whole leaves, so that neighbours share the walk down the tree.
+"""A k-d tree that is searched for all points of a leaf at once.
 
-The tree is balanced and lies in plain arrays: children of node v are 2v + 1 and 2v + 2, the last
-level holds the leaves, and the points are stored in leaf order. Comparisons of boxes and points use
-the same sums in the same order as the distances themselves; rounding is monotone, so a pruned box can
-never hold a point that belongs into the answer.
+The tree is balanced and stored in arrays: the children of node v are 2v + 1 and 2v + 2, the last level
+consists of the leaves, and points are stored in leaf order. Distances to boxes are computed by the same sums
+in the same order as distances to points. Rounding is monotone, so a pruned box never contains a neighbour.
 
-Costs are squared Euclidean distances (p = 2) or Manhattan distances (p = 1), optionally with a weight
-a point, ``scale * cost + b_i + b_j``, which is what spanning trees with vertex offsets need.
+Costs are squared Euclidean distances (p = 2) or Manhattan distances (p = 1), optionally with offsets,
+``scale * cost + b_i + b_j``, as needed by spanning trees with vertex offsets.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from vicinal.neighbors._kdtree_kernels import (
 )
 
 # Dimensions for which the inner loops are compiled with a fixed length.
-UNROLLED = 4
+MAX_UNROLLED_FEATURES = 4
 
 
 def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = -1) -> KDTree:
-    """Build the tree; every leaf holds between ``leaf_size / 2`` and ``leaf_size`` points."""
+    """Build the tree; every leaf contains between ``leaf_size / 2`` and ``leaf_size`` points."""
     n, d = X.shape
     n_leaves = 1
     while n > n_leaves * leaf_size:
@@ -44,7 +43,7 @@ def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = -1) ->
         np.empty(2 * n_leaves - 1, dtype=np.int64),
     )
     tree.bounds[0] = 0, n
-    dims = _fixed(d)
+    dims = _unrolled(d)
     top = [0]
     while len(top) < min(n_threads(n_jobs), n_leaves):
         for node in top:
@@ -80,16 +79,16 @@ def nearest_in_tree_order(
     n_jobs: int | None = -1,
     original: bool = False,
 ) -> None:
-    """Fill ``indices`` and ``costs`` with the lists of the cheapest others of every point.
+    """Fill ``indices`` and ``costs`` with the cheapest neighbours of every point.
 
-    Rows and entries are tree positions, or those of the original array with ``original``.
+    Rows and entries are tree positions, or rows of the original array with ``original``.
     """
     kind = kernel_kind(tree, p, offsets)
 
     def search(block: tuple[int, int]) -> None:
         leaf_join(tree, kind, offsets, *block, indices, costs, original)
 
-    map_threads(search, blocks(tree.n_leaves, _leaves_a_task(tree)), n_jobs)
+    map_threads(search, blocks(tree.n_leaves, _leaves_per_task(tree)), n_jobs)
 
 
 def nearest_to(
@@ -107,7 +106,7 @@ def nearest_to(
 
 
 def tree_offsets(tree: KDTree, scale: float, offsets: np.ndarray) -> Offsets:
-    """Offsets of the original rows, laid out for the tree."""
+    """Convert offsets of the original rows to tree order, with the minimum of each node."""
     points = np.ascontiguousarray(offsets[tree.order], dtype=np.float64)
     nodes = np.empty(len(tree.bounds))
     first = tree.n_leaves - 1
@@ -120,13 +119,13 @@ def tree_offsets(tree: KDTree, scale: float, offsets: np.ndarray) -> Offsets:
 
 
 def kernel_kind(tree: KDTree, p: int = 2, offsets: Offsets = NO_OFFSETS) -> tuple[Any, ...]:
-    """What a kernel is to be compiled for: dimension, power of the metric, offsets or none."""
-    return _fixed(tree.points.shape[1]), (0,) * p, (0,) * min(len(offsets.points), 1)
+    """Key for which a kernel is compiled: dimension, power of the metric, with or without offsets."""
+    return _unrolled(tree.points.shape[1]), (0,) * p, (0,) * min(len(offsets.points), 1)
 
 
-def _fixed(d: int) -> tuple[int, ...]:
-    return (0,) * d if d <= UNROLLED else ()
+def _unrolled(d: int) -> tuple[int, ...]:
+    return (0,) * d if d <= MAX_UNROLLED_FEATURES else ()
 
 
-def _leaves_a_task(tree: KDTree) -> int:
+def _leaves_per_task(tree: KDTree) -> int:
     return max(1, min(256, tree.n_leaves // 16))

@@ -100,7 +100,7 @@ def _split_node(tree, dims, node):
 
 @jit(allocates=False)
 def _select(points, order, d, left, right, middle, axis):
-    """Partition rows along ``axis`` so that ``middle`` holds what a sort would put there."""
+    """Partition rows along ``axis`` so that position ``middle`` is as in a full sort."""
     while left < right:
         x, y, z = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
         pivot = max(min(x, y), min(max(x, y), z))
@@ -172,7 +172,7 @@ def _push(order, costs, ids, row, cost, candidate):
 
 @jit
 def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
-    """Lists of the cheapest others for the points of leaves first ... last - 1."""
+    """Find the cheapest neighbours of the points of leaves first ... last - 1."""
     n_nodes = len(tree.bounds)
     k = indices.shape[1]
     leaf_zero = n_nodes // 2
@@ -193,7 +193,7 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
 
 @jit(allocates=False)
 def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
-    """The cheapest others of the points of one leaf."""
+    """Find the cheapest neighbours of the points of one leaf."""
     n_nodes = len(tree.bounds)
     a, b = tree.bounds[leaf, 0], tree.bounds[leaf, 1]
     for i in range(b - a):
@@ -263,7 +263,7 @@ def _join(tree, kind, offsets, a, b, other, best, ids):
 
 @jit
 def point_search(tree, kind, queries, first, last, indices, costs):
-    """Lists of the nearest points of the tree for queries first ... last - 1."""
+    """Find the nearest points of the tree for queries first ... last - 1."""
     n_nodes = len(tree.bounds)
     k = indices.shape[1]
     best, ids = np.empty((1, k)), np.zeros((1, k), np.int64)

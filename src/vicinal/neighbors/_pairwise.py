@@ -17,7 +17,7 @@ from vicinal.neighbors.metric import Metric, as_metric
 if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs
 
-# Distances that a task holds in memory.
+# Distances that a task keeps in memory.
 BLOCK_ENTRIES = 2_000_000
 # Rounding may make a distance negative by this fraction of the largest.
 ROUNDING = 1e-9
@@ -146,9 +146,9 @@ class PairwisePoints:
         """Distances from some points to the points in their lists."""
         lengths = np.empty(lists.shape)
         for a, b in blocks(len(rows), LISTS_PER_CALL):
-            near, place = np.unique(lists[a:b], return_inverse=True)
+            near, position = np.unique(lists[a:b], return_inverse=True)
             block = self.distances(self.X[rows[a:b]], self.X[near])
-            lengths[a:b] = np.take_along_axis(block, place.reshape(lists[a:b].shape), axis=1)
+            lengths[a:b] = np.take_along_axis(block, position.reshape(lists[a:b].shape), axis=1)
         return lengths
 
     def distances(self, queries: np.ndarray, points: np.ndarray | None = None) -> np.ndarray:
@@ -166,13 +166,15 @@ class PairwisePoints:
                 f"metric={self.metric!r} gives a distance that is not a finite number, for instance to "
                 f"row {j} of X; drop such rows or choose a metric that is defined for them."
             )
-        least = block.min()
+        smallest_distance = block.min()
         # Named metrics fall below 0 by rounding only, if at all.
-        if callable(self.metric) and least < -ROUNDING * block.max(initial=-least):
+        if callable(self.metric) and smallest_distance < -ROUNDING * block.max(
+            initial=-smallest_distance
+        ):
             j = int(np.unravel_index(np.argmin(block), block.shape)[1])
             raise InvalidValueError(
-                f"metric={self.metric!r} gives the distance {least:g} to row {j} of X, but distances "
-                "must be >= 0; use the absolute value, or another metric."
+                f"metric={self.metric!r} gives the distance {smallest_distance:g} to row {j} of X, but "
+                "distances must be >= 0; use the absolute value, or another metric."
             )
         return np.maximum(block, 0.0, dtype=np.float64)
 
@@ -181,18 +183,18 @@ def _inverse_covariance(X: np.ndarray) -> np.ndarray:
     """Inverse covariance of the columns, computed from correlations so that units do not matter."""
     dependent = InvalidValueError(
         "metric='mahalanobis' needs columns that are linearly independent, but those of X "
-        f"(shape {X.shape}) are constant, collinear or more than the points allow; drop some, "
+        f"(shape {X.shape}) are constant, collinear or too many for the number of points; drop some, "
         "or use sklearn.decomposition.PCA(whiten=True) and metric='euclidean'."
     )
     if len(X) <= X.shape[1]:
         raise dependent
     with np.errstate(all="ignore"):
         covariance = np.atleast_2d(np.cov(X.T))
-        spread = np.sqrt(np.diagonal(covariance))
-        units = np.outer(spread, spread)
+        std = np.sqrt(np.diagonal(covariance))
+        units = np.outer(std, std)
         correlation = covariance / units
-    known = np.isfinite(correlation).all()
-    if not known or np.linalg.cond(correlation) > 1 / np.finfo(np.float64).eps:
+    finite = np.isfinite(correlation).all()
+    if not finite or np.linalg.cond(correlation) > 1 / np.finfo(np.float64).eps:
         raise dependent
     return np.linalg.inv(correlation).T / units
 

@@ -1,4 +1,4 @@
-"""Search in ready lists: a sparse distance matrix, or neighbours found elsewhere."""
+"""Search in precomputed neighbours: a sparse distance matrix, or neighbour lists from another library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicinal.neighbors._radius import Rows
 
 
 class SparseDistances:
-    """A sparse distance matrix: a stored zero is a distance, a missing entry is no neighbour."""
+    """A sparse distance matrix: a stored zero is a distance, a missing entry is not a neighbour."""
 
     method = "precomputed"
 
@@ -23,26 +23,26 @@ class SparseDistances:
         return int(self.matrix.shape[0])
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point."""
-        return _head(*_entries(self.matrix, exclude_self=True), len(self), k)
+        """The k nearest neighbours of every point."""
+        return _first_k(*_entries(self.matrix, exclude_self=True), len(self), k)
 
     def nearest_to(
         self, queries: sparse.csr_array, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, a row of distances to the points."""
-        return _head(*_entries(queries, exclude_self=False), queries.shape[0], k)
+        return _first_k(*_entries(queries, exclude_self=False), queries.shape[0], k)
 
     def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
-        asked = self.matrix if queries is None else queries
-        rows, ids, distances = _entries(asked, exclude_self=queries is None)
+        targets = self.matrix if queries is None else queries
+        rows, ids, distances = _entries(targets, exclude_self=queries is None)
         near = distances <= radius
-        indptr = np.searchsorted(rows[near], np.arange(asked.shape[0] + 1))
+        indptr = np.searchsorted(rows[near], np.arange(targets.shape[0] + 1))
         return indptr, ids[near], distances[near]
 
 
 class Neighbors:
-    """Neighbours found elsewhere: a pair (indices, distances), a row a point."""
+    """Neighbours from another library: a pair (indices, distances) with one row per point."""
 
     method = "given"
 
@@ -58,21 +58,21 @@ class Neighbors:
         return self.n
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest others of every point."""
-        return _head(*self.entries, self.n, k)
+        """The k nearest neighbours of every point."""
+        return _first_k(*self.entries, self.n, k)
 
     def nearest_to(self, queries: Any, k: int, progress: str | None) -> Any:
-        """Not possible: the points themselves are not known."""
+        """Raise an error, because the points are not known."""
         raise InvalidValueError(
-            "queries were given, but X is a ready pair (indices, distances) that knows no points; "
-            "build the search on the points instead."
+            "queries were given, but X is a pair (indices, distances) without points; build the search on "
+            "the points instead."
         )
 
     def within(self, radius: float, queries: Any, progress: str | None) -> Any:
-        """Not possible: the lists end at their last neighbour, not at a radius."""
+        """Raise an error, because lists may end before the radius is reached."""
         raise InvalidValueError(
-            f"radius={radius:g}, but X is a ready pair (indices, distances) whose lists may end "
-            "before the radius does; build the search on the points or on their distances instead."
+            f"radius={radius:g}, but X is a pair (indices, distances) whose lists may end before the "
+            "radius is reached; build the search on the points or on their distances instead."
         )
 
 
@@ -85,7 +85,7 @@ def _entries(matrix: sparse.csr_array, exclude_self: bool) -> Rows:
     return rows, ids, distances
 
 
-def _head(
+def _first_k(
     rows: np.ndarray, ids: np.ndarray, distances: np.ndarray, n: int, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first k entries of each row by (distance, index)."""
@@ -94,7 +94,7 @@ def _head(
     if not counts[short]:
         raise InvalidValueError(
             f"n_neighbors={k}, but row {short} of X contains no distance to another point; "
-            "give it some, or leave the point out."
+            "store some, or drop the point."
         )
     if counts[short] < k:
         raise InvalidValueError(
@@ -125,19 +125,19 @@ def _check_pair(pair: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     if indices.dtype.kind not in "iu" or distances.dtype.kind not in "iuf":
         raise InvalidTypeError(
             f"X is a pair with indices of dtype {indices.dtype} and distances of dtype "
-            f"{distances.dtype}, but whole numbers and real numbers are needed, in this order; "
-            "scikit-learn's kneighbors returns them the other way round."
+            f"{distances.dtype}, but integers and real numbers are needed, in this order; "
+            "scikit-learn's kneighbors returns them in the opposite order."
         )
     n = len(indices)
     if indices.min() < 0 or indices.max() >= n:
         raise InvalidValueError(
             f"X contains the index {indices.min() if indices.min() < 0 else indices.max()}, but with "
-            f"{n} rows indices must be from 0 to {n - 1}; leave out columns with missing neighbours."
+            f"{n} rows indices must be from 0 to {n - 1}; drop columns with missing neighbours."
         )
     distances = distances.astype(np.float64)
     if not np.isfinite(distances).all() or distances.min() < 0:
         raise InvalidValueError(
-            "X contains distances that are negative, NaN or infinite; leave such neighbours out."
+            "X contains distances that are negative, NaN or infinite; drop these neighbours."
         )
     ordered = np.sort(indices, axis=1)
     repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))

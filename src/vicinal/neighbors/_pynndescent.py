@@ -33,8 +33,8 @@ class DescentPoints:
                 f"metric={metric!r} has no approximate search; use method='exact', or one of "
                 f"{', '.join(sorted(known))}."
             )
-        self.exact, self.X, self.metric, self.wanted = exact, exact.X, metric, recall
-        self.random = np.random.default_rng(random_state)
+        self.exact, self.X, self.metric, self.target_recall = exact, exact.X, metric, recall
+        self.rng = np.random.default_rng(random_state)
         self.n_jobs, self.recall = n_jobs, 1.0
         self.method: str | None = None
 
@@ -42,11 +42,11 @@ class DescentPoints:
         return len(self.X)
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest neighbours of every point, most of them; all if longer lists do not help."""
+        """The k nearest neighbours of every point, approximately; exactly if the recall is not reached."""
         from pynndescent import NNDescent
 
         n = len(self.X)
-        rows = np.sort(self.random.choice(n, min(n, N_SAMPLES), replace=False))
+        rows = np.sort(self.rng.choice(n, min(n, N_SAMPLES), replace=False))
         true = self.exact.nearest_to(self.X[rows], k, None)[1]
         width = k + 16
         for _ in range(N_TRIES):
@@ -56,25 +56,27 @@ class DescentPoints:
                 self.X,
                 metric=self.metric,
                 n_neighbors=width,
-                random_state=int(self.random.integers(2**31)),
+                random_state=int(self.rng.integers(2**31)),
                 n_jobs=n_threads(self.n_jobs),
             )
             lists = _without_self(index.neighbor_graph, k)
             if (lists >= 0).all():
                 # Compared by distance, so that any of several tied neighbours counts.
-                found = np.column_stack([np.zeros(len(rows)), self._measured(rows, lists[rows])[1]])
-                self.recall = float((found[:, :k] <= true[:, -1:] * (1 + 1e-12)).mean())
-                if self.recall >= self.wanted:
+                measured = np.column_stack(
+                    [np.zeros(len(rows)), self._measure(rows, lists[rows])[1]]
+                )
+                self.recall = float((measured[:, :k] <= true[:, -1:] * (1 + 1e-12)).mean())
+                if self.recall >= self.target_recall:
                     self.method = "pynndescent"
-                    return self._measured(np.arange(n), lists)
+                    return self._measure(np.arange(n), lists)
             width *= 2
         self.recall = 1.0
         exact = self.exact.nearest_others(k, progress)
         self.method = self.exact.method
         return exact
 
-    def _measured(self, rows: np.ndarray, lists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lists with their distances, sorted by both; pynndescent has measured in single precision."""
+    def _measure(self, rows: np.ndarray, lists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Measure lists in double precision, and sort them; pynndescent uses single precision."""
         lengths = PairwisePoints(self.X, self.metric, self.n_jobs).lengths_of(rows, lists)
         order = np.lexsort((lists, lengths), axis=1)
         return np.take_along_axis(lists, order, axis=1), np.take_along_axis(lengths, order, axis=1)
@@ -95,7 +97,7 @@ class DescentPoints:
 
 
 def _without_self(lists: tuple[np.ndarray, np.ndarray], k: int) -> np.ndarray:
-    """The first k others of each row by (distance, index)."""
+    """The first k entries of each row by (distance, index), without the point itself."""
     indices, distances = lists
     distances = np.where(indices == np.arange(len(indices))[:, None], np.inf, distances)
     order = np.lexsort((indices, distances), axis=1)[:, :k]

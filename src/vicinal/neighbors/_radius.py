@@ -12,18 +12,18 @@ from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors._brute import (
     STRIP_COLUMNS,
     STRIP_ROWS,
-    find_frame,
-    place,
+    fit_rescaling,
+    rescale,
 )
 from vicinal.neighbors._kdtree import kernel_kind
 from vicinal.neighbors._kdtree_kernels import KDTree
 from vicinal.neighbors._radius_kernels import count_below, key_limits, measure_below, walk_within
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
-REMEDY = "Take a smaller radius, fewer points, or the k nearest neighbours instead."
-# Index and distance, and the strength that a graph adds; blocks are held until all are put together.
+REMEDY = "Use a smaller radius, fewer points, or the k nearest neighbours instead."
+# Index and distance, and the strength that a graph adds; blocks stay in memory until all are concatenated.
 BYTES_PER_PAIR, BYTES_PER_PAIR_IN_BLOCKS = 20.0, 32.0
-# Places at which some rows are counted first, to foresee the memory of all.
+# Number of positions at which rows are counted first, to estimate the memory, and rows at each of them.
 N_SAMPLED, SAMPLED_ROWS = 64, 4
 
 
@@ -36,15 +36,15 @@ def within_tree(
     exclude_self: bool,
     n_jobs: int | None,
 ) -> Rows:
-    """Lists by the k-d tree: one walk to count, one to fill."""
+    """Search with the k-d tree: a first traversal counts, a second one fills the lists."""
     n = len(queries)
     kind = kernel_kind(tree, p)
-    # In tree order, one walk finds in the cache what the last one loaded.
+    # In tree order, consecutive queries visit the same nodes, which are in the cache.
     rows = tree.order if exclude_self else np.arange(n)
     indptr = np.zeros(n + 1, np.int64)
-    nothing = np.empty(0, np.int64), np.empty(0)
+    no_output = np.empty(0, np.int64), np.empty(0)
 
-    def walk(output: tuple[np.ndarray, np.ndarray]) -> None:
+    def traverse(output: tuple[np.ndarray, np.ndarray]) -> None:
         map_threads(
             lambda span: walk_within(
                 tree, kind, queries, rows[span[0] : span[1]], exclude_self, radius, indptr, *output
@@ -54,19 +54,19 @@ def within_tree(
         )
 
     if n > 16 * N_SAMPLED:
-        # Evenly spaced in the tree, they cover all regions of the data.
+        # Evenly spaced in tree order, the sample covers all regions of the data.
         sample = rows[np.linspace(0, n - 1, N_SAMPLED).astype(np.int64)]
-        walk_within(tree, kind, queries, sample, exclude_self, radius, indptr, *nothing)
+        walk_within(tree, kind, queries, sample, exclude_self, radius, indptr, *no_output)
         counts = indptr[sample + 1]
-        # What is certain, three standard errors below the estimate: all rows are counted next.
-        least = counts.mean() - 3 * counts.std() / np.sqrt(N_SAMPLED)
-        require_lists(max(0, int(least * n)), BYTES_PER_PAIR)
-    walk(nothing)
+        # A lower bound, three standard errors below the estimate, since all rows are counted next.
+        lower_bound = counts.mean() - 3 * counts.std() / np.sqrt(N_SAMPLED)
+        require_lists(max(0, int(lower_bound * n)), BYTES_PER_PAIR)
+    traverse(no_output)
     np.cumsum(indptr, out=indptr)
     require_lists(int(indptr[-1]), BYTES_PER_PAIR)
     output = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
     if indptr[-1]:
-        walk(output)
+        traverse(output)
     return _sorted_rows(indptr, *output, n_points=len(tree.points))
 
 
@@ -79,29 +79,33 @@ def within_products(
     n_jobs: int | None,
     progress: str | None = None,
 ) -> Rows:
-    """Lists by blocked products: single precision rules out, the exact sum decides."""
-    frame = find_frame(X, None if exclude_self else queries)
-    points = place(X, frame)
-    asked = points if exclude_self else place(queries, frame)
-    exact, n_features = np.float32 in frame.exact, X.shape[1]
-    # Far beyond all points a radius may be of any size, but its square must stay a number.
-    reach = min(radius * (1 + 2.0**-50) * frame.scale, 1e150) ** 2
-    wanted = key_limits(reach, asked.half, n_features, 2.0**-24, exact)
+    """Search with blocked products: single precision is a filter, the exact sum decides."""
+    rescaling = fit_rescaling(X, None if exclude_self else queries)
+    points = rescale(X, rescaling)
+    targets = points if exclude_self else rescale(queries, rescaling)
+    exact, n_features = np.float32 in rescaling.exact, X.shape[1]
+    # The radius may be arbitrarily large, but its square must be finite.
+    reach = min(radius * (1 + 2.0**-50) * rescaling.scale, 1e150) ** 2
+    max_keys = key_limits(reach, targets.half_norms, n_features, 2.0**-24, exact)
 
     def search(span: tuple[int, int]) -> Rows:
         a, b = span
         parts = []
         for c, d in blocks(len(X), STRIP_COLUMNS):
-            products = asked.points[a:b] @ points.points[c:d].T
-            half = points.half[c:d].astype(np.float32)
-            room = count_below(products, half, wanted[a:b])
-            if not room:
+            products = targets.points[a:b] @ points.points[c:d].T
+            half = points.half_norms[c:d].astype(np.float32)
+            n_candidates = count_below(products, half, max_keys[a:b])
+            if not n_candidates:
                 continue
-            rows, ids, lengths = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
-            kept = measure_below(
+            rows, ids, lengths = (
+                np.empty(n_candidates, np.int64),
+                np.empty(n_candidates, np.int64),
+                np.empty(n_candidates),
+            )
+            n_within = measure_below(
                 products,
                 half,
-                wanted[a:b],
+                max_keys[a:b],
                 queries,
                 X,
                 radius,
@@ -112,7 +116,7 @@ def within_products(
                 ids,
                 lengths,
             )
-            parts.append((rows[:kept], ids[:kept], lengths[:kept]))
+            parts.append((rows[:n_within], ids[:n_within], lengths[:n_within]))
         return _by_row(parts, b - a)
 
     with one_blas_thread():
@@ -126,17 +130,17 @@ def in_blocks(
     n_jobs: int | None,
     progress: str | None,
 ) -> Rows:
-    """Lists of all rows from one search per block; a sample of rows foresees the memory of all."""
+    """Search block by block; a sample of rows is used to estimate the memory first."""
     if n > 16 * N_SAMPLED:
         starts = np.linspace(0, n - SAMPLED_ROWS, N_SAMPLED).astype(np.int64).tolist()
-        # One row at each place is enough where the lists are far too long.
+        # One row at each position is enough if the lists are far too long.
         for width in (1, SAMPLED_ROWS):
             counts = np.array([len(search((row, row + width))[1]) for row in starts])
-            slack = 3 * counts.std() / np.sqrt(N_SAMPLED) if width == 1 else 0.0
-            n_entries = max(0, int((counts.mean() - slack) * n / width))
+            margin = 3 * counts.std() / np.sqrt(N_SAMPLED) if width == 1 else 0.0
+            n_entries = max(0, int((counts.mean() - margin) * n / width))
             require_lists(n_entries, BYTES_PER_PAIR_IN_BLOCKS)
     parts = map_threads(search, blocks(n, size), n_jobs, progress=progress)
-    # The blocks are there; half of the estimate is what putting them together adds.
+    # The blocks are in memory already; concatenating them needs the other half of the estimate.
     require_lists(sum(len(part[1]) for part in parts), BYTES_PER_PAIR_IN_BLOCKS / 2)
     counts = np.concatenate([np.diff(part[0]) for part in parts])
     return (
@@ -147,7 +151,7 @@ def in_blocks(
 
 
 def require_lists(n_entries: int, bytes_per_pair: float) -> None:
-    """Refuse lists that do not fit into memory."""
+    """Raise an error if lists of this size do not fit into memory."""
     require_memory(
         bytes_per_pair * n_entries,
         f"The list of {n_entries:,} pairs within the radius",
@@ -156,10 +160,10 @@ def require_lists(n_entries: int, bytes_per_pair: float) -> None:
 
 
 def rows_of(distances: np.ndarray, radius: float, exclude_self: np.ndarray) -> Rows:
-    """Lists from rows of distances; entry ``exclude_self[row]`` is left out."""
+    """Lists from rows of distances, without entry ``exclude_self[row]`` of each row; -1 excludes none."""
     near = distances <= radius
-    mine = np.flatnonzero(exclude_self >= 0)
-    near[mine, exclude_self[mine]] = False
+    excluded = np.flatnonzero(exclude_self >= 0)
+    near[excluded, exclude_self[excluded]] = False
     rows, ids = np.nonzero(near)
     return np.searchsorted(rows, np.arange(len(distances) + 1)), ids, distances[rows, ids]
 

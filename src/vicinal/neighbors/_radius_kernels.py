@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
-from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
+from vicinal.neighbors._brute_kernels import CHUNK, max_key, squared_distance
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
 
 
@@ -69,7 +69,7 @@ def key_limits(squared, halves, n_features, unit, exact):
     """Largest key that a pair within ``squared`` can have, in each row."""
     max_keys = np.empty(len(halves))
     for i in range(len(halves)):
-        max_keys[i] = cut(squared, halves[i], n_features, unit, exact)
+        max_keys[i] = max_key(squared, halves[i], n_features, unit, exact)
     return max_keys
 
 
@@ -94,7 +94,7 @@ def measure_below(
     products, halves, max_keys, Q, X, radius, first_row, first, exclude_self, rows, ids, distances
 ):
     """Measure the entries that `count_below` counted; keep those within the radius."""
-    kept = 0
+    n_within = 0
     for r in range(len(products)):
         i = first_row + r
         for c in range(products.shape[1]):
@@ -102,6 +102,6 @@ def measure_below(
             if halves[c] - products[r, c] <= max_keys[r] and not (exclude_self and i == j):
                 distance = np.sqrt(squared_distance(Q, i, X, j))
                 if distance <= radius:
-                    rows[kept], ids[kept], distances[kept] = r, j, distance
-                    kept += 1
-    return kept
+                    rows[n_within], ids[n_within], distances[n_within] = r, j, distance
+                    n_within += 1
+    return n_within

@@ -23,7 +23,7 @@ from vicinal.neighbors.metric import Metric, as_metric
 if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs
 
-# Products, and stored values of measured rows, that a task holds in memory.
+# Products, and stored values of measured rows, that a task keeps in memory.
 BLOCK_ENTRIES, MEASURED_ENTRIES = 2_000_000, 1 << 21
 
 
@@ -62,9 +62,9 @@ class SparsePoints:
         reach = 2.0 * radius if self.metric.is_cosine else (radius * self.factor) ** 2
 
         def search(span: tuple[int, int]) -> Rows:
-            squares, slack = self._squares(targets, *span, exclude_self=queries is None)
-            rows, ids = np.nonzero(squares <= reach * (1.0 + 1e-12) + slack)
-            distances = self._measured(targets, rows + span[0], ids)
+            squares, tolerance = self._squares(targets, *span, exclude_self=queries is None)
+            rows, ids = np.nonzero(squares <= reach * (1.0 + 1e-12) + tolerance)
+            distances = self._measure(targets, rows + span[0], ids)
             near = distances <= radius
             indptr = np.searchsorted(rows[near], np.arange(span[1] - span[0] + 1))
             return indptr, ids[near], distances[near]
@@ -79,10 +79,10 @@ class SparsePoints:
 
         def search(span: tuple[int, int]) -> None:
             a, b = span
-            squares, slack = self._squares(targets, a, b, exclude_self=exclude_self)
+            squares, tolerance = self._squares(targets, a, b, exclude_self=exclude_self)
             last = np.partition(squares, k - 1, axis=1)[:, k - 1, None]
-            rows, ids = np.nonzero(squares <= last + 2.0 * slack)
-            lengths = self._measured(targets, rows + a, ids)
+            rows, ids = np.nonzero(squares <= last + 2.0 * tolerance)
+            lengths = self._measure(targets, rows + a, ids)
             indices[a:b], distances[a:b] = first_in_rows(rows, ids, lengths, b - a, k)
 
         map_threads(search, blocks(n, self.size), self.n_jobs, progress=progress)
@@ -91,7 +91,7 @@ class SparsePoints:
     def _squares(
         self, targets: sparse.csr_array, a: int, b: int, *, exclude_self: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distances of some rows to all points, and a bound of their rounding in each row."""
+        """Squared distances of some rows to all points, and a bound on their rounding error in each row."""
         rows = targets[a:b]
         norms = _row_squares(rows)[:, None]
         squares = (rows @ self.columns).toarray()
@@ -102,7 +102,7 @@ class SparsePoints:
             squares[np.arange(b - a), np.arange(a, b)] = np.inf
         return squares, self.rounding * (norms + self.squares.max(initial=0.0))
 
-    def _measured(self, targets: sparse.csr_array, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    def _measure(self, targets: sparse.csr_array, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Distances of pairs, in the metric, from the differences of their rows."""
         squares = np.empty(len(rows))
         stored = self.X.nnz + targets.nnz
@@ -114,19 +114,19 @@ class SparsePoints:
     def _prepare(self, X: sparse.csr_array, name: str) -> sparse.csr_array:
         if not self.metric.is_cosine:
             return X if self.factor == 1.0 else X * self.factor
-        size = np.asarray(abs(X).max(axis=1).toarray()).ravel()
-        zero = np.flatnonzero(size == 0)
+        largest = np.asarray(abs(X).max(axis=1).toarray()).ravel()
+        zero = np.flatnonzero(largest == 0)
         if len(zero):
             raise InvalidValueError(
                 f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
                 f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
             )
-        scaled = _divided(X, size)
-        return _divided(scaled, np.sqrt(_row_squares(scaled)))
+        scaled = _divide_rows(X, largest)
+        return _divide_rows(scaled, np.sqrt(_row_squares(scaled)))
 
 
 def check_sparse_points(X: Any, name: str = "X") -> sparse.csr_array:
-    """`X` as a finite `csr_array` of float64 in canonical form; the caller's matrix is never changed."""
+    """Convert X to a finite `csr_array` of float64 in canonical form; the input is never changed."""
     if X.dtype.kind not in "buif":
         raise not_real(name, X.dtype)
     csr = checked_csr(X, name, np.float64)
@@ -151,6 +151,6 @@ def _row_squares(rows: sparse.csr_array) -> np.ndarray:
     return squared @ np.ones(rows.shape[1])
 
 
-def _divided(rows: sparse.csr_array, by: np.ndarray) -> sparse.csr_array:
-    data = rows.data / np.repeat(by, np.diff(rows.indptr))
+def _divide_rows(rows: sparse.csr_array, divisors: np.ndarray) -> sparse.csr_array:
+    data = rows.data / np.repeat(divisors, np.diff(rows.indptr))
     return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

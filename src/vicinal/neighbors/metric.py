@@ -1,4 +1,4 @@
-"""`Metric`: what every search and every graph needs to know about a metric, decided in one place."""
+"""`Metric`: the properties of a metric that searches and graphs depend on, in one place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric by its canonical name, or as a callable. Use `as_metric` to make one.
+    """A metric by its canonical name, or as a callable. Use `as_metric` to create one.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Metric:
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether X holds distances instead of points."""
+        """Whether X contains distances instead of points."""
         return self._is_one_of("precomputed")
 
     @property
@@ -53,12 +53,12 @@ class Metric:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether k-d trees and compiled kernels measure it; all other metrics go through scikit-learn."""
+        """Whether k-d trees and compiled kernels support it; other metrics are computed by scikit-learn."""
         return self._is_one_of("euclidean", "manhattan", "cosine")
 
     @property
     def is_minkowski(self) -> bool:
-        """Whether it depends on coordinate differences only, so that points can be moved and merged."""
+        """Whether it depends on coordinate differences only, so that points can be translated."""
         return self._is_one_of("euclidean", "manhattan")
 
     @property
@@ -72,13 +72,13 @@ class Metric:
         return 1 if self._is_one_of("manhattan") else 2
 
     def validate(self, X: Any) -> np.ndarray | sparse.csr_array:
-        """`X` as checked points, or as a checked distance matrix. Only distances may be sparse."""
+        """Validate points, or distances if the metric is precomputed; only distances may be sparse."""
         return check_distances(X) if self.is_precomputed else check_points(X)
 
     def pair_distances(self, X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Distance between the two rows of each pair: an array (m,) for pairs (m, 2).
 
-        X holds checked points, or distances if the metric is precomputed.
+        X contains checked points, or distances if the metric is precomputed.
         """
         first, second = pairs[:, 0], pairs[:, 1]
         if self.is_precomputed:
@@ -153,7 +153,7 @@ PRECOMPUTED = Metric("precomputed")
 
 
 def as_metric(metric: MetricLike | Metric) -> Metric:
-    """The `Metric` of a name, one of its synonyms, or a callable."""
+    """Convert the name of a metric, a synonym or a callable to a `Metric`."""
     if isinstance(metric, Metric):
         return metric
     return Metric(SYNONYMS.get(metric, metric) if isinstance(metric, str) else metric)

@@ -1,8 +1,8 @@
-"""Operators: what flows along the edges of a graph.
+"""Linear operators on graphs, their eigenpairs, and shortest paths.
 
-- `transition`, `laplacian`: the random walk of an affinity and its Laplacians
-- `leading_eigenpairs`: the largest eigenvalues and their vectors, components handled exactly
-- `stationary_distribution`, `digraph_laplacian`, `aligned_digraph_laplacian`: walks along directed edges
+- `transition`, `laplacian`: random walk and Laplacians of an affinity
+- `leading_eigenpairs`: largest eigenvalues and their eigenvectors; connected components are handled exactly
+- `stationary_distribution`, `digraph_laplacian`, `aligned_digraph_laplacian`: random walks on digraphs
 - `shortest_paths`: lengths of the shortest paths from many sources
 """
 

@@ -30,7 +30,7 @@ def local_laplacians(indptr, indices, weights, beta, start, stop, offsets, rows,
                         P[u, v] = weights[e]
                         total += weights[e]
             for v in range(s):
-                # A row without an edge inside the patch goes anywhere in it.
+                # A member without an edge inside the patch steps to all of its members uniformly.
                 P[u, v] = beta * P[u, v] / total if total > 0.0 else beta / s
                 P[u, v] += (1.0 - beta) / s
         probabilities = np.empty(s)

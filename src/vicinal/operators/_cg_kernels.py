@@ -1,9 +1,8 @@
 """Incomplete Cholesky factors, and conjugate gradients on four right-hand sides at once.
 
-Four columns of doubles are one vector register: a row of the matrix is read once for all of them.
-Each column's arithmetic is its own, so its bits do not depend on what the others hold. Arrays of
-vectors are flat, the four values of node i at 4 i; nodes are unsigned, which spares numba the
-handling of negative indices.
+Four doubles fit into one vector register, so a row of the matrix is read once for four columns. Columns do
+not interact, so the result for one does not depend on the others. Arrays of vectors are flat, with the four
+values of node i at 4 i. Indices are unsigned, so that numba does not handle negative ones.
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-# A pivot below this share of its diagonal entry is rounding noise.
-SMALLEST_PIVOT = 1e-10
+# Smallest pivot relative to its diagonal entry; below is rounding noise.
+MIN_RELATIVE_PIVOT = 1e-10
 
 
 @jit
 def factorize(indptr, indices, values, inverse_pivots):
-    """Incomplete Cholesky factor L of a lower triangle, in its place, without any new entry.
+    """Incomplete Cholesky factorization of a lower triangle, in place and without fill-in.
 
-    Rows are sorted and end with their diagonal entry.
+    Rows must be sorted, so that they end with their diagonal entry.
     """
     for i in range(len(inverse_pivots)):
         first, last = indptr[i], indptr[i + 1] - 1
@@ -41,7 +40,7 @@ def factorize(indptr, indices, values, inverse_pivots):
             value *= inverse_pivots[j]
             values[e] = value
             pivot -= value * value
-        pivot = np.sqrt(max(pivot, SMALLEST_PIVOT * diagonal))
+        pivot = np.sqrt(max(pivot, MIN_RELATIVE_PIVOT * diagonal))
         values[last] = pivot
         inverse_pivots[i] = 1.0 / pivot
 
@@ -95,11 +94,11 @@ def multiply(indptr, indices, values, P, Q):
 
 
 @jit
-def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_steps, residuals):
-    """Conjugate gradients from X on, until every column's residual is small or steps run out.
+def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_iter, residuals):
+    """Conjugate gradients, starting from X, until all residuals are small or ``max_iter`` is reached.
 
-    ``residuals`` gets the residuals of B - A X by its recursion: the largest |r_i| / a_ii as a
-    share of the largest |x_i|. Returns the number of steps.
+    ``residuals`` receives the recursive residuals of B - A X: the largest |r_i| / a_ii relative to the
+    largest |x_i|. Returns the number of iterations.
     """
     size = len(B)
     n = size // 4
@@ -108,9 +107,9 @@ def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_steps, residu
     for e in range(size):
         R[e] = B[e] - Q[e]
         P[e] = 0.0
-    working, slopes = np.ones(4, dtype=np.bool_), np.ones(4)
+    active, slopes = np.ones(4, dtype=np.bool_), np.ones(4)
     new_slopes, ratios, lengths, largest = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    for step in range(max_steps + 1):
+    for step in range(max_iter + 1):
         residuals[:] = 0.0
         largest[:] = 0.0
         for i in range(n):
@@ -120,8 +119,8 @@ def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_steps, residu
         for c in range(4):
             if residuals[c] > 0.0:
                 residuals[c] /= max(largest[c], residuals[c])
-            working[c] = working[c] and residuals[c] > tolerance
-        if step == max_steps or not working.any():
+            active[c] = active[c] and residuals[c] > tolerance
+        if step == max_iter or not active.any():
             return step
         precondition(*factor, R, Z)
         new_slopes[:] = 0.0
@@ -129,18 +128,18 @@ def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_steps, residu
             for c in range(4):
                 new_slopes[c] += R[4 * i + c] * Z[4 * i + c]
         for c in range(4):
-            ratios[c] = new_slopes[c] / slopes[c] if working[c] else 0.0
+            ratios[c] = new_slopes[c] / slopes[c] if active[c] else 0.0
             slopes[c] = new_slopes[c]
         for i in range(n):
             for c in range(4):
                 P[4 * i + c] = Z[4 * i + c] + ratios[c] * P[4 * i + c]
         curvatures = multiply(*matrix, P, Q)
         for c in range(4):
-            # Only rounding, or a matrix that is not positive definite, makes a curvature <= 0.
-            working[c] = working[c] and curvatures[c] > 0.0
-            lengths[c] = slopes[c] / curvatures[c] if working[c] else 0.0
+            # A curvature <= 0 is due to rounding, or to a matrix that is not positive definite.
+            active[c] = active[c] and curvatures[c] > 0.0
+            lengths[c] = slopes[c] / curvatures[c] if active[c] else 0.0
         for i in range(n):
             for c in range(4):
                 X[4 * i + c] += lengths[c] * P[4 * i + c]
                 R[4 * i + c] -= lengths[c] * Q[4 * i + c]
-    return max_steps
+    return max_iter

@@ -1,4 +1,4 @@
-"""Pieces of a graph of affinities: where its spectrum falls apart."""
+"""Numerically connected components of an affinity."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from scipy.sparse.csgraph import connected_components
 
 from vicinal.operators.laplacians import degrees
 
-# Entries of D^-1/2 W D^-1/2 that rounding hides.
+# Entries of D^-1/2 W D^-1/2 below this vanish in rounding.
 NEGLIGIBLE = 1e-15
-# Residual with which the known vector of a piece is an eigenvector of the whole.
-TOLERANCE = 1e-10
+# Largest residual with which the trivial vector of a component is an eigenvector of the whole matrix.
+MAX_RESIDUAL = 1e-10
 
 
 class AffinityStructure(NamedTuple):
@@ -24,32 +24,31 @@ class AffinityStructure(NamedTuple):
 
 
 def affinity_structure(weights: sparse.csr_array) -> AffinityStructure:
-    """Degrees and `affinity_components` of a symmetric affinity, each computed once."""
+    """Compute the degrees and the `affinity_components` of a symmetric affinity."""
     sums = degrees(weights)
     return AffinityStructure(sums, affinity_components(weights, sums))
 
 
 def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarray:
-    """Component of each node, where edges too weak to be felt do not connect.
+    """Component of each node, ignoring edges that are numerically negligible.
 
-    What is left out as negligible beside the degrees of both ends may still be all that one end has: an
-    outlier hardly matters to its neighbours, but they matter to it. A piece is therefore a
-    component only if the roots of its degrees are an eigenvector, of value 1, of the whole matrix;
-    a piece of which they are not gets its edges back.
+    An edge that is negligible relative to the degrees of both ends may still be the only one of an outlier. A
+    set of nodes is therefore a component only if the square roots of its degrees are an eigenvector of the
+    whole matrix with eigenvalue 1. Otherwise, its edges are restored.
     """
     rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     roots = np.sqrt(sums)
     edges = weights.data > 0
-    felt = weights.data > NEGLIGIBLE * roots[rows] * roots[weights.indices]
+    relevant = weights.data > NEGLIGIBLE * roots[rows] * roots[weights.indices]
     while True:
-        labels = _labels(rows[felt], weights.indices[felt], weights.shape)
+        labels = _labels(rows[relevant], weights.indices[relevant], weights.shape)
         ends = labels[rows], labels[weights.indices]
         cut = edges & (ends[0] != ends[1])
-        wrong = _residuals(rows[cut], weights.indices[cut], weights.data[cut], sums, labels)
-        wrong = wrong > TOLERANCE
-        if not wrong.any():
+        residuals = _residuals(rows[cut], weights.indices[cut], weights.data[cut], sums, labels)
+        invalid = residuals > MAX_RESIDUAL
+        if not invalid.any():
             return labels
-        felt |= cut & (wrong[ends[0]] | wrong[ends[1]])
+        relevant |= cut & (invalid[ends[0]] | invalid[ends[1]])
 
 
 def _labels(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -60,19 +59,19 @@ def _labels(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np
 def _residuals(
     rows: np.ndarray, columns: np.ndarray, cut: np.ndarray, sums: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:
-    """||S v - v|| of each piece, v the roots of its degrees at length 1, from the weights that are cut.
+    """Residual ||S v - v|| of each component, where v are the normalized square roots of its degrees.
 
-    At a node inside the piece what leaves is missing, at one outside what arrives is too much: both are
-    the weight between a node and a piece, over the root of the node's degree.
+    Only cut edges contribute: inside the component the weights that leave it are missing, and outside the
+    weights that arrive are in excess. Both are divided by the square root of the node's degree.
     """
-    n_pieces = int(labels.max()) + 1
+    n_components = int(labels.max()) + 1
     volumes = np.bincount(labels, sums)
-    leaving = sparse.coo_array((cut, (rows, labels[rows])), shape=(len(sums), n_pieces))
-    arriving = sparse.coo_array((cut, (columns, labels[rows])), shape=(len(sums), n_pieces))
-    squares = np.zeros(n_pieces)
+    leaving = sparse.coo_array((cut, (rows, labels[rows])), shape=(len(sums), n_components))
+    arriving = sparse.coo_array((cut, (columns, labels[rows])), shape=(len(sums), n_components))
+    squares = np.zeros(n_components)
     for flow in (leaving, arriving):
         total = flow.tocsr().tocoo()
-        # Quotients first: squares of small weights would vanish.
-        shares = (total.data / sums[total.row]) * (total.data / volumes[total.col])
-        squares += np.bincount(total.col, shares, minlength=n_pieces)
+        # Divide first: squares of small weights would underflow.
+        terms = (total.data / sums[total.row]) * (total.data / volumes[total.col])
+        squares += np.bincount(total.col, terms, minlength=n_components)
     return np.sqrt(squares)

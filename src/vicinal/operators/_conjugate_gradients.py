@@ -1,9 +1,9 @@
-"""Sparse positive definite systems with many right-hand sides, by preconditioned conjugate gradients.
+"""Preconditioned conjugate gradients for sparse positive definite systems with many right-hand sides.
 
-The preconditioner is an incomplete Cholesky factor. Nodes are numbered by the reverse Cuthill-McKee
-order first: neighbours come near each other in memory, which makes a product two to three times
-faster on a neighbour graph, and leaves come before what they hang on, so a tree is solved exactly in
-one step. The columns are dealt out to threads in fours; a column's bits depend on nothing else.
+The preconditioner is an incomplete Cholesky factor. Nodes are first reordered by the reverse Cuthill-McKee
+method: neighbours are then close in memory, which makes products with a neighbour graph two to three times
+faster, and leaves come before their parents, so that a tree is solved exactly in one step. Each thread solves
+four columns at a time; the result for a column does not depend on the others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidValueError
 
-# The residual of the recursion drifts from the true one; it is computed anew this often at most.
+# The recursive residual drifts from the true one, which is recomputed at most this often.
 MAX_RESTARTS = 10
 
 
@@ -31,16 +31,16 @@ class Solution(NamedTuple):
     Attributes
     ----------
     values : ndarray of the shape of the right-hand sides
-        X.
+        The solution X.
     residuals : ndarray of shape (n_columns,)
-        Largest ``|b - A x|_i / a_ii`` of each column, as a share of its largest ``|x_i|``.
-    n_steps : int
-        Steps that the slowest columns took.
+        Largest ``|b - A x|_i / a_ii`` of each column, divided by its largest ``|x_i|``.
+    n_iter : int
+        Number of iterations of the slowest columns.
     """
 
     values: np.ndarray
     residuals: np.ndarray
-    n_steps: int
+    n_iter: int
 
 
 def solve_positive_definite(
@@ -48,7 +48,7 @@ def solve_positive_definite(
     right_sides: Any,
     *,
     tolerance: float = 1e-10,
-    max_steps: int | None = None,
+    max_iter: int | None = None,
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> Solution:
@@ -57,22 +57,23 @@ def solve_positive_definite(
     Parameters
     ----------
     matrix : sparse or dense matrix of shape (n, n)
-        A. Symmetry is taken for granted.
+        The matrix A. Its symmetry is not checked.
     right_sides : array of shape (n,) or (n, n_columns)
-        B.
+        The right-hand sides B.
     tolerance : float, default=1e-10
-        Largest residual allowed, see `Solution`: for a Laplacian it says how far a node may be from
-        the weighted mean of its neighbours.
-    max_steps : int, optional
-        Steps after which a column is given up, by default 1000 + 10 sqrt(n).
+        Largest residual, see `Solution`. For a Laplacian, it is the largest difference of a node from the
+        weighted mean of its neighbours.
+    max_iter : int, optional
+        Maximum number of iterations, by default 1000 + 10 sqrt(n).
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     progress : str, optional
-        Title of a progress bar; no bar without one.
+        Title of a progress bar; None shows no bar.
 
     Returns
     -------
     Solution
+        Solution, residuals and number of iterations.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def solve_positive_definite(
     B = _check_right_sides(right_sides, n)
     tolerance = check_real(tolerance, "tolerance", low=1e-15, high=1.0)
     limit = 1000 + 10 * int(np.sqrt(n))
-    limit = limit if max_steps is None else check_count(max_steps, "max_steps")
+    limit = limit if max_iter is None else check_count(max_iter, "max_iter")
 
     from vicinal.operators import _cg_kernels as kernels
 
@@ -104,47 +105,49 @@ def solve_positive_definite(
     inverse_diagonal = 1.0 / A.diagonal()
     arrays = _arrays(A)
     columns = B.reshape(n, -1)
-    # Squares of tiny or huge values would vanish or overflow; a power of 2 changes no digit.
+    # Squares of tiny or huge values would underflow or overflow.
     columns, exponents = normalize_magnitude(columns, axis=0)
     values = np.empty_like(columns)
     residuals = np.empty(columns.shape[1])
 
-    def solve_four(span: tuple[int, int]) -> int:
+    def solve_block(span: tuple[int, int]) -> int:
         width = span[1] - span[0]
-        four = np.zeros((n, 4))
-        four[:, :width] = columns[order, slice(*span)]
-        found, errors, steps = np.zeros(4 * n), np.zeros(4), 0
+        right = np.zeros((n, 4))
+        right[:, :width] = columns[order, slice(*span)]
+        solution, errors, n_iter = np.zeros(4 * n), np.zeros(4), 0
         for _ in range(MAX_RESTARTS):
-            taken = kernels.descend(
+            n_new = kernels.descend(
                 arrays,
                 factor,
                 inverse_diagonal,
-                four.ravel(),
-                found,
+                right.ravel(),
+                solution,
                 tolerance,
-                limit - steps,
+                limit - n_iter,
                 errors,
             )
-            steps += taken
-            if taken == 0 or steps == limit:
+            n_iter += n_new
+            if n_new == 0 or n_iter == limit:
                 break
-        values[order, slice(*span)] = found.reshape(n, 4)[:, :width]
+        values[order, slice(*span)] = solution.reshape(n, 4)[:, :width]
         residuals[slice(*span)] = errors[:width]
-        return steps
+        return n_iter
 
-    steps = map_threads(solve_four, blocks(columns.shape[1], 4), n_jobs, progress=progress)
-    # Written so that NaN fails too.
+    n_iters = map_threads(solve_block, blocks(columns.shape[1], 4), n_jobs, progress=progress)
+    # The negation also catches NaN.
     if not (residuals <= tolerance).all():
         raise np.linalg.LinAlgError(
-            f"conjugate gradients reached a residual of {np.max(residuals):.1e} in {max(steps)} "
-            f"steps, but {tolerance:g} was asked for; the matrix is not positive definite, or so "
-            "nearly singular that its diagonal should be raised."
+            f"conjugate gradients reached a residual of {np.max(residuals):.1e} in {max(n_iters)} "
+            f"iterations, but tolerance={tolerance:g}; the matrix is not positive definite, or nearly "
+            "singular (increase its diagonal)."
         )
-    return Solution(np.ldexp(values, exponents).reshape(B.shape), residuals, max(steps, default=0))
+    return Solution(
+        np.ldexp(values, exponents).reshape(B.shape), residuals, max(n_iters, default=0)
+    )
 
 
 def _arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Arrays of the types that the kernels are compiled for."""
+    """Arrays of the dtypes for which the kernels are compiled."""
     indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32)
     return indptr, indices, np.ascontiguousarray(matrix.data)
 
@@ -159,7 +162,7 @@ def _check_matrix(matrix: Any) -> sparse.csr_array:
     if A.shape[0] != A.shape[1] or A.shape[0] == 0:
         raise InvalidValueError(f"matrix has shape {A.shape}, but a square one is needed.")
     diagonal = A.diagonal()
-    # Written so that NaN fails too.
+    # The negation also catches NaN.
     if not (np.isfinite(A.data).all() and (diagonal > 0).all()):
         raise InvalidValueError(
             "matrix is not positive definite: "
@@ -176,7 +179,7 @@ def _check_right_sides(right_sides: Any, n: int) -> np.ndarray:
     B = np.asarray(real_array(right_sides, "right_sides"), dtype=np.float64)
     if B.ndim not in (1, 2) or len(B) != n:
         raise InvalidValueError(
-            f"right_sides has shape {B.shape}, but {n} rows are needed, one for each of the matrix."
+            f"right_sides has shape {B.shape}, but {n} rows are needed, as many as in the matrix."
         )
     if not np.isfinite(B).all():
         raise InvalidValueError(

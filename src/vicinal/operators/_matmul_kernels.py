@@ -1,4 +1,4 @@
-"""Kernels of a sparse matrix times a vector or a block of vectors, and of the width of its graph."""
+"""Kernels for products with a sparse matrix, and for hop counts on its graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rows_times_vector(indptr, indices, values, x, start, stop, out):
 
 @jit
 def rows_times_block(indptr, indices, values, x, start, stop, out):
-    """Rows ``start`` to ``stop`` of a CSR matrix times a block of vectors, a row of ``x`` a node."""
+    """Rows ``start`` to ``stop`` of a CSR matrix times a block of vectors with one row per node."""
     width = x.shape[1]
     for i in range(start, stop):
         for c in range(width):
@@ -32,7 +32,7 @@ def rows_times_block(indptr, indices, values, x, start, stop, out):
 
 @jit
 def hops_from(first, indptr, indices):
-    """Edges on the shortest way from one node to each; -1 where there is none."""
+    """Number of edges on the shortest path from one node to each other node; -1 if there is none."""
     n = len(indptr) - 1
     distance = np.full(n, -1, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)

@@ -1,7 +1,7 @@
 """Kernels of shortest paths: Dijkstra's algorithm from one source, and from a patch of sources at once.
 
-The heap has four children a node, whose keys lie side by side in memory. It consists of three arrays:
-the keys, the nodes they belong to, and by node its place in the heap, -1 if it is not there.
+Nodes of the heap have four children, whose keys are adjacent in memory. The heap consists of three arrays:
+the keys, their nodes, and the position of each node in the heap, -1 if it is not in it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def _empty_heap(n):
 
 
 @jit
-def _push(heap_keys, heap_nodes, place, size, node, key):
-    """Put a node in, or move it up to its decreased key; returns the new size."""
-    p = place[node]
+def _push(heap_keys, heap_nodes, position, size, node, key):
+    """Insert a node, or decrease its key; returns the new size."""
+    p = position[node]
     if p < 0:
         p = size
         size += 1
@@ -29,19 +29,19 @@ def _push(heap_keys, heap_nodes, place, size, node, key):
             break
         heap_keys[p] = heap_keys[parent]
         heap_nodes[p] = heap_nodes[parent]
-        place[heap_nodes[p]] = p
+        position[heap_nodes[p]] = p
         p = parent
     heap_keys[p] = key
     heap_nodes[p] = node
-    place[node] = p
+    position[node] = p
     return size
 
 
 @jit
-def _pop(heap_keys, heap_nodes, place, size):
-    """Take the node of smallest key out of a heap of ``size`` nodes."""
+def _pop(heap_keys, heap_nodes, position, size):
+    """Remove the node with the smallest key from a heap of ``size`` nodes."""
     top = heap_nodes[0]
-    place[top] = -1
+    position[top] = -1
     size -= 1
     if size == 0:
         return top
@@ -59,66 +59,66 @@ def _pop(heap_keys, heap_nodes, place, size):
             break
         heap_keys[p] = smallest
         heap_nodes[p] = heap_nodes[best]
-        place[heap_nodes[p]] = p
+        position[heap_nodes[p]] = p
         p = best
     heap_keys[p] = key
     heap_nodes[p] = last
-    place[last] = p
+    position[last] = p
     return top
 
 
 @jit
-def _relax(indptr, indices, lengths, node, near, heap_keys, heap_nodes, place, size):
-    """Pass the length of the way to a node on to its neighbours; returns the new size."""
+def _relax(indptr, indices, lengths, node, near, heap_keys, heap_nodes, position, size):
+    """Update the path lengths of the neighbours of a node; returns the new size."""
     here = near[node]
     for e in range(indptr[node], indptr[node + 1]):
         other = indices[e]
         through = here + lengths[e]
         if through < near[other]:
             near[other] = through
-            size = _push(heap_keys, heap_nodes, place, size, other, through)
+            size = _push(heap_keys, heap_nodes, position, size, other, through)
     return size
 
 
 @jit
-def from_each(indptr, indices, lengths, sources, names, start, stop, paths):
-    """Rows ``start`` to ``stop`` of the paths, one source after the other."""
+def from_each(indptr, indices, lengths, sources, original_nodes, start, stop, paths):
+    """Compute rows ``start`` to ``stop`` of the path lengths, one source at a time."""
     n = len(indptr) - 1
     near = np.empty(n)
-    heap_keys, heap_nodes, place = _empty_heap(n)
+    heap_keys, heap_nodes, position = _empty_heap(n)
     for row in range(start, stop):
         near[:] = np.inf
         near[sources[row]] = 0.0
-        size = _push(heap_keys, heap_nodes, place, 0, sources[row], 0.0)
+        size = _push(heap_keys, heap_nodes, position, 0, sources[row], 0.0)
         while size > 0:
-            node = _pop(heap_keys, heap_nodes, place, size)
+            node = _pop(heap_keys, heap_nodes, position, size)
             size = _relax(
-                indptr, indices, lengths, node, near, heap_keys, heap_nodes, place, size - 1
+                indptr, indices, lengths, node, near, heap_keys, heap_nodes, position, size - 1
             )
         for node in range(n):
-            paths[row, names[node]] = near[node]
+            paths[row, original_nodes[node]] = near[node]
 
 
 @jit
-def from_patch(indptr, indices, lengths, sources, names, rows, paths):
-    """Paths from sources that lie close together, as lanes of one search.
+def from_patch(indptr, indices, lengths, sources, original_nodes, rows, paths):
+    """Compute paths from sources that are close together, as lanes of one search.
 
-    A node is popped by the smallest length that it has not passed on yet. That length is final, as in
-    Dijkstra's algorithm, so no more pops are needed than by the lanes one by one; and where the sources
-    are close, the lengths of all lanes are final at almost the same time, and hardly more pops are
-    needed than by one lane. The result is the same: rounding keeps order, so the smallest sum over all
-    paths does not depend on the order in which they are tried.
+    The key of a node is the smallest length that it has not passed on to its neighbours yet. That length is
+    final, as in Dijkstra's algorithm, so there are at most as many pops as in separate searches. If the
+    sources are close, the lengths of all lanes become final almost at the same time, and there are few more
+    pops than for one lane. The result is the same: rounding is monotone, so the smallest sum over all paths
+    does not depend on the order in which they are tried.
     """
     n, n_lanes = len(indptr) - 1, len(sources)
     near = np.full((n, n_lanes), np.inf)
     waiting = np.full(n, np.inf)
-    heap_keys, heap_nodes, place = _empty_heap(n)
+    heap_keys, heap_nodes, position = _empty_heap(n)
     size = 0
     for lane in range(n_lanes):
         near[sources[lane], lane] = waiting[sources[lane]] = 0.0
-        size = _push(heap_keys, heap_nodes, place, size, sources[lane], 0.0)
+        size = _push(heap_keys, heap_nodes, position, size, sources[lane], 0.0)
     while size > 0:
-        node = _pop(heap_keys, heap_nodes, place, size)
+        node = _pop(heap_keys, heap_nodes, position, size)
         size -= 1
         waiting[node] = np.inf
         here = near[node]
@@ -126,8 +126,8 @@ def from_patch(indptr, indices, lengths, sources, names, rows, paths):
             other, length = indices[e], lengths[e]
             there = near[other]
             n_shorter = 0
-            # The number of lanes is no constant here: the compiler would unroll the loop and then
-            # fail to use vector instructions.
+            # The number of lanes must not be a constant: the compiler would unroll the loop and then fail
+            # to vectorize it.
             for lane in range(len(here)):
                 n_shorter += np.int64(here[lane] + length < there[lane])
             if n_shorter == 0:
@@ -140,23 +140,23 @@ def from_patch(indptr, indices, lengths, sources, names, rows, paths):
                     key = min(key, through)
             if key < waiting[other]:
                 waiting[other] = key
-                size = _push(heap_keys, heap_nodes, place, size, other, key)
+                size = _push(heap_keys, heap_nodes, position, size, other, key)
     for lane in range(n_lanes):
         for node in range(n):
-            paths[rows[lane], names[node]] = near[node, lane]
+            paths[rows[lane], original_nodes[node]] = near[node, lane]
 
 
 @jit
 def nearby_order(indptr, indices, lengths, patch):
-    """Nodes in patches: a node, then the nearest ones that are in no patch yet.
+    """Order nodes in patches: a node, then the nearest ones that are not in a patch yet.
 
-    Patches grow side by side, so that few nodes are left over between them; those become smaller
-    patches, as the search for company ends after some steps.
+    Each patch starts next to an earlier one, so that few nodes are left between patches. These form smaller
+    patches, because the search is limited to a number of steps.
     """
     n = len(indptr) - 1
     order, taken = np.empty(n, np.int64), np.zeros(n, np.bool_)
     near = np.full(n, np.inf)
-    heap_keys, heap_nodes, place = _empty_heap(n)
+    heap_keys, heap_nodes, position = _empty_heap(n)
     filled = rim = first_free = 0
     while filled < n:
         while taken[first_free]:
@@ -165,31 +165,31 @@ def nearby_order(indptr, indices, lengths, patch):
         if seed < 0:
             seed = first_free
         near[seed] = 0.0
-        size = _push(heap_keys, heap_nodes, place, 0, seed, 0.0)
-        passed = np.empty(16 * patch, np.int64)
-        enough, n_steps = min(filled + patch, n), 0
-        while size > 0 and filled < enough and n_steps < len(passed):
-            node = _pop(heap_keys, heap_nodes, place, size)
-            passed[n_steps] = node
+        size = _push(heap_keys, heap_nodes, position, 0, seed, 0.0)
+        visited = np.empty(16 * patch, np.int64)
+        target, n_steps = min(filled + patch, n), 0
+        while size > 0 and filled < target and n_steps < len(visited):
+            node = _pop(heap_keys, heap_nodes, position, size)
+            visited[n_steps] = node
             n_steps += 1
             if not taken[node]:
                 taken[node] = True
                 order[filled] = node
                 filled += 1
             size = _relax(
-                indptr, indices, lengths, node, near, heap_keys, heap_nodes, place, size - 1
+                indptr, indices, lengths, node, near, heap_keys, heap_nodes, position, size - 1
             )
         for p in range(n_steps):
-            near[passed[p]] = np.inf
+            near[visited[p]] = np.inf
         for p in range(size):
             near[heap_nodes[p]] = np.inf
-            place[heap_nodes[p]] = -1
+            position[heap_nodes[p]] = -1
     return order
 
 
 @jit
 def _free_neighbor(indptr, indices, order, taken, rim, filled):
-    """A node in no patch beside one that is, or -1; ``rim`` is the first that may have one."""
+    """A neighbour of a patch that is in no patch, or -1; ``rim`` is the first node that may have one."""
     while rim < filled:
         for e in range(indptr[order[rim]], indptr[order[rim] + 1]):
             if not taken[indices[e]]:
@@ -200,36 +200,36 @@ def _free_neighbor(indptr, indices, order, taken, rim, filled):
 
 @jit
 def spread_landmarks(indptr, indices, lengths, landmarks):
-    """Fill ``landmarks`` with nodes, each the farthest from those before it, by shortest paths.
+    """Farthest-point sampling: each landmark is the node farthest from all previous ones.
 
-    A search from a new landmark goes only as far as it is the nearest one, so all of them together
-    cost about as much as a few full searches.
+    The search from a landmark only visits nodes to which it is the nearest one, so that all searches
+    together cost about as much as a few full ones.
     """
     n = len(indptr) - 1
     near = np.full(n, np.inf)
-    heap_keys, heap_nodes, place = _empty_heap(n)
+    heap_keys, heap_nodes, position = _empty_heap(n)
     landmark = 0
     for chosen in range(-1, len(landmarks)):
         if chosen >= 0:
             landmark = np.argmax(near)
             landmarks[chosen] = landmark
         if chosen == 0:
-            # Node 0 has only shown where the rim is.
+            # Node 0 only serves to find the first landmark.
             near[:] = np.inf
         near[landmark] = 0.0
-        size = _push(heap_keys, heap_nodes, place, 0, landmark, 0.0)
+        size = _push(heap_keys, heap_nodes, position, 0, landmark, 0.0)
         while size > 0:
-            node = _pop(heap_keys, heap_nodes, place, size)
+            node = _pop(heap_keys, heap_nodes, position, size)
             size = _relax(
-                indptr, indices, lengths, node, near, heap_keys, heap_nodes, place, size - 1
+                indptr, indices, lengths, node, near, heap_keys, heap_nodes, position, size - 1
             )
-        # A landmark is not chosen again, even if the others are its duplicates, at distance 0 too.
+        # Not selected again, even if all other nodes are at distance 0.
         near[landmark] = -1.0
 
 
 @jit
-def shorter_way(paths, start, stop, columns):
-    """Both triangles hold the smaller of two sums that differ by the order of rounding."""
+def symmetrize_paths(paths, start, stop, columns):
+    """Replace d(i, j) and d(j, i), which may differ by rounding, by the smaller one."""
     for i in range(start, stop):
         for j in range(max(i + 1, columns[0]), columns[1]):
             if paths[i, j] < paths[j, i]:

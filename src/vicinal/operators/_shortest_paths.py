@@ -1,8 +1,8 @@
-"""Shortest paths from many nodes of a graph: the geodesic distances of its data."""
+"""Shortest paths from many nodes of a graph."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,38 +14,41 @@ from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs.graph import Graph
 
-# Sources that are searched from together. More lanes share more of the work of a search, but their
-# sources lie farther apart, and then they share less.
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
+# Number of sources per search. More sources share more of the work, but they are farther apart, and then
+# they share less.
 LANES = 32
-# Up to so many nodes for each source, 32 neighbouring sources still lie close together.
-NODES_PER_SOURCE = 8
+# Sources are searched together if there are at most this many nodes per source, so that they are close.
+MAX_NODES_PER_SOURCE = 8
 SOURCES_PER_TASK = 4
-TILE = 512
+TILE_SIZE = 512
 
 
 @checked
 def shortest_paths(
-    graph: Graph, sources: Any = None, *, n_jobs: int | None = -1, verbose: int = 0
+    graph: Graph, sources: ArrayLike | None = None, *, n_jobs: NJobs = -1, verbose: int = 0
 ) -> np.ndarray:
-    """Lengths of the shortest paths from some nodes, or from all, to every node.
+    """Compute the lengths of the shortest paths from some or all nodes to every node.
 
     Parameters
     ----------
     graph : Graph
-        Its lengths are what a path adds up; an edge of length 0 is an edge. Edges of a directed graph
-        are followed in their direction.
+        The length of a path is the sum of its edge lengths; an edge of length 0 is an edge. Edges of a
+        directed graph are followed in their direction.
     sources : array of int, optional
-        Nodes where paths begin; all nodes by default.
+        Start nodes; all nodes by default.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
-    verbose : int
-        Above 0, a progress bar is shown.
+    verbose : int, default=0
+        If positive, a progress bar is shown.
 
     Returns
     -------
     ndarray of shape (n_sources, n_nodes)
-        Infinity where there is no path. From all nodes of an undirected graph it is symmetric bit for
-        bit: of the two sums along a path, from either end, the smaller one is taken.
+        Infinite where there is no path. For all nodes of an undirected graph, the result is exactly
+        symmetric: of the sums along a path from either end, the smaller one is used.
 
     Examples
     --------
@@ -58,14 +61,14 @@ def shortest_paths(
     if not isinstance(graph, Graph):
         raise InvalidTypeError(
             f"graph is a {type(graph).__name__}, but a vicinal.Graph is needed; "
-            "Graph.from_scipy makes one of a sparse matrix of lengths."
+            "Graph.from_scipy converts a sparse matrix of lengths."
         )
     n = graph.n_nodes
     starts = np.arange(n) if sources is None else _check_sources(sources, n)
     require_memory(
         8.0 * len(starts) * n,
         f"the shortest paths from {len(starts):,} to {n:,} nodes",
-        "Give fewer sources; Isomap takes n_landmarks.",
+        "Use fewer sources, or n_landmarks in Isomap.",
     )
     paths = np.empty((len(starts), n))
     _search(graph, starts, paths, n_jobs, "shortest paths" if verbose > 0 else None)
@@ -75,10 +78,10 @@ def shortest_paths(
 
 
 def landmark_nodes(graph: Graph, n_landmarks: int) -> np.ndarray:
-    """Nodes spread over a graph: each is the farthest from all before it, by shortest paths.
+    """Select landmarks by farthest-point sampling: each is the farthest node from all previous ones.
 
-    The first is the farthest from node 0, and a tie goes to the smaller number, so no chance is
-    involved. A component that holds no landmark yet is infinitely far and comes first.
+    The first is the farthest from node 0. Ties are broken by node number, so the result is deterministic. A
+    component without landmarks is infinitely far and comes first.
     """
     from vicinal.operators._shortest_path_kernels import spread_landmarks
 
@@ -94,27 +97,27 @@ def _search(
     from vicinal.operators._shortest_path_kernels import from_each, from_patch, nearby_order
 
     n = graph.n_nodes
-    names = np.arange(n)
+    original_nodes = np.arange(n)
     if len(starts) >= LANES:
-        # Renumbered so that neighbours in the graph are neighbours in memory too.
-        names = nearby_order(graph.indptr, graph.indices, graph.lengths, LANES)
-        graph = graph.subgraph(names)
-    number = np.empty(n, dtype=np.int64)
-    number[names] = np.arange(n)
-    nodes = number[starts]
+        # Renumber the nodes so that neighbours in the graph are close in memory.
+        original_nodes = nearby_order(graph.indptr, graph.indices, graph.lengths, LANES)
+        graph = graph.subgraph(original_nodes)
+    new_number = np.empty(n, dtype=np.int64)
+    new_number[original_nodes] = np.arange(n)
+    nodes = new_number[starts]
     edges = (graph.indptr, graph.indices, graph.lengths)
-    if len(starts) >= LANES and len(starts) * NODES_PER_SOURCE >= n:
+    if len(starts) >= LANES and len(starts) * MAX_NODES_PER_SOURCE >= n:
         rows = np.argsort(nodes, kind="stable")
         patches = [rows[start:stop] for start, stop in blocks(len(rows), LANES)]
         map_threads(
-            lambda rows: from_patch(*edges, nodes[rows], names, rows, paths),
+            lambda rows: from_patch(*edges, nodes[rows], original_nodes, rows, paths),
             patches,
             n_jobs,
             progress=title,
         )
     else:
         map_threads(
-            lambda block: from_each(*edges, nodes, names, *block, paths),
+            lambda block: from_each(*edges, nodes, original_nodes, *block, paths),
             blocks(len(nodes), SOURCES_PER_TASK),
             n_jobs,
             progress=title,
@@ -122,11 +125,11 @@ def _search(
 
 
 def _make_symmetric(paths: np.ndarray, n_jobs: int | None) -> None:
-    from vicinal.operators._shortest_path_kernels import shorter_way
+    from vicinal.operators._shortest_path_kernels import symmetrize_paths
 
-    tiles = blocks(len(paths), TILE)
+    tiles = blocks(len(paths), TILE_SIZE)
     map_threads(
-        lambda tile: shorter_way(paths, *tile[0], tile[1]),
+        lambda tile: symmetrize_paths(paths, *tile[0], tile[1]),
         [(rows, columns) for rows in tiles for columns in tiles if rows <= columns],
         n_jobs,
     )
@@ -141,7 +144,7 @@ def _check_sources(sources: Any, n_nodes: int) -> np.ndarray:
         )
     if array.min() < 0 or array.max() >= n_nodes:
         raise InvalidValueError(
-            f"sources runs from {array.min()} to {array.max()}, but there are nodes 0 to "
+            f"sources are from {array.min()} to {array.max()}, but nodes are numbered from 0 to "
             f"{n_nodes - 1}."
         )
     return array.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Kernels of stationary distributions: an incomplete LU factor and BiCGSTAB, and exact small chains."""
+"""Kernels for stationary distributions: incomplete LU, BiCGSTAB, and elimination for small chains."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from vicinal._core.jit import jit
 
 @jit
 def factorize(indptr, indices, values, diagonal):
-    """Incomplete LU factors of a CSR matrix in its place, without any new entry; rows are sorted.
+    """Incomplete LU factorization of a CSR matrix with sorted rows, in place and without fill-in.
 
-    ``diagonal`` gets the position of each row's diagonal entry.
+    ``diagonal`` receives the position of the diagonal entry of each row.
     """
     n = len(indptr) - 1
     position = np.full(n, -1, dtype=np.int64)
@@ -61,10 +61,10 @@ def multiply(indptr, indices, values, x, out):
 
 
 @jit
-def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_steps, x):
+def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_iter, x):
     """Solve A x = b from x = 0 until |b - A x|_1 is small; returns the steps and the residual.
 
-    A breakdown ends the search early: the caller starts again from the residual.
+    Stops early on a breakdown; the caller restarts from the residual.
     """
     n = len(b)
     r, shadow, p, v = b.copy(), b.copy(), np.zeros(n), np.zeros(n)
@@ -72,7 +72,7 @@ def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_steps,
     x[:] = 0.0
     rho = alpha = omega = 1.0
     size = np.abs(r).sum()
-    for step in range(max_steps):
+    for step in range(max_iter):
         if size <= tolerance:
             return step, size
         previous = rho
@@ -101,14 +101,14 @@ def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_steps,
             x[i] += omega * y[i]
             r[i] -= omega * t[i]
             size += abs(r[i])
-    return max_steps, size
+    return max_iter, size
 
 
 @jit
 def exact_stationary(P, out):
     """Stationary distribution of a small irreducible chain; overwrites P.
 
-    Elimination after Grassmann, Taksar and Heyman: no subtraction, so every entry keeps its digits.
+    Elimination by Grassmann, Taksar and Heyman: without subtractions, all entries are accurate.
     """
     n = len(P)
     for k in range(n - 1, 0, -1):
@@ -120,14 +120,14 @@ def exact_stationary(P, out):
             for j in range(k):
                 P[i, j] += P[i, k] * P[k, j]
     out[0] = 1.0
-    whole = 1.0
+    sum_of_out = 1.0
     for k in range(1, n):
         out[k] = 0.0
         for i in range(k):
             out[k] += out[i] * P[i, k]
-        whole += out[k]
+        sum_of_out += out[k]
     for k in range(n):
-        out[k] /= whole
+        out[k] /= sum_of_out
 
 
 @jit

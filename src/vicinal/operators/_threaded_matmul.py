@@ -1,4 +1,4 @@
-"""A sparse matrix as an operator whose products are shared out over threads."""
+"""A sparse matrix as an operator whose products use threads."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.parallel import blocks, map_threads, n_threads
 
-# Below this a product takes less time than starting a thread.
-SMALL = 1 << 18
+# With fewer entries, a product takes less time than starting a thread.
+MIN_ENTRIES_FOR_THREADS = 1 << 18
 
 
 class ThreadedSparseOperator(LinearOperator):
-    """A CSR matrix as a `LinearOperator`; each row is summed by one thread, so ``n_jobs`` cannot be seen.
+    """A CSR matrix as a `LinearOperator`; results do not depend on the number of threads.
 
     Parameters
     ----------
     matrix : csr_array of float64
+        The matrix.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     """
@@ -27,10 +28,10 @@ class ThreadedSparseOperator(LinearOperator):
     def __init__(self, matrix: sparse.csr_array, n_jobs: int | None = -1) -> None:
         super().__init__(np.float64, matrix.shape)
         self.matrix = matrix
-        threads = n_threads(n_jobs) if matrix.nnz > SMALL else 1
-        # Twice as many parts as threads: rows differ in length, and cores in what else they do.
-        parts = 2 * threads if threads > 1 else 1
-        self._blocks = blocks(matrix.shape[0], max(1, -(-matrix.shape[0] // parts)))
+        threads = n_threads(n_jobs) if matrix.nnz > MIN_ENTRIES_FOR_THREADS else 1
+        # More blocks than threads, because rows differ in length and cores in load.
+        n_blocks = 2 * threads if threads > 1 else 1
+        self._blocks = blocks(matrix.shape[0], max(1, -(-matrix.shape[0] // n_blocks)))
         self._threads = threads
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:

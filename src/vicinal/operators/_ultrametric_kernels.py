@@ -1,7 +1,7 @@
-"""Products, solutions and counts for an ultrametric matrix, each by one pass up a tree and one down.
+"""Products, solutions and eigenvalue counts for an ultrametric matrix, by passes up and down a tree.
 
-The matrix is a sum over the tree: ``drops[v]`` times the ones on the leaves below node v, and
-``leaf_drops[p]`` on the diagonal. Nodes stand in preorder (`vicinal.similarity.paths._merge_kernels`).
+The matrix is a sum over the nodes of the tree: ``drops[v]`` times a block of ones for the leaves below node
+v, and ``leaf_drops[p]`` on the diagonal. Nodes are in preorder (`vicinal.similarity.paths._merge_kernels`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-# In place of a pivot that is exactly 0; not so small that its inverse times another one overflows.
-TINY = 1e-60
+# Replaces pivots near 0; large enough that the product of two inverses does not overflow.
+MIN_PIVOT = 1e-60
 
 
 @jit
@@ -28,7 +28,7 @@ def sum_nodes(first, split, stop, X, sums):
 
 @jit
 def add_down(first, split, stop, drops, sums, added):
-    """What each node and its ancestors add to the product at each leaf below; may be ``sums`` itself."""
+    """Contribution of each node and its ancestors to the product at its leaves; may be ``sums`` itself."""
     n, q = len(first) + 1, sums.shape[1]
     for c in range(q):
         added[0, c] = sums[0, c] * drops[0]
@@ -44,7 +44,7 @@ def add_down(first, split, stop, drops, sums, added):
 
 @jit
 def multiply(first, split, stop, drops, leaf_drops, X, out):
-    """The matrix times the columns of X, all in the order of leaves."""
+    """Product of the matrix with the columns of X, in leaf order."""
     n, q = X.shape
     added = np.empty((n - 1, q))
     sum_nodes(first, split, stop, X, added)
@@ -59,14 +59,14 @@ def multiply(first, split, stop, drops, leaf_drops, X, out):
 
 @jit
 def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown):
-    """Factors of shift * diagonal - matrix; the number of its negative eigenvalues.
+    """Factorize shift * diagonal - matrix; returns the number of its negative eigenvalues.
 
-    Below a node the matrix without what all ancestors add is block diagonal, and the node adds a
-    rank of one: ``grown[v]`` is the sum of all entries of the inverse after that, ``pivots[v]`` the
-    determinant's factor, whose sign tells whether an eigenvalue became negative (Sylvester).
+    Without the contributions of ancestors, the matrix below a node is block diagonal, plus a rank-one update
+    by the node. ``grown[v]`` is the sum of all entries of the inverse after the update, and ``pivots[v]`` the
+    factor of the determinant, whose sign counts negative eigenvalues (Sylvester's law of inertia).
     """
     n = len(diagonal)
-    below = 0
+    n_negative = 0
     for v in range(n - 2, -1, -1):
         left, right = split[v] - first[v], stop[v] - split[v]
         total = 0.0
@@ -76,22 +76,22 @@ def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown
                 continue
             p = first[v] if side == 0 else split[v]
             entry = shift * diagonal[p] - leaf_drops[p]
-            if abs(entry) < TINY:
-                entry = TINY
-            below += entry < 0
+            if abs(entry) < MIN_PIVOT:
+                entry = MIN_PIVOT
+            n_negative += entry < 0
             total += 1.0 / entry
         pivot = 1.0 - drops[v] * total
-        if abs(pivot) < TINY:
-            pivot = TINY
-        below += pivot < 0
+        if abs(pivot) < MIN_PIVOT:
+            pivot = MIN_PIVOT
+        n_negative += pivot < 0
         pivots[v] = pivot
         grown[v] = total / pivot
-    return below
+    return n_negative
 
 
 @jit
 def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown, B, out):
-    """Solutions of (shift * diagonal - matrix) x = b for the columns of B, by the factors."""
+    """Solve (shift * diagonal - matrix) x = b for the columns of B, given the factorization."""
     n, q = B.shape
     sums = np.empty((n - 1, q))
     for v in range(n - 2, -1, -1):
@@ -104,9 +104,9 @@ def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown,
                     continue
                 p = first[v] if side == 0 else split[v]
                 entry = shift * diagonal[p] - leaf_drops[p]
-                total += B[p, c] / (entry if abs(entry) >= TINY else TINY)
+                total += B[p, c] / (entry if abs(entry) >= MIN_PIVOT else MIN_PIVOT)
             sums[v, c] = total / pivots[v]
-    # From here on the sums are what is added to the right-hand side of each leaf below.
+    # From here on, the sums are added to the right-hand sides of the leaves below.
     for c in range(q):
         sums[0, c] *= drops[0]
     for v in range(n - 1):
@@ -120,7 +120,7 @@ def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown,
                 continue
             p = first[v] if side == 0 else split[v]
             entry = shift * diagonal[p] - leaf_drops[p]
-            if abs(entry) < TINY:
-                entry = TINY
+            if abs(entry) < MIN_PIVOT:
+                entry = MIN_PIVOT
             for c in range(q):
                 out[p, c] = (B[p, c] + sums[v, c]) / entry

@@ -1,8 +1,8 @@
-"""The digraph Laplacian that aligns the Laplacians of all local patches (formulas 4 to 9)."""
+"""Digraph Laplacian aligned from the Laplacians of all local patches (formulas 4 to 9)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -15,38 +15,42 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.stationary import TELEPORT, edge_weights
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal.graphs.graph import Graph
+
 PATCHES_PER_TASK = 1 << 13
 
 
 @checked
 def aligned_digraph_laplacian(
-    digraph: Any, beta: float = TELEPORT, *, n_jobs: int | None = -1
+    digraph: Graph | MatrixLike, beta: float = TELEPORT, *, n_jobs: NJobs = -1
 ) -> sparse.csr_array:
-    """Laplacian of a digraph aligned from its local patches.
+    """Compute the Laplacian of a digraph that is aligned from its local patches.
 
-    The patch of a node is the node and its successors; its local Laplacian is L_i = F_i -
-    (F_i P_i + P_i' F_i) / 2, with P_i the walk inside the patch and F_i its stationary distribution. The sum
-    of all of them, L, with the sum of the F_i, F, gives F^-1/2 L F^-1/2.
+    The patch of a node consists of the node and its successors. Its local Laplacian is
+    L_i = F_i - (F_i P_i + P_i' F_i) / 2, where P_i is the random walk inside the patch and F_i its stationary
+    distribution. With L the sum of all L_i and F the sum of all F_i, the result is F^-1/2 L F^-1/2.
 
     Parameters
     ----------
     digraph : Graph, sparse or dense matrix of shape (n, n)
-        Nonnegative weights of edges i -> j; of a graph its strengths.
+        Nonnegative weights of the edges i -> j; for a graph, its strengths.
     beta : float, default=0.99999
-        Probability to follow an edge inside a patch; else, and at a node without an edge inside the
-        patch, the walk goes to any node of the patch. Less than 1.
+        Probability of following an edge inside a patch, < 1. Otherwise, and from nodes without an edge inside
+        the patch, the walk continues at a random node of the patch.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric and positive semidefinite; the roots of the diagonal of F span its kernel in each
-        component.
+        Symmetric and positive semidefinite; its null space is spanned by the square roots of the diagonal of
+        F in each component.
 
     References
     ----------
-    [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    .. [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
 
     Examples
     --------
@@ -59,21 +63,25 @@ def aligned_digraph_laplacian(
 
 
 class AlignedWalk(ThreadedSparseOperator):
-    """I - the aligned Laplacian: symmetric, eigenvalues at most 1, its first eigenvector known.
+    """I minus the aligned Laplacian: symmetric, with eigenvalues up to 1.
 
     Parameters
     ----------
-    digraph, beta, n_jobs :
-        As for `aligned_digraph_laplacian`.
+    digraph : Graph, sparse or dense matrix of shape (n, n)
+        Nonnegative weights of the edges i -> j; for a graph, its strengths.
+    beta : float, default=0.99999
+        Probability of following an edge inside a patch, < 1.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Attributes
     ----------
     stationary : ndarray (n,)
-        Mean stationary distribution of the patches, the diagonal of F over its sum.
-    known : ndarray (n,)
-        Its roots: an eigenvector of eigenvalue 1.
+        Mean stationary distribution of the patches: the diagonal of F, normalized to sum 1.
+    trivial_vector : ndarray (n,)
+        Its square roots: an eigenvector with eigenvalue 1.
     sparse_part : csr_array (n, n)
-        The operator itself.
+        Matrix of the operator.
     """
 
     def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = -1) -> None:
@@ -81,16 +89,16 @@ class AlignedWalk(ThreadedSparseOperator):
         walk = sparse.csr_array(sparse.identity(len(mass)) - laplacian)
         super().__init__(walk, n_jobs)
         self.stationary = mass / mass.sum()
-        self.known = np.sqrt(self.stationary)
+        self.trivial_vector = np.sqrt(self.stationary)
         self.sparse_part = walk
 
 
 def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_array, np.ndarray]:
-    """The aligned Laplacian, and the diagonal of F."""
+    """Compute the aligned Laplacian and the diagonal of F."""
     beta = check_real(beta, "beta", low=0.0, high=1.0)
     if beta == 1:
         raise InvalidValueError(
-            "beta=1, but a walk inside a patch may be unable to return; give beta below 1."
+            "beta=1, but a walk inside a patch may be unable to return; use beta < 1."
         )
     weights = edge_weights(digraph)
     weights = sparse.csr_array(weights - sparse.diags_array(weights.diagonal()))
@@ -126,7 +134,7 @@ def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_ar
     )
     # The first entries of each patch are its stationary distribution.
     is_mass = np.zeros(n_entries, dtype=bool)
-    is_mass[np.repeat(offsets[:-1], sizes) + _count_up(sizes)] = True
+    is_mass[np.repeat(offsets[:-1], sizes) + _concatenated_ranges(sizes)] = True
     mass = np.bincount(rows[is_mass], weights=values[is_mass], minlength=n)
     inverse = 1.0 / np.sqrt(mass)
     rows, columns, values = rows[~is_mass], columns[~is_mass], values[~is_mass]
@@ -134,6 +142,6 @@ def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_ar
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n, n))), mass
 
 
-def _count_up(sizes: np.ndarray) -> np.ndarray:
-    """0 to size - 1 for each size, one after the other."""
+def _concatenated_ranges(sizes: np.ndarray) -> np.ndarray:
+    """Concatenated ranges from 0 to size - 1, for each size."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -1,12 +1,12 @@
-"""The Laplacian of a digraph, through the stationary distribution of its random walk (formula 10).
+"""Laplacian of a digraph, from the stationary distribution of its random walk (formula 10).
 
-With teleport the matrix is dense, but it is a sparse matrix plus a symmetric one of rank 2, and that is
-how it is kept and applied.
+With teleport the matrix is dense, but it is the sum of a sparse matrix and a symmetric one of rank 2, and is
+stored and applied as such.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -20,32 +20,37 @@ from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import TELEPORT, edge_weights, stationary_distribution
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal.graphs.graph import Graph
+
 
 class SymmetricWalk(LinearOperator):
     """Theta = (F^1/2 P F^-1/2 + F^-1/2 P' F^1/2) / 2, with F the stationary distribution on the diagonal.
 
-    P is the random walk with teleport. Theta is symmetric, its eigenvalues lie in [-1, 1], and the roots
-    of the stationary distribution are an eigenvector of the largest one, 1.
+    P is the random walk with teleport. Theta is symmetric, its eigenvalues are in [-1, 1], and the square
+    roots of the stationary distribution are an eigenvector with eigenvalue 1.
 
     Parameters
     ----------
     digraph : Graph, sparse or dense matrix of shape (n, n)
-        Nonnegative weights of edges i -> j; of a graph its strengths.
+        Nonnegative weights of the edges i -> j; for a graph, its strengths.
     beta : float, default=0.99999
-        Probability to follow an edge, see `stationary_distribution`. With 1 every node must be
-        reachable from every other.
+        Probability of following an edge, see `stationary_distribution`. With 1, every node must be reachable
+        from every other node.
     n_jobs : int or None, default=-1
-        Number of threads of the products; -1 uses all cores.
+        Number of threads; -1 uses all cores.
 
     Attributes
     ----------
     stationary : ndarray (n,)
         Stationary distribution.
-    known : ndarray (n,)
-        Its roots: the eigenvector of eigenvalue 1.
+    trivial_vector : ndarray (n,)
+        Its square roots: an eigenvector with eigenvalue 1.
     sparse_part : csr_array (n, n)
-    left, right : ndarray (n,)
         Theta = sparse_part + (left right' + right left') / 2.
+    left, right : ndarray (n,)
+        Factors of the part of rank 2.
     """
 
     def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = -1) -> None:
@@ -56,16 +61,18 @@ class SymmetricWalk(LinearOperator):
         if not (self.stationary > 0).all():
             raise InvalidValueError(
                 f"beta={beta}, but {int((self.stationary == 0).sum())} node(s) are never visited by the "
-                "walk, so the Laplacian is not defined there; give beta below 1."
+                "walk, so the Laplacian is not defined there; use beta < 1."
             )
         walk, dangling = walk_matrix(weights)
-        self.known = np.sqrt(self.stationary)
-        values = np.repeat(self.known, np.diff(walk.indptr)) / self.known[walk.indices]
+        self.trivial_vector = np.sqrt(self.stationary)
+        values = (
+            np.repeat(self.trivial_vector, np.diff(walk.indptr)) / self.trivial_vector[walk.indices]
+        )
         values *= 0.5 * beta * walk.data
         half = sparse.csr_array((values, walk.indices, walk.indptr), shape=(n, n))
         self.sparse_part = sparse.csr_array(half + half.T)
-        self.left = self.known * (1.0 - beta + beta * dangling)
-        self.right = 1.0 / (n * self.known)
+        self.left = self.trivial_vector * (1.0 - beta + beta * dangling)
+        self.right = 1.0 / (n * self.trivial_vector)
         self._product = ThreadedSparseOperator(self.sparse_part, n_jobs)
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
@@ -85,7 +92,7 @@ class SymmetricWalk(LinearOperator):
         return self
 
     def toarray(self) -> np.ndarray:
-        """The matrix itself, n by n."""
+        """Return the dense matrix."""
         require_square(self.shape[0])
         matrix = np.outer(0.5 * self.left, self.right)
         matrix = matrix + matrix.T
@@ -94,28 +101,32 @@ class SymmetricWalk(LinearOperator):
 
 
 def require_square(n: int) -> None:
-    """Refuse a full matrix of n nodes that does not fit into memory."""
-    # The matrix itself and the two terms that it is the sum of.
+    """Raise an error if a dense matrix of n nodes does not fit into memory."""
+    # The matrix and its two terms.
     require_memory(16.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
 
 
 @checked
 def digraph_laplacian(
-    digraph: Any, beta: float = TELEPORT, *, as_matrix: bool = False, n_jobs: int | None = -1
+    digraph: Graph | MatrixLike,
+    beta: float = TELEPORT,
+    *,
+    as_matrix: bool = False,
+    n_jobs: NJobs = -1,
 ) -> LinearOperator | np.ndarray:
-    """Laplacian I - Theta of a digraph (Chung; formula 10 of [1]).
+    """Compute the Laplacian I - Theta of a digraph (formula 10 of [1]_).
 
     Parameters
     ----------
     digraph : Graph, sparse or dense matrix of shape (n, n)
-        Nonnegative weights of edges i -> j; of a graph its strengths. Any digraph will do: contextual
-        distances, links, citations.
+        Nonnegative weights of the edges i -> j; for a graph, its strengths. Any digraph is accepted:
+        contextual distances, links, citations.
     beta : float, default=0.99999
-        Probability to follow an edge, see `stationary_distribution`.
+        Probability of following an edge, see `stationary_distribution`.
     as_matrix : bool, default=False
         Return the dense matrix instead of an operator.
     n_jobs : int or None, default=-1
-        Number of threads of the products; -1 uses all cores.
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
@@ -124,7 +135,8 @@ def digraph_laplacian(
 
     References
     ----------
-    Chung, "Laplacians and the Cheeger inequality for directed graphs", Annals of Combinatorics 2005.
+    .. [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 2007.
+    .. [2] Chung, "Laplacians and the Cheeger inequality for directed graphs", Annals of Combinatorics 2005.
 
     Examples
     --------
@@ -138,7 +150,7 @@ def digraph_laplacian(
     weights = edge_weights(digraph)
     n = weights.shape[0]
     if as_matrix:
-        # Before the stationary distribution, which takes long for many nodes.
+        # Checked before the stationary distribution, which is slow for many nodes.
         require_square(n)
     walk = SymmetricWalk(weights, beta, n_jobs)
     if as_matrix:

@@ -1,13 +1,13 @@
-"""Leading eigenpairs of symmetric operators: the one eigensolver that every spectral method uses.
+"""Leading eigenpairs of symmetric operators: the eigensolver of all spectral methods.
 
-A normalised affinity has the eigenvalue 1 once for each component of its graph, with a vector that is
-known: the roots of the degrees. So components are solved one by one, the known vector is taken out of
-each, and nothing is left to chance where a solver for the whole would meet a multiple eigenvalue.
+A normalised affinity has the eigenvalue 1 once per component of its graph, with a known eigenvector: the
+square roots of the degrees. Components are therefore solved one by one, with this trivial vector removed,
+which avoids a multiple eigenvalue.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,13 +23,18 @@ from vicinal.operators._eigen.solvers import connected_pairs, largest
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import as_affinity, normalized_affinity
 
-FADED = 0.1
-# Share of the largest entry by which a symmetric matrix may differ from its transpose.
-ASYMMETRY = 1e-10
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal.graphs.graph import Graph
+
+# The Nyström extension does not divide by smaller eigenvalues, which would amplify noise.
+MIN_NYSTROM_EIGENVALUE = 0.1
+# Largest difference between a symmetric matrix and its transpose, relative to the largest entry.
+MAX_ASYMMETRY = 1e-10
 
 
 class Eigenpairs(NamedTuple):
-    """Eigenvalues in descending order, their vectors as columns, and ||A v - value v|| of each."""
+    """Eigenvalues in descending order, their eigenvectors as columns, and residuals ||A v - value v||."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -38,41 +43,41 @@ class Eigenpairs(NamedTuple):
 
 @checked
 def leading_eigenpairs(
-    operator: Any,
+    operator: Graph | MatrixLike | LinearOperator,
     n_pairs: int,
     *,
     normalized: bool = True,
     tolerance: float = 1e-9,
     random_state: int | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
 ) -> Eigenpairs:
-    """Largest eigenvalues, and their vectors, of a normalised affinity or of any symmetric operator.
+    """Compute the largest eigenvalues and eigenvectors of a normalised affinity or a symmetric operator.
 
     Parameters
     ----------
     operator : Graph, sparse or dense matrix, or LinearOperator, of shape (n, n)
-        With ``normalized`` a graph or a symmetric matrix of affinities W; without it any symmetric
-        matrix or operator, taken as it is.
+        With ``normalized``, a graph or a symmetric matrix of affinities W; otherwise any symmetric matrix or
+        operator.
     n_pairs : int
         Number of eigenpairs, at most n.
     normalized : bool, default=True
-        Take D^-1/2 W D^-1/2. Its largest eigenvalue is 1, once for each component of the graph; a
-        node without affinity is a component too. Vectors of components come first, the largest
+        Whether to normalize W to D^-1/2 W D^-1/2. Its largest eigenvalue is 1, once per component of the
+        graph; an isolated node is a component too. The vectors of components come first, that of the largest
         component before the others.
     tolerance : float, default=1e-9
-        Residual ||A v - value v|| that a pair may have, relative to the largest eigenvalue. On graphs
-        many hops wide, where gaps are so small that a residual says little about a vector, the error
-        of each vector is held to 100 times this in energy instead, at most to 0.001.
+        Largest residual ||A v - value v||, relative to the largest eigenvalue. On graphs of large diameter,
+        where eigengaps are too small for a residual to bound the error of a vector, the error in energy is at
+        most 100 times this, or 0.001 if that is smaller.
     random_state : int, optional
-        Seed of the start vector. The result depends on it within the tolerance only.
+        Seed of the start vector. The result depends on it only within the tolerance.
     n_jobs : int or None, default=-1
-        Number of threads of the products; -1 uses all cores.
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
     Eigenpairs
-        ``values`` (n_pairs,), ``vectors`` (n, n_pairs) of unit length, ``residuals`` (n_pairs,). The
-        entry of largest modulus of each vector is positive.
+        ``values`` (n_pairs,), ``vectors`` (n, n_pairs) of unit length, and ``residuals`` (n_pairs,). The
+        entry of each vector with the largest modulus is positive.
 
     Examples
     --------
@@ -99,21 +104,27 @@ def leading_eigenpairs(
 def walk_eigenpairs(
     walk: Any, n_pairs: int, *, tolerance: float = 1e-9, random_state: int = 0, n_jobs: int | None
 ) -> Eigenpairs:
-    """Eigenpairs after the known one of the symmetric walk on a digraph.
+    """Compute eigenpairs of the symmetric walk on a digraph, without the trivial one.
 
     Parameters
     ----------
     walk : SymmetricWalk or AlignedWalk
-        Has its known first eigenvector as ``known``, and its ``sparse_part``.
-    n_pairs, tolerance, random_state, n_jobs :
-        As for `leading_eigenpairs`; n_pairs is at most n - 1.
+        Random walk.
+    n_pairs : int
+        Number of eigenpairs, at most n - 1.
+    tolerance : float, default=1e-9
+        As for `leading_eigenpairs`.
+    random_state : int, default=0
+        Seed of the start vector.
+    n_jobs : int or None
+        Number of threads.
     """
-    found = walk_pairs(walk, n_pairs, tolerance, random_state, n_jobs)
-    return with_residuals(walk, *found)
+    values, vectors = walk_pairs(walk, n_pairs, tolerance, random_state, n_jobs)
+    return with_residuals(walk, values, vectors)
 
 
 def nystrom(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Eigenvectors of the random walk at new points: one step of the walk over the eigenvalue.
+    """Extend eigenvectors of the random walk to new points: one step, divided by the eigenvalue.
 
     Parameters
     ----------
@@ -122,25 +133,24 @@ def nystrom(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
     values : ndarray (q,)
         Eigenvalues of the random walk.
     """
-    # A direction that one step all but wipes out would come back as noise.
-    return steps / np.where(np.abs(values) > FADED, values, 1.0)
+    return steps / np.where(np.abs(values) > MIN_NYSTROM_EIGENVALUE, values, 1.0)
 
 
 def random_walk_eigenvectors(vectors: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Eigenvectors of the random walk, D^-1/2 u, which solve W v = value D v.
+    """Compute eigenvectors D^-1/2 u of the random walk, which solve W v = value D v.
 
     Parameters
     ----------
     vectors : ndarray (n, q)
         Eigenvectors u of D^-1/2 W D^-1/2.
     sums : ndarray (n,)
-        Degrees; a node without affinity keeps its entries.
+        Degrees; the entries of isolated nodes are unchanged.
     """
     return vectors / np.sqrt(np.where(sums > 0, sums, 1.0))[:, None]
 
 
 def _check_pairs(n_pairs: Any, n: int) -> int:
-    return check_count(n_pairs, "n_pairs", high=n, remedy="There are as many pairs as points.")
+    return check_count(n_pairs, "n_pairs", high=n, remedy="There are only as many pairs as points.")
 
 
 def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
@@ -163,19 +173,19 @@ def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
     values = operator.data if sparse.issparse(operator) else operator
     if not np.isfinite(values).all():
         raise InvalidValueError(
-            "operator contains NaN or infinite values; eigenpairs need finite numbers."
+            "operator contains NaN or infinite values, but finite values are needed."
         )
     difference = float(abs(operator - operator.T).max()) if values.size else 0.0
-    if difference > ASYMMETRY * float(np.abs(values).max(initial=0.0)):
+    if difference > MAX_ASYMMETRY * float(np.abs(values).max(initial=0.0)):
         raise InvalidValueError(
             f"operator differs from its transpose by up to {difference:g}, but a symmetric one is needed; "
-            "for a digraph see digraph_laplacian."
+            "for a digraph, use digraph_laplacian."
         )
     return ThreadedSparseOperator(operator, n_jobs) if sparse.issparse(operator) else operator
 
 
 class _Pair(NamedTuple):
-    """An eigenpair of one component: its vector is 0 on all other nodes."""
+    """An eigenpair of one component; its vector is 0 at all other nodes."""
 
     value: float
     nodes: np.ndarray
@@ -190,24 +200,26 @@ def normalized_pairs(
     seed: int,
     n_jobs: int | None,
 ) -> Eigenpairs:
-    """`leading_eigenpairs` of the normalised affinity for checked weights of known structure."""
+    """Like `leading_eigenpairs` with ``normalized``, for checked weights of known structure."""
     n, sums = weights.shape[0], structure.degrees
     matrix = normalized_affinity(weights, sums)
-    by_size = _nodes_by_component(structure.components)[:n_pairs]
-    constant, others = [], []
-    for nodes in by_size:
-        known = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)
-        known /= np.linalg.norm(known)
-        constant.append(_Pair(1.0, nodes, known))
-        wanted = min(n_pairs - len(by_size), len(nodes) - 1)
-        if wanted > 0:
+    components = _nodes_by_component(structure.components)[:n_pairs]
+    trivial, others = [], []
+    for nodes in components:
+        trivial_vector = np.sqrt(sums[nodes]) if sums[nodes[0]] > 0 else np.ones(1)
+        trivial_vector /= np.linalg.norm(trivial_vector)
+        trivial.append(_Pair(1.0, nodes, trivial_vector))
+        n_others = min(n_pairs - len(components), len(nodes) - 1)
+        if n_others > 0:
             block = matrix if len(nodes) == n else matrix[nodes][:, nodes]
-            found, vectors = connected_pairs(block, known, wanted, tolerance, seed, n_jobs)
+            values, vectors = connected_pairs(
+                block, trivial_vector, n_others, tolerance, seed, n_jobs
+            )
             others += [
-                _Pair(value, nodes, column) for value, column in zip(found, vectors.T, strict=True)
+                _Pair(value, nodes, column) for value, column in zip(values, vectors.T, strict=True)
             ]
     others.sort(key=lambda pair: -pair.value)
-    pairs = [*constant, *others][:n_pairs]
+    pairs = [*trivial, *others][:n_pairs]
     vectors = np.zeros((n, n_pairs), order="F")
     for column, pair in enumerate(pairs):
         vectors[pair.nodes, column] = pair.entries
@@ -231,12 +243,14 @@ def with_residuals(
     difference = operator @ vectors
     difference -= vectors * values
     if isolated is not None:
-        difference[isolated] = 0.0  # such a node stays where it is, though its row is empty
+        difference[isolated] = (
+            0.0  # their vectors count as eigenvectors, although their rows are empty
+        )
     return Eigenpairs(values, vectors, np.linalg.norm(difference, axis=0))
 
 
 def signed(vectors: np.ndarray) -> np.ndarray:
-    """Each vector with its entry of largest modulus positive: a sign that no solver decides."""
+    """Flip signs so that the entry of each vector with the largest modulus is positive."""
     at = np.argmax(np.abs(vectors), axis=0)
     signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)

@@ -1,14 +1,14 @@
-"""Where a random walk on a digraph spends its time.
+"""Stationary distribution of the random walk on a digraph.
 
-With teleport beta the stationary distribution solves a sparse linear system, (I - beta P') pi =
-(1 - beta) / n e (formula 12 of [1]). Beta close to 1 is what keeps the structure, and there
-power iteration needs 1 / (1 - beta) steps and more; the system is solved by BiCGSTAB with an incomplete
-LU factor in a few hundred, and what rounding leaves over is solved for again.
+With teleport, the stationary distribution solves a sparse linear system, (I - beta P') pi = (1 - beta) / n e
+(formula 12 of the paper). Beta should be close to 1, where power iteration needs 1 / (1 - beta) steps or
+more. BiCGSTAB with an incomplete LU factor solves the system in a few hundred steps, followed by iterative
+refinement.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -20,30 +20,36 @@ from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
 from vicinal.operators.laplacians import walk_matrix
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike
+    from vicinal.graphs.graph import Graph
+
 TELEPORT = 0.99999
-DIRECT = 2000
-EXACT = 500
+# Up to this number of nodes, systems are solved by a sparse LU factorization.
+DIRECT_MAX_NODES = 2000
+# Up to this number of nodes, chains without teleport are solved by dense elimination.
+ELIMINATION_MAX_NODES = 500
 MAX_REFINEMENTS = 8
-MAX_STEPS = 2000
-# Errors below the rounding of numbers cannot be reached.
-LEAST_TOLERANCE = 1e-15
+MAX_ITER = 2000
+# Smaller errors cannot be reached because of rounding.
+MIN_TOLERANCE = 1e-15
 
 
 def stationary_distribution(
-    digraph: Any, beta: float = TELEPORT, *, tolerance: float = 1e-10
+    digraph: Graph | MatrixLike, beta: float = TELEPORT, *, tolerance: float = 1e-10
 ) -> np.ndarray:
-    """Stationary distribution of the random walk on a digraph, with teleport.
+    """Compute the stationary distribution of the random walk on a digraph, with teleport.
 
     Parameters
     ----------
     digraph : Graph, sparse or dense matrix of shape (n, n)
-        Nonnegative weights of the edges i -> j; of a graph its strengths. A node without any edge goes on
-        to any node with the same probability.
+        Nonnegative weights of the edges i -> j; for a graph, its strengths. From a node without edges, the
+        walk continues at a random node.
     beta : float, default=0.99999
-        Probability to follow an edge, in [0, 1]; else the walk goes on anywhere. With 1, the limit, the
-        walk must end in one closed class of nodes; those outside have probability 0.
+        Probability of following an edge, in [0, 1]; otherwise the walk continues at a random node. With 1,
+        the limit, the walk must end in a single closed class of nodes; all others have probability 0.
     tolerance : float, default=1e-10
-        Sum of the errors of all entries.
+        Largest sum of the absolute errors of all entries.
 
     Returns
     -------
@@ -57,7 +63,7 @@ def stationary_distribution(
     array([0.2, 0.4, 0.4])
     """
     beta = check_real(beta, "beta", low=0.0, high=1.0)
-    tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
+    tolerance = check_real(tolerance, "tolerance", low=MIN_TOLERANCE)
     weights = edge_weights(digraph)
     walk, dangling = walk_matrix(weights)
     if beta < 1:
@@ -65,13 +71,13 @@ def stationary_distribution(
     if dangling.any():
         raise InvalidValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
-            f"{int(np.argmax(dangling))}; give beta below 1 (0.99999 is close to the limit)."
+            f"{int(np.argmax(dangling))}; use beta < 1 (0.99999 is close to the limit)."
         )
     closed = closed_class(walk)
     probabilities = np.zeros(walk.shape[0])
     inside = walk[closed][:, closed]
-    if len(closed) <= EXACT:
-        probabilities[closed] = _eliminated(inside)
+    if len(closed) <= ELIMINATION_MAX_NODES:
+        probabilities[closed] = _by_elimination(inside)
     else:
         probabilities[closed] = solve_teleport(
             inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance
@@ -80,7 +86,7 @@ def stationary_distribution(
 
 
 def edge_weights(digraph: Any) -> sparse.csr_array:
-    """Weights of a digraph's edges: the strengths of a graph, or a checked matrix."""
+    """Edge weights of a digraph: the strengths of a graph, or a checked matrix."""
     from vicinal.graphs.graph import Graph
 
     if isinstance(digraph, Graph):
@@ -91,7 +97,7 @@ def edge_weights(digraph: Any) -> sparse.csr_array:
 
 
 def closed_class(walk: sparse.csr_array) -> np.ndarray:
-    """Nodes that the walk, once there, never leaves; an error if there are several such classes."""
+    """Nodes of the closed class, which the walk never leaves; raises an error if there are several."""
     n_classes, labels = connected_components(walk, connection="strong")
     rows = np.repeat(np.arange(walk.shape[0]), np.diff(walk.indptr))
     leaving = labels[rows] != labels[walk.indices]
@@ -101,14 +107,14 @@ def closed_class(walk: sparse.csr_array) -> np.ndarray:
     if len(closed) > 1:
         raise InvalidValueError(
             f"beta=1, but the digraph has {len(closed)} closed classes of nodes that a walk cannot leave, "
-            "so where it ends depends on where it starts; give beta below 1 (0.99999 is close to "
-            "the limit), or take one class by Graph.subgraph."
+            "so the distribution depends on the start; use beta < 1 (0.99999 is close to the limit), or "
+            "select one class with Graph.subgraph."
         )
     return np.flatnonzero(labels == closed[0])
 
 
-def _eliminated(walk: sparse.csr_array) -> np.ndarray:
-    """Distribution of a small chain: exact however weakly its parts hang together."""
+def _by_elimination(walk: sparse.csr_array) -> np.ndarray:
+    """Distribution of a small chain, accurate even if its components are weakly connected."""
     from vicinal.operators._stationary_kernels import exact_stationary
 
     probabilities = np.empty(walk.shape[0])
@@ -123,9 +129,9 @@ def solve_teleport(
     tolerance: float,
     landing: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Distribution of the walk with teleport, which lands anywhere if not told where.
+    """Distribution of the walk with teleport to ``landing``, by default uniform.
 
-    Dangling nodes teleport always; that only changes the sum, hence the division.
+    The walk always teleports from dangling nodes, which only changes the sum; hence the normalization.
     """
     n = walk.shape[0]
     if n == 1:
@@ -134,33 +140,33 @@ def solve_teleport(
     order = reverse_cuthill_mckee(matrix, symmetric_mode=False)
     matrix = matrix[order][:, order]
     matrix.sort_indices()
-    solve = _direct(matrix, beta) if n <= DIRECT else _iterative(matrix)
-    # From here on: what the walk cannot reach from there stays at 0.
-    found = np.full(n, 1.0 / n) if landing is None else landing[order]
-    right = (1.0 - beta) * found
+    solve = _direct(matrix, beta) if n <= DIRECT_MAX_NODES else _iterative(matrix)
+    # Start from the landing distribution: nodes that cannot be reached from it stay at 0.
+    solution = np.full(n, 1.0 / n) if landing is None else landing[order]
+    right = (1.0 - beta) * solution
     closed = not dangling.any()
     for _ in range(MAX_REFINEMENTS):
-        better = found + solve(right - matrix @ found)
+        refined = solution + solve(right - matrix @ solution)
         if closed:
-            # The sum is known to be 1: what is wrong with it is the part hardest to solve for.
-            better /= better.sum()
-        change = np.abs(better - found).sum()
-        found = better
-        if change <= tolerance * np.abs(found).sum():
+            # The sum must be 1; its error is the component that converges most slowly.
+            refined /= refined.sum()
+        change = np.abs(refined - solution).sum()
+        solution = refined
+        if change <= tolerance * np.abs(solution).sum():
             break
     else:
         raise NotConvergedError(
             f"the stationary distribution did not reach an error of {tolerance:g}, the last correction "
-            f"was {change:.1e}; give a smaller beta than {beta} or a larger tolerance."
+            f"was {change:.1e}; use a beta below {beta} or a larger tolerance."
         )
     result = np.empty(n)
-    result[order] = np.maximum(found, right if closed else 0.0)
+    result[order] = np.maximum(solution, right if closed else 0.0)
     return result / result.sum()
 
 
 def _direct(matrix: sparse.csr_array, beta: float) -> Any:
     if beta == 1:
-        # Singular; the solution is known up to a multiple of the distribution, which the sum settles.
+        # The matrix is singular: the solution is unique up to a factor, which the normalization determines.
         matrix = matrix + 1e-8 * sparse.identity(matrix.shape[0])
     return splu(sparse.csc_array(matrix)).solve
 
@@ -175,10 +181,10 @@ def _iterative(matrix: sparse.csr_array) -> Any:
 
     def solve(right: np.ndarray) -> np.ndarray:
         solution = np.empty(n)
-        # Each refinement takes off some digits; more would be lost to rounding anyway.
+        # Each refinement adds some digits; a smaller tolerance would be lost in rounding.
         tolerance = 1e-6 * np.abs(right).sum()
         bicgstab(
-            indptr, indices, matrix.data, factor, diagonal, right, tolerance, MAX_STEPS, solution
+            indptr, indices, matrix.data, factor, diagonal, right, tolerance, MAX_ITER, solution
         )
         return solution
 

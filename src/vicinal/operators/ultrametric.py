@@ -1,10 +1,10 @@
-"""Ultrametric similarities as operators: products, solutions and exact counts of eigenvalues in O(n).
+"""Ultrametric similarities as operators, with products, solutions and eigenvalue counts in O(n).
 
-A similarity that depends only on where two leaves of a tree meet is a sum of blocks of ones, one for each
-node. Every node changes the matrix below it by a rank of one, so that a shifted matrix is solved, and its
-eigenvalues above the shift are counted, by one pass over the tree. Bisection on the count finds any
-eigenvalue to the last digit, however close others are, and inverse iteration its vector: there is no
-Krylov space that could miss a multiple eigenvalue or crawl where many of them crowd.
+A similarity that only depends on the lowest common ancestor of two leaves is a sum of blocks of ones, one per
+node of the tree. Each node is a rank-one update of the matrix below it, so one pass over the tree solves a
+shifted system, and counts the eigenvalues above the shift. Bisection on the count finds every eigenvalue to
+machine precision, even in tight clusters, and inverse iteration its vector. Unlike Krylov methods, this
+cannot miss multiple eigenvalues or converge slowly where eigenvalues are dense.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from scipy.sparse.linalg import LinearOperator
 from vicinal.operators._ultrametric_kernels import add_down, factor, multiply, solve, sum_nodes
 from vicinal.operators.eigenpairs import Eigenpairs, signed
 
-BISECTIONS = 200
-STEPS = 8
-# Residual of a pair, relative to the largest eigenvalue.
-ACCURATE = 1e-13
-# Similarity that rounding hides in the sum of a row.
-HIDDEN = 1e-16
+MAX_BISECTIONS = 200
+MAX_INVERSE_ITERATIONS = 8
+# Residual of an eigenpair, relative to the largest eigenvalue.
+RESIDUAL_TOLERANCE = 1e-13
+# Similarities below this fraction of a row sum vanish in rounding.
+NEGLIGIBLE = 1e-16
 
 
 class Ultrametric(LinearOperator):
@@ -31,10 +31,10 @@ class Ultrametric(LinearOperator):
     Parameters
     ----------
     tree : MergeTree
-        Where points meet. The diagonal is the largest similarity off it, the matrix positive
+        Tree of the points. The diagonal is the largest off-diagonal similarity, and the matrix is positive
         semi-definite.
     heights : ndarray (n - 1,), optional
-        Heights of the nodes, if they are not those of the tree; in the same order of size.
+        Heights of the nodes, if they differ from those of the tree; they must have the same order.
     """
 
     def __init__(self, tree: Any, heights: np.ndarray | None = None) -> None:
@@ -46,9 +46,9 @@ class Ultrametric(LinearOperator):
         self.lowest = float(finite.min()) if len(finite) else 0.0
         heights = self.heights - self.lowest
         nodes, leaves = tree.parents
-        above = np.append(heights, np.inf)  # the place -1, above the root
-        self.drops = _fall(heights, above[nodes])
-        self.leaf_drops = _fall(np.zeros(n), above[leaves])
+        above = np.append(heights, np.inf)  # entry -1 is the parent of the root
+        self.drops = _difference(heights, above[nodes])
+        self.leaf_drops = _difference(np.zeros(n), above[leaves])
 
     @property
     def structure(self) -> tuple[np.ndarray, ...]:
@@ -56,7 +56,7 @@ class Ultrametric(LinearOperator):
         return tree.first, tree.split, tree.stop, self.drops, self.leaf_drops
 
     def in_leaf_order(self, X: np.ndarray) -> np.ndarray:
-        """The product for rows in the order of leaves."""
+        """Product with vectors in leaf order."""
         if len(X) == 1:
             return self.leaf_drops[:, None] * X
         out = np.empty_like(X)
@@ -75,25 +75,29 @@ class Ultrametric(LinearOperator):
         return self
 
     def attached(self, X: np.ndarray, points: np.ndarray, heights: np.ndarray) -> np.ndarray:
-        """Products of X with rows of new leaves, each tied to a point at a height of its own.
+        """Products of X with the rows of new leaves, each attached to a point at a given height.
 
-        A new leaf meets its point at this height, everything that its point meets below it there too,
-        and all others where its point does. Heights are relative to ``lowest``.
+        The common ancestor of a new leaf and its point has this height, also for leaves that the point joins
+        below it; for all others, the ancestor is that of the point. Heights are relative to ``lowest``.
 
         Parameters
         ----------
         X : ndarray (n, q)
+            Vectors.
         points : ndarray of int (m,)
+            Point that each new leaf is attached to.
         heights : ndarray (m,)
+            Height of each new leaf.
 
         Returns
         -------
         ndarray (m, q)
+            Products.
         """
         tree = self.tree
-        similar = _exp(-heights)[:, None]
+        similarity = _exp(-heights)[:, None]
         if len(X) == 1:
-            return similar * X[points]
+            return similarity * X[points]
         sums = np.empty((len(X) - 1, X.shape[1]))
         added = np.empty_like(sums)
         structure = tree.first, tree.split, tree.stop
@@ -105,13 +109,13 @@ class Ultrametric(LinearOperator):
         parents = np.where(is_leaf, leaf_parents[tree.positions[points]], node_parents[nodes])
         below = np.where(is_leaf[:, None], X[points], sums[nodes])
         above = np.where((parents < 0)[:, None], 0.0, added[parents])
-        similar_above = np.where(parents < 0, 0.0, _exp(self.lowest - self.heights[parents]))
-        return above + (similar - similar_above[:, None]) * below
+        similarity_above = np.where(parents < 0, 0.0, _exp(self.lowest - self.heights[parents]))
+        return above + (similarity - similarity_above[:, None]) * below
 
-    def pieces(self) -> np.ndarray:
-        """Label of each point; between pieces there is no similarity that a row's sum would feel."""
-        faint = self.lowest - np.log(HIDDEN / len(self.tree.leaves))
-        return self.tree.clusters(min(faint, np.finfo(float).max))
+    def components(self) -> np.ndarray:
+        """Component of each point; similarities between components are numerically negligible."""
+        height = self.lowest - np.log(NEGLIGIBLE / len(self.tree.leaves))
+        return self.tree.clusters(min(height, np.finfo(float).max))
 
 
 def _exp(values: np.ndarray) -> np.ndarray:
@@ -119,28 +123,28 @@ def _exp(values: np.ndarray) -> np.ndarray:
         return np.exp(values)
 
 
-def _fall(heights: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """exp(-height) - exp(-above), without the cancellation."""
+def _difference(heights: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """exp(-height) - exp(-above), without cancellation."""
     with np.errstate(invalid="ignore", under="ignore"):
         step = np.where(np.isinf(heights), 0.0, above - heights)
         return np.exp(-heights) * -np.expm1(-step)
 
 
 def normalized_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int = 0) -> Eigenpairs:
-    """Leading eigenpairs of D^-1/2 S D^-1/2: as `leading_eigenpairs` of S, which is never formed.
+    """Leading eigenpairs of D^-1/2 S D^-1/2, like `leading_eigenpairs`, without forming S.
 
-    Vectors of pieces come first, each with eigenvalue 1: the constant one, then one piece after the
-    other against all smaller ones, the largest first.
+    The vectors of components, with eigenvalue 1, come first: the constant one, then contrasts of each
+    component with all smaller ones, the largest component first.
     """
     positions = operator.tree.positions
     sums = (operator @ np.ones(operator.shape[0]))[operator.tree.leaves]
-    known = _piece_vectors(operator.pieces()[operator.tree.leaves], sums, n_pairs)
+    known = _component_vectors(operator.components()[operator.tree.leaves], sums, n_pairs)
     n_known, roots = known.shape[1], np.sqrt(sums)
     values, vectors = np.ones(n_known), known * roots[:, None]
     if n_known < n_pairs:
         pencil = _Pencil(operator, sums, known, 1.0)
-        found, others = pencil.leading(n_pairs - n_known, seed)
-        values = np.concatenate([values, found])
+        other_values, others = pencil.leading(n_pairs - n_known, seed)
+        values = np.concatenate([values, other_values])
         vectors = np.hstack([vectors, others * roots[:, None]])
     vectors = signed(vectors[positions])
     scale = roots[positions, None]
@@ -148,11 +152,11 @@ def normalized_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int 
     return Eigenpairs(values, vectors, np.linalg.norm(residuals, axis=0))
 
 
-def centred_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int = 0) -> Eigenpairs:
-    """Leading eigenpairs of J S J, where J takes the mean away: classical scaling of 2 (s_ii - s_ij)."""
+def centered_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int = 0) -> Eigenpairs:
+    """Leading eigenpairs of J S J, where J subtracts the mean: classical scaling of 2 (s_ii - s_ij)."""
     n = operator.shape[0]
     largest = float((operator @ np.ones(n)).max())
-    pencil = _Pencil(operator, np.ones(n), np.full((n, 1), n**-0.5), largest, centred=True)
+    pencil = _Pencil(operator, np.ones(n), np.full((n, 1), n**-0.5), largest, centered=True)
     values, vectors = pencil.leading(n_pairs, seed)
     vectors = signed(vectors[operator.tree.positions])
     residuals = operator @ vectors
@@ -161,10 +165,10 @@ def centred_ultrametric_pairs(operator: Ultrametric, n_pairs: int, seed: int = 0
 
 
 class _Pencil:
-    """S y = value * diagonal * y, on the complement of known vectors, with rows in leaf order.
+    """Eigenproblem S y = value * diagonal * y on the complement of known vectors, in leaf order.
 
-    With ``centred`` the only known vector is constant but no eigenvector: S is compressed to its
-    complement. Otherwise known vectors are eigenvectors of the largest value.
+    With ``centered``, the only known vector is constant and not an eigenvector: S is projected to its
+    complement. Otherwise, known vectors are eigenvectors with the largest eigenvalue.
     """
 
     def __init__(
@@ -173,39 +177,39 @@ class _Pencil:
         diagonal: np.ndarray,
         known: np.ndarray,
         largest: float,
-        centred: bool = False,
+        centered: bool = False,
     ) -> None:
         self.operator, self.diagonal, self.known = operator, diagonal, known
-        self.largest, self.centred = largest, centred
+        self.largest, self.centered = largest, centered
         n = len(diagonal)
         self.pivots, self.grown = np.empty(n - 1), np.empty(n - 1)
 
     def leading(self, n_pairs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """The largest values, descending, and vectors with y' diagonal y = 1."""
+        """The largest eigenvalues, descending, and eigenvectors with y' diagonal y = 1."""
         rng = np.random.default_rng(seed)
         n = len(self.diagonal)
-        found = np.empty((n, n_pairs), order="F")
+        vectors = np.empty((n, n_pairs), order="F")
         values, high = np.empty(n_pairs), self.largest
         for j in range(n_pairs):
             values[j] = high = self._value(j, high)
-            basis = np.hstack([self.known, found[:, :j]])
-            found[:, j] = self._vector(values[j], basis, rng)
-        return self._separated(found)
+            basis = np.hstack([self.known, vectors[:, :j]])
+            vectors[:, j] = self._vector(values[j], basis, rng)
+        return self._rayleigh_ritz(vectors)
 
     def _factor(self, shift: float) -> int:
         return factor(*self.operator.structure, self.diagonal, shift, self.pivots, self.grown)
 
     def _count(self, shift: float) -> int:
-        """Number of values above a shift, those of known vectors not counted."""
-        below = self._factor(shift)
-        if self.centred:
-            return below - int(self.grown[0] < 0)
-        return below - self.known.shape[1]
+        """Number of eigenvalues above a shift, without those of known vectors."""
+        n_above = self._factor(shift)
+        if self.centered:
+            return n_above - int(self.grown[0] < 0)
+        return n_above - self.known.shape[1]
 
     def _value(self, j: int, high: float) -> float:
-        """Value number j, by bisection; it is at most ``high``."""
+        """Eigenvalue number j, which is at most ``high``, by bisection."""
         low = 0.0
-        for _ in range(BISECTIONS):
+        for _ in range(MAX_BISECTIONS):
             middle = (low + high) / 2
             if not low < middle < high or high - low < 1e-17 * self.largest:
                 break
@@ -213,53 +217,56 @@ class _Pencil:
         return high
 
     def _vector(self, value: float, basis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        # A shift that is a value to the last digit would leave nothing of the other side.
+        # A shift that equals an eigenvalue to the last digit would make the system singular.
         shift = value + 2.0 * np.spacing(self.largest)
         self._factor(shift)
         y = self._complement(rng.standard_normal(len(self.diagonal)), basis)
-        for _ in range(STEPS):
+        for _ in range(MAX_INVERSE_ITERATIONS):
             y = self._complement(self._solve(shift, self.diagonal * y), basis)
             product = self.operator.in_leaf_order(y[:, None])[:, 0]
-            if self.centred:
+            if self.centered:
                 product -= product.mean()
             residual = product - (y @ product) * self.diagonal * y
-            if np.linalg.norm(residual / np.sqrt(self.diagonal)) <= ACCURATE * self.largest:
+            if (
+                np.linalg.norm(residual / np.sqrt(self.diagonal))
+                <= RESIDUAL_TOLERANCE * self.largest
+            ):
                 break
         return y
 
     def _solve(self, shift: float, b: np.ndarray) -> np.ndarray:
-        columns = np.column_stack([b, np.ones_like(b)]) if self.centred else b[:, None]
+        columns = np.column_stack([b, np.ones_like(b)]) if self.centered else b[:, None]
         out = np.empty_like(columns)
         solve(*self.operator.structure, self.diagonal, shift, self.pivots, self.grown, columns, out)
-        if not self.centred:
+        if not self.centered:
             return out[:, 0]
-        # The multiplier keeps the solution's sum at 0; at an eigenvalue it is infinite.
+        # The Lagrange multiplier keeps the sum of the solution at 0; at an eigenvalue it is infinite.
         total = out[:, 1].sum() or np.finfo(np.float64).eps * np.abs(out[:, 1]).sum()
         return out[:, 0] - out[:, 0].sum() / total * out[:, 1]
 
     def _complement(self, y: np.ndarray, basis: np.ndarray) -> np.ndarray:
-        """`y` without its part along a basis, of unit length."""
+        """Project y to the complement of a basis, and normalize it."""
         for _ in range(2):
             y = y / np.abs(y).max()
             y = y - basis @ (basis.T @ (self.diagonal * y))
         return y / np.sqrt(y @ (self.diagonal * y))
 
-    def _separated(self, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Values and vectors by the Rayleigh-Ritz method: close ones are told apart once more."""
-        inner = found.T @ self.operator.in_leaf_order(np.ascontiguousarray(found))
-        values, turn = np.linalg.eigh((inner + inner.T) / 2)
-        return values[::-1], found @ turn[:, ::-1]
+    def _rayleigh_ritz(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenpairs by the Rayleigh-Ritz method, which separates close eigenvectors better."""
+        inner = vectors.T @ self.operator.in_leaf_order(np.ascontiguousarray(vectors))
+        values, rotation = np.linalg.eigh((inner + inner.T) / 2)
+        return values[::-1], vectors @ rotation[:, ::-1]
 
 
-def _piece_vectors(pieces: np.ndarray, sums: np.ndarray, n_vectors: int) -> np.ndarray:
-    """Vectors that are constant on each piece, orthonormal in the inner product of the sums."""
-    n_pieces = int(pieces.max()) + 1
-    weights = np.bincount(pieces, sums)
-    order = np.argsort(-np.bincount(pieces), kind="stable")
-    levels = np.zeros((n_pieces, min(n_pieces, n_vectors)))
-    levels[:, 0] = 1.0
-    for k in range(1, levels.shape[1]):
+def _component_vectors(components: np.ndarray, sums: np.ndarray, n_vectors: int) -> np.ndarray:
+    """Vectors that are constant on each component, orthonormal in the inner product of the sums."""
+    n_components = int(components.max()) + 1
+    weights = np.bincount(components, sums)
+    order = np.argsort(-np.bincount(components), kind="stable")
+    contrasts = np.zeros((n_components, min(n_components, n_vectors)))
+    contrasts[:, 0] = 1.0
+    for k in range(1, contrasts.shape[1]):
         one, rest = order[k - 1], order[k:]
-        levels[one, k], levels[rest, k] = 1.0 / weights[one], -1.0 / weights[rest].sum()
-    levels /= np.sqrt((weights[:, None] * levels**2).sum(axis=0))
-    return levels[pieces]
+        contrasts[one, k], contrasts[rest, k] = 1.0 / weights[one], -1.0 / weights[rest].sum()
+    contrasts /= np.sqrt((weights[:, None] * contrasts**2).sum(axis=0))
+    return contrasts[components]

@@ -12,7 +12,7 @@ from vicinal._core.array_checks import real_array
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
-from vicinal.operators.stationary import LEAST_TOLERANCE, edge_weights, solve_teleport
+from vicinal.operators.stationary import MIN_TOLERANCE, edge_weights, solve_teleport
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike
@@ -74,7 +74,7 @@ def pagerank(
         raise InvalidValueError(
             "damping=1, but it must be less than 1; use stationary_distribution for the limit."
         )
-    tolerance = check_real(tolerance, "tolerance", low=LEAST_TOLERANCE)
+    tolerance = check_real(tolerance, "tolerance", low=MIN_TOLERANCE)
     walk, dangling = walk_matrix(edge_weights(digraph))
     restart = _restart_distribution(personalization, walk.shape[0])
     return solve_teleport(walk, dangling, damping, tolerance, restart)

@@ -115,8 +115,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         else:
             self._resolvent = resolvent(walk.matrix, alpha)
         self._rank_first = None
-        if self._copies is not None:
-            copied = CopiedScores(self._resolvent, self._copies)
+        if self._duplicates is not None:
+            copied = CopiedScores(self._resolvent, self._duplicates)
             self._resolvent, self._rank_first = copied, copied.rows_of
         return self
 

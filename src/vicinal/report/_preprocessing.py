@@ -11,7 +11,7 @@ from scipy import sparse
 from vicinal._core.array_checks import read_array
 from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import check_indices
-from vicinal._core.tables import RawTable, as_table, distinct, missing_cells
+from vicinal._core.tables import RawTable, as_table, missing_cells, unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.report._column_scaling import (
     SCALINGS,
@@ -146,7 +146,7 @@ def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
     frame = X.drop(columns=list(named.values()))
     kinds = [frame.iloc[:, j].dtype.kind for j in range(frame.shape[1])]
     numeric = [j for j, kind in enumerate(kinds) if kind in "buif"]
-    names = distinct(frame.columns)
+    names = unique_names(frame.columns)
     others = {names[j]: j for j in range(len(kinds)) if j not in numeric}
     if not numeric:
         raise InvalidValueError(

@@ -183,6 +183,6 @@ def read_segments(rows: np.ndarray, n_segments: int, seed: int) -> np.ndarray:
     # Hundreds of small products: threads of BLAS would mostly wait for each other.
     with one_blas_thread():
         found = assign_rows(sample, n_segments, "discretize", seed)
-        labels = nearest_center(rows, found.places, "discretize")
+        labels = nearest_center(rows, found.centers, "discretize")
     _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.array_checks import read_array
-from vicinal._core.tables import is_nothing, of_one_type
+from vicinal._core.tables import homogeneous, is_null
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
@@ -79,7 +79,7 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         y = read_array(y, "y")
     labels = column_or_1d(y, warn=True)
     check_length(len(labels), n)
-    if any(is_nothing(label) for label in labels.tolist()):
+    if any(is_null(label) for label in labels.tolist()):
         raise InvalidValueError(
             "Input y contains NaN, None or NA; mark unknown classes by -1, for a pandas column with "
             "y.astype(object).fillna(-1)."
@@ -105,7 +105,7 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
             "y contains only -1, so no point is labelled; pass the class of at least one point."
         )
     if known.dtype.kind == "O":
-        known = of_one_type(known, "y")
+        known = homogeneous(known, "y")
     check_classification_targets(known)
     if known.dtype.kind in "US" and "-1" in known.astype(str):
         raise InvalidValueError(

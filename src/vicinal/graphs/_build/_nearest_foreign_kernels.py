@@ -6,7 +6,7 @@ import numpy as np
 
 from vicinal._core.jit import jit
 from vicinal.graphs._build._boruvka_kernels import is_excluded
-from vicinal.neighbors._brute_kernels import CHUNK, cut, squared_distance
+from vicinal.neighbors._brute_kernels import CHUNK, max_key, squared_distance
 from vicinal.neighbors._kdtree_kernels import box_gap, cost_between, lower_bound
 
 
@@ -222,7 +222,7 @@ def search_products(
         i = rows[r]
         label = forest.component[i]
         bound = _square_within(offsets, i, forest.lower_bound[i], has_offsets)
-        threshold = cut(bound * square_scale, exact_half[i], X.shape[1], unit, False)
+        threshold = max_key(bound * square_scale, exact_half[i], X.shape[1], unit, False)
         for start in range(0, n_cols, CHUNK):
             stop = min(start + CHUNK, n_cols)
             chunk, half = products[r, start:stop], halves[start:stop]
@@ -241,7 +241,9 @@ def search_products(
                 if cost < forest.lower_bound[i] and not is_excluded(excluded, i, j):
                     forest.nearest[i], forest.lower_bound[i] = j, cost
                     bound = _square_within(offsets, i, cost, has_offsets)
-                    threshold = cut(bound * square_scale, exact_half[i], X.shape[1], unit, False)
+                    threshold = max_key(
+                        bound * square_scale, exact_half[i], X.shape[1], unit, False
+                    )
 
 
 @jit(inline="always")

@@ -135,11 +135,11 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         n = len(X)
         self.X, self.offsets, self.n_jobs = X, offsets, n_jobs
         self.order = np.arange(n)
-        self.frame = brute.find_frame(X)
+        self.rescaling = brute.fit_rescaling(X)
         self.half = np.empty(n)
         self.columns = max(1, PRODUCT_VALUES // (2 * X.shape[1] + PRODUCT_ROWS))
         for a, b in blocks(n, self.columns):
-            self.half[a:b] = brute.half_squares(self.frame.place(X[a:b], np.float32))
+            self.half[a:b] = brute.half_squares(self.rescaling.transform(X[a:b], np.float32))
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
             self.lists, self.costs = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)
@@ -158,12 +158,12 @@ class ForeignNeighborProducts(ForeignNeighborRows):
 
         def search(span: tuple[int, int]) -> None:
             rows = queries[span[0] : span[1]]
-            scaled = self.frame.place(self.X[rows], np.float32)
+            scaled = self.rescaling.transform(self.X[rows], np.float32)
             for a, b in blocks(len(self.X), self.columns):
-                products = scaled @ self.frame.place(self.X[a:b], np.float32).T
+                products = scaled @ self.rescaling.transform(self.X[a:b], np.float32).T
                 search_products(
                     products, a, self.X, rows, self.half, self.half[a:b].astype(np.float32),
-                    self.frame.scale, self.offsets, forest, excluded,
+                    self.rescaling.scale, self.offsets, forest, excluded,
                 )  # fmt: skip
 
         with one_blas_thread():
@@ -196,7 +196,7 @@ def foreign_neighbor_search(
         return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)
     if metric.is_compiled:
         compiled = prepared or Points(X, metric, n_jobs)
-        if compiled.tree_pays(k=max(k, 1)):
+        if compiled.tree_is_faster(k=max(k, 1)):
             tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
             return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
         if metric.power == 2:
@@ -243,7 +243,7 @@ def offset_search(
 
         return ForeignNeighborRows(costs, len(X), k, n_jobs)
     points = prepared or Points(X, metric, n_jobs)
-    if points.tree_pays(k=max(k, 1)):
+    if points.tree_is_faster(k=max(k, 1)):
         in_tree = tree_offsets(points.tree, scale, offsets)
         return ForeignNeighborTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)
     with_minimum = Offsets(scale, offsets, np.array([offsets.min()]))

@@ -1,4 +1,4 @@
-"""Kernels of the multilevel solver: smoothing of many vectors at once, and grouping of nodes."""
+"""Kernels of the multilevel solver: smoothing of many vectors, and aggregation of nodes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
-# A neighbour is close if its weight is at least this share of the node's largest.
-CLOSE = 0.25
+# A neighbour is close if its weight is at least this fraction of the node's largest weight.
+CLOSE_FRACTION = 0.25
 
 
 @jit
 def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, start, stop):
-    """One step of Chebyshev iteration for A x = b: the change of x, from the one before it."""
+    """One step of Chebyshev iteration for A x = b; ``change`` is updated from the previous step."""
     width = x.shape[1]
     residual = np.empty(width)
     for i in range(start, stop):
@@ -26,11 +26,11 @@ def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, 
 
 
 @jit
-def group(indptr, indices, weights):
-    """Number of the group of each node, and how many there are.
+def aggregate(indptr, indices, weights):
+    """Aggregate of each node, and the number of aggregates.
 
-    A group is a node with its close neighbours. Nodes left between the groups join the one they are
-    most strongly tied to, so that every group is connected.
+    An aggregate is a node with its close neighbours. The remaining nodes join the aggregate with the
+    strongest edge, so that every aggregate is connected.
     """
     n = len(indptr) - 1
     largest = np.zeros(n)
@@ -44,13 +44,13 @@ def group(indptr, indices, weights):
             continue
         free = True
         for e in range(indptr[i], indptr[i + 1]):
-            if weights[e] >= CLOSE * largest[i] and groups[indices[e]] >= 0:
+            if weights[e] >= CLOSE_FRACTION * largest[i] and groups[indices[e]] >= 0:
                 free = False
                 break
         if free:
             groups[i] = n_groups
             for e in range(indptr[i], indptr[i + 1]):
-                if weights[e] >= CLOSE * largest[i]:
+                if weights[e] >= CLOSE_FRACTION * largest[i]:
                     groups[indices[e]] = n_groups
             n_groups += 1
     joined = groups.copy()

@@ -1,8 +1,7 @@
-"""Largest eigenpairs by a block iteration: eigenvalues that are equal, or all but equal, come together.
+"""Largest eigenpairs by a block iteration, also for multiple or very close eigenvalues.
 
-Lanczos from one vector sees one direction of each eigenspace, and rounding has to bring in the others.
-A block that is wider than a group of close eigenvalues converges at the rate of the gap behind the
-group, however close its members are.
+Lanczos from one vector finds one direction of each eigenspace, and others only through rounding errors. A
+block that is wider than a cluster of close eigenvalues converges at the rate of the gap after the cluster.
 
 References
 ----------
@@ -21,10 +20,10 @@ from scipy.linalg import eigh
 
 from vicinal.operators._eigen.tall_matrices import mixed, overlap
 
-# The basis grows to this many times the width of the block before a restart, which keeps twice it.
-GROWTH = 5
-# Part of a new direction that must be outside of the basis, after two rounds of orthogonalisation.
-NEW = 1e-7
+# Size of the basis before a restart, relative to the width of the block; a restart keeps twice the width.
+MAX_BASIS_FACTOR = 5
+# Smallest norm of a new direction after projection to the complement of the basis.
+MIN_NEW_NORM = 1e-7
 
 
 def block_eigenpairs(
@@ -33,57 +32,59 @@ def block_eigenpairs(
     n_pairs: int,
     tolerance: float,
     *,
-    max_steps: int,
+    max_iter: int,
     precondition: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     n_jobs: int | None = -1,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Largest eigenvalues of a symmetric operator, descending, with orthonormal vectors and residuals.
+    """Compute the largest eigenvalues of a symmetric operator, with eigenvectors and residuals.
 
     Parameters
     ----------
     operator : LinearOperator
-        Symmetric.
+        Symmetric operator.
     start : ndarray (n, width)
-        Vectors to start from, at least ``n_pairs``; those beyond are guards.
+        Start vectors, at least ``n_pairs``; additional vectors speed up convergence.
     n_pairs : int
+        Number of eigenpairs.
     tolerance : float
-        Residual ||A v - value v|| that ends the iteration.
-    max_steps : int
-        Products with a block; after the last one the residuals tell how far it came.
+        Residual ||A v - value v|| at which the iteration stops.
+    max_iter : int
+        Maximum number of iterations; the residuals show whether it converged.
     precondition : callable, optional
-        From residuals and their eigenvalues to directions in which the vectors are to be corrected.
+        Function of residuals and eigenvalues that returns correction directions.
     n_jobs : int, optional
-        Threads, all cores by default; the result does not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
     """
     n, width = start.shape
-    limit = min(n, GROWTH * width)
+    limit = min(n, MAX_BASIS_FACTOR * width)
     basis = _new_directions(np.empty((n, 0)), start, n_jobs)
     images = operator @ basis
     energy = overlap(basis, images, n_jobs)
-    for step in range(max_steps + 1):
+    for step in range(max_iter + 1):
         values, mix = eigh((energy + energy.T) / 2)
         values, mix = values[::-1][:width], mix[:, ::-1]
         top = mix[:, :width]
         vectors = mixed(basis, top, n_jobs)
         residuals = mixed(images, top, n_jobs) - vectors * values
         errors = np.linalg.norm(residuals, axis=0)
-        if step == max_steps or np.all(errors[:n_pairs] <= tolerance):
+        if step == max_iter or np.all(errors[:n_pairs] <= tolerance):
             break
-        open_ones = errors > tolerance
-        if basis.shape[1] + int(open_ones.sum()) > limit:
-            kept = mix[:, : max(2 * width, 1)]
-            basis, images = mixed(basis, kept, n_jobs), mixed(images, kept, n_jobs)
+        unconverged = errors > tolerance
+        if basis.shape[1] + int(unconverged.sum()) > limit:
+            restart = mix[:, : max(2 * width, 1)]
+            basis, images = mixed(basis, restart, n_jobs), mixed(images, restart, n_jobs)
             energy = overlap(basis, images, n_jobs)
-        directions = residuals[:, open_ones]
+        directions = residuals[:, unconverged]
         if precondition is not None:
-            directions = precondition(directions, values[open_ones])
+            directions = precondition(directions, values[unconverged])
         new = _new_directions(basis, directions, n_jobs)
         if new.shape[1] == 0:
             break
-        moved = operator @ new
-        across, within = overlap(basis, moved, n_jobs), overlap(new, moved, n_jobs)
+        new_images = operator @ new
+        across = overlap(basis, new_images, n_jobs)
+        within = overlap(new, new_images, n_jobs)
         energy = np.block([[energy, across], [across.T, within]])
-        basis, images = np.hstack([basis, new]), np.hstack([images, moved])
+        basis, images = np.hstack([basis, new]), np.hstack([images, new_images])
     return values[:n_pairs], vectors[:, :n_pairs], errors[:n_pairs]
 
 
@@ -91,12 +92,12 @@ def _new_directions(basis: np.ndarray, block: np.ndarray, n_jobs: int | None) ->
     """Orthonormal directions that a block adds to an orthonormal basis."""
     lengths = np.linalg.norm(block, axis=0)
     block = block[:, lengths > 0] / lengths[lengths > 0]
-    # Once is not enough in floating point, twice is.
+    # In floating point, orthogonalization must be repeated once.
     for _ in range(2):
         if block.shape[1] == 0:
             break
         block = block - mixed(basis, overlap(basis, block, n_jobs), n_jobs)
         squares, axes = eigh(overlap(block, block, n_jobs))
-        new = squares > NEW**2
+        new = squares > MIN_NEW_NORM**2
         block = mixed(block, axes[:, new] / np.sqrt(squares[new]), n_jobs)
     return block

@@ -1,7 +1,6 @@
-"""Eigenpairs of a walk from both ends of its spectrum: what lasts longest, be it by swinging to and fro.
+"""Eigenpairs of largest modulus, including negative (oscillating) ones.
 
-A negative eigenvalue is a direction in which a walk changes sides at each step. Of a bipartite graph,
-such as a tree, the spectrum is symmetric, and the lower half of it follows from the upper one.
+The spectrum of a bipartite graph, such as a tree, is symmetric, so its lower half follows from the upper one.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from vicinal.operators._components import AffinityStructure, affinity_structure
 from vicinal.operators._eigen.solvers import (
-    ACCURACY,
-    DENSE,
-    LAST_RESORT,
+    ACCURACY_PER_TOLERANCE,
+    DENSE_MAX_NODES,
+    FALLBACK_MAX_NODES,
     SHIFT,
-    NotConverged,
+    EigenpairsNotConverged,
     band_solver,
     dense_eigenpairs,
     largest,
@@ -27,10 +26,10 @@ from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.eigenpairs import Eigenpairs, normalized_pairs, signed, with_residuals
 from vicinal.operators.laplacians import normalized_affinity
 
-# Accuracy to which the lowest eigenvalue is found, from above, to see whether it matters.
-ROUGH = 1e-2
-# Eigenvalues below its opposite belong to the lower end, all others to the upper one.
-NOTHING = 1e-8
+# Tolerance of the first estimate of the lowest eigenvalue, which decides whether it is needed.
+ESTIMATE_TOLERANCE = 1e-2
+# Eigenvalues below the negative of this are computed from the lower end of the spectrum.
+ZERO_EIGENVALUE = 1e-8
 
 
 def eigenpairs_by_modulus(
@@ -42,44 +41,50 @@ def eigenpairs_by_modulus(
     random_state: int = 0,
     n_jobs: int | None = -1,
 ) -> Eigenpairs:
-    """Eigenpairs of largest modulus of the normalised affinity of a connected graph, 1 before all others.
+    """Eigenpairs of largest modulus of the normalised affinity of a connected graph; 1 comes first.
 
     Parameters
     ----------
     weights : csr_array (n, n)
         Symmetric affinities of a connected graph.
+    n_pairs : int
+        Number of eigenpairs.
     structure : AffinityStructure, optional
         Degrees and components, if they are known already.
-    n_pairs, tolerance, random_state, n_jobs :
+    tolerance : float, default=1e-9
         As for `leading_eigenpairs`.
+    random_state : int, default=0
+        Seed of the start vector.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
     """
     n = weights.shape[0]
-    every = n <= DENSE or n_pairs > n // 4
+    all_pairs = n <= DENSE_MAX_NODES or n_pairs > n // 4
     structure = affinity_structure(weights) if structure is None else structure
-    wanted = n if every else n_pairs
-    upper = normalized_pairs(weights, structure, wanted, tolerance, random_state, n_jobs)
+    n_upper = n if all_pairs else n_pairs
+    upper = normalized_pairs(weights, structure, n_upper, tolerance, random_state, n_jobs)
     parts = [upper]
-    if not every:
+    if not all_pairs:
         matrix = normalized_affinity(weights, structure.degrees)
-        sides = two_sides(matrix)
+        sides = bipartition(matrix)
         lower: Eigenpairs | None
         if sides is not None:
             lower = _mirrored(upper, sides)
         else:
-            least = max(float(upper.values.min()), 0.0)
-            lower = _lowest(matrix, n_pairs, least, tolerance, random_state, n_jobs)
+            min_modulus = max(float(upper.values.min()), 0.0)
+            lower = _lowest(matrix, n_pairs, min_modulus, tolerance, random_state, n_jobs)
         if lower is not None:
-            above, below = upper.values > -NOTHING, lower.values < -NOTHING
-            parts = [_chosen(upper, above), _chosen(lower, below)]
+            above, below = upper.values > -ZERO_EIGENVALUE, lower.values < -ZERO_EIGENVALUE
+            parts = [_select(upper, above), _select(lower, below)]
     values, residuals = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
-    # Of a bipartite graph both ends have the modulus 1, up to rounding.
+    # For a bipartite graph, both ends of the spectrum have modulus 1, up to rounding.
     order = np.concatenate([[0], 1 + np.argsort(-np.abs(values[1:]), kind="stable")])[:n_pairs]
     vectors = np.hstack([part.vectors for part in parts])[:, order]
     return Eigenpairs(values[order], vectors, residuals[order])
 
 
-def two_sides(matrix: sparse.csr_array) -> np.ndarray | None:
-    """1 or -1 for the side of each node of a connected bipartite graph; None of any other graph."""
+def bipartition(matrix: sparse.csr_array) -> np.ndarray | None:
+    """Side of each node of a connected bipartite graph, 1 or -1; None for other graphs."""
     from vicinal.operators._matmul_kernels import hops_from
 
     hops = hops_from(0, matrix.indptr, matrix.indices)
@@ -92,30 +97,30 @@ def _mirrored(upper: Eigenpairs, sides: np.ndarray) -> Eigenpairs:
     return Eigenpairs(-upper.values, signed(upper.vectors * sides[:, None]), upper.residuals)
 
 
-def _chosen(pairs: Eigenpairs, chosen: np.ndarray) -> Eigenpairs:
-    return Eigenpairs(pairs.values[chosen], pairs.vectors[:, chosen], pairs.residuals[chosen])
+def _select(pairs: Eigenpairs, mask: np.ndarray) -> Eigenpairs:
+    return Eigenpairs(pairs.values[mask], pairs.vectors[:, mask], pairs.residuals[mask])
 
 
 def _lowest(
     matrix: sparse.csr_array,
     n_pairs: int,
-    least: float,
+    min_modulus: float,
     tolerance: float,
     seed: int,
     n_jobs: int | None,
 ) -> Eigenpairs | None:
-    """The lowest eigenpairs, the lowest first; None if none of them is larger in modulus than ``least``."""
-    # Of the Laplacian they are the largest, from 0 to 2: a tolerance relative to 0 could not be met.
+    """The lowest eigenpairs, ascending; None if none of them exceeds ``min_modulus`` in modulus."""
+    # They are the largest of the Laplacian, from 0 to 2; a tolerance relative to 0 could not be reached.
     laplacian = ThreadedSparseOperator(
         sparse.csr_array(sparse.eye_array(matrix.shape[0]) - matrix), n_jobs
     )
     try:
-        lowest = 1.0 - float(largest(laplacian, 1, ROUGH, seed)[0][0])
-        if 2 * ROUGH - lowest < least:
+        lowest = 1.0 - float(largest(laplacian, 1, ESTIMATE_TOLERANCE, seed)[0][0])
+        if 2 * ESTIMATE_TOLERANCE - lowest < min_modulus:
             return None
         found = with_residuals(laplacian, *largest(laplacian, n_pairs, tolerance / 2, seed))
-    except NotConverged:
-        if matrix.shape[0] <= LAST_RESORT:
+    except EigenpairsNotConverged:
+        if matrix.shape[0] <= FALLBACK_MAX_NODES:
             found = with_residuals(laplacian, *dense_eigenpairs(laplacian, n_pairs))
         else:
             found = _by_inverse(matrix, laplacian, n_pairs, tolerance, seed)
@@ -129,23 +134,23 @@ def _by_inverse(
     tolerance: float,
     seed: int,
 ) -> Eigenpairs:
-    """Largest eigenpairs of the Laplacian I - S from those of (S + shift)^-1, whose gaps are wide.
+    """Largest eigenpairs of the Laplacian I - S from those of (S + shift)^-1, which has larger gaps.
 
-    Lanczos crawls at the lower end of long graphs that are all but bipartite, and these have narrow bands.
+    Lanczos is slow at the lower end for long, almost bipartite graphs, which have a narrow band.
     """
     n = matrix.shape[0]
     solve = band_solver(-matrix, SHIFT)
     if solve is not None:
         inverse = LinearOperator((n, n), matvec=solve, dtype=np.float64)
-        with suppress(NotConverged):
+        with suppress(EigenpairsNotConverged):
             vectors = largest(inverse, n_pairs, tolerance, seed)[1]
             values = np.einsum("ij,ij->j", vectors, laplacian @ vectors)
             found = with_residuals(laplacian, values, vectors)
-            if found.residuals.max() <= ACCURACY * tolerance:
+            if found.residuals.max() <= ACCURACY_PER_TOLERANCE * tolerance:
                 return found
-    raise NotConverged(
+    raise EigenpairsNotConverged(
         n_pairs,
         tolerance,
-        "ask for fewer, or make the walk lazy: with each node's degree added to its diagonal entry no "
+        "use fewer pairs, or make the walk lazy: with each node's degree added to its diagonal entry, no "
         "eigenvalue is negative.",
     )

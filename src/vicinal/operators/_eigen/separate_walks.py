@@ -1,9 +1,8 @@
-"""Eigenpairs of a walk on a digraph of several components, which only teleport ties together.
+"""Eigenpairs of a walk on a digraph whose components are connected only by teleport.
 
-Each component has a vector that is all but an eigenvector of value 1: the roots of the stationary
-distribution, restricted to it. So there are as many eigenvalues next to 1 as components, closer to
-each other than any tolerance, and what teleport makes of them is a small problem of its own. They are
-solved first and together, then moved out of the way of the others.
+The square roots of the stationary distribution, restricted to a component, are almost an eigenvector with
+eigenvalue 1. There are as many eigenvalues near 1 as components, closer to each other than any tolerance.
+They are found first, from a small dense eigenproblem, and then deflated.
 """
 
 from __future__ import annotations
@@ -19,68 +18,68 @@ from vicinal._core.parallel import one_blas_thread
 from vicinal.operators._eigen.block_davidson import block_eigenpairs
 from vicinal.operators._eigen.multilevel import CoarseningStalled
 from vicinal.operators._eigen.solvers import (
-    DENSE,
-    MISSED,
+    DENSE_MAX_NODES,
+    MISSED_MARGIN,
     Deflated,
-    NotConverged,
-    by_levels,
+    EigenpairsNotConverged,
     connected_pairs,
-    is_far,
+    fallback_pairs,
+    has_large_diameter,
     largest,
-    stubborn_pairs,
-    with_missed,
+    multilevel_pairs,
+    with_missed_pairs,
 )
 
-# How near to 1 the Rayleigh quotient of a component is for its vector to be all but an eigenvector.
-NEAR = 0.1
-# Entries of the walk that rounding hides.
+# A component vector is used if its Rayleigh quotient differs from 1 by less than this.
+MAX_DISTANCE_TO_ONE = 0.1
+# Entries of the walk below this vanish in rounding.
 NEGLIGIBLE = 1e-15
-# Vectors of components in a block at most; more of them stay combined, and correct the block.
-WIDEST = 100
-# A gap behind them makes some ten steps suffice; without one, levels are the better method.
-STEPS = 150
+# Maximum number of component vectors in a block; further ones are used by the preconditioner.
+MAX_BLOCK_WIDTH = 100
+# With an eigengap after the components, about ten iterations suffice; without, multilevel is better.
+MAX_ITER = 150
 
 
 def walk_pairs(
     walk: Any, n_pairs: int, tolerance: float, seed: int, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Largest eigenpairs, after the known one, of a `SymmetricWalk` or an `AlignedWalk`."""
+    """Largest eigenpairs of a `SymmetricWalk` or `AlignedWalk`, without the trivial one."""
     n = walk.shape[0]
     indicators = component_vectors(walk)
-    matrix, known = walk.sparse_part, walk.known
-    if n <= DENSE or n_pairs > n // 4 or indicators.shape[1] <= 1:
+    matrix, known = walk.sparse_part, walk.trivial_vector
+    if n <= DENSE_MAX_NODES or n_pairs > n // 4 or indicators.shape[1] <= 1:
         return connected_pairs(matrix, known, n_pairs, tolerance, seed, n_jobs, operator=walk)
     largest_component = int(np.argmax(np.diff(indicators.indptr)))
-    far = is_far(matrix, int(indicators.indices[indicators.indptr[largest_component]]))
-    for by_hops in (far, not far):
+    wide = has_large_diameter(matrix, int(indicators.indices[indicators.indptr[largest_component]]))
+    for use_multilevel in (wide, not wide):
         try:
-            if by_hops:
-                return by_levels(matrix, known, n_pairs, tolerance, seed, walk, n_jobs)
+            if use_multilevel:
+                return multilevel_pairs(matrix, known, n_pairs, tolerance, seed, walk, n_jobs)
             with one_blas_thread():
                 return _separate_pairs(walk, indicators, n_pairs, tolerance, seed, n_jobs)
-        except (CoarseningStalled, NotConverged):
+        except (CoarseningStalled, EigenpairsNotConverged):
             continue
-    return stubborn_pairs(Deflated(walk, known), matrix, n_pairs, tolerance, seed, n_jobs)
+    return fallback_pairs(Deflated(walk, known), matrix, n_pairs, tolerance, seed, n_jobs)
 
 
 def component_vectors(walk: Any) -> sparse.csc_array:
-    """Unit vectors, one per component, of the roots of the stationary distribution.
+    """Square roots of the stationary distribution, restricted to each component and normalized.
 
-    Components that a walk leaves at once, such as a node without edges, are not among them.
+    Components that the walk leaves immediately, such as isolated nodes, are omitted.
     """
     part = walk.sparse_part.tocoo()
-    felt = np.abs(part.data) > NEGLIGIBLE
+    relevant = np.abs(part.data) > NEGLIGIBLE
     links = sparse.coo_array(
-        (np.ones(int(felt.sum())), (part.row[felt], part.col[felt])), shape=part.shape
+        (np.ones(int(relevant.sum())), (part.row[relevant], part.col[relevant])), shape=part.shape
     )
     labels = connected_components(links, directed=False)[1]
-    lengths = np.sqrt(np.bincount(labels, walk.known**2))
+    lengths = np.sqrt(np.bincount(labels, walk.trivial_vector**2))
     vectors = sparse.csc_array(
-        (walk.known / lengths[labels], (np.arange(len(labels)), labels)),
+        (walk.trivial_vector / lengths[labels], (np.arange(len(labels)), labels)),
         shape=(len(labels), len(lengths)),
     )
-    stays = (vectors * (walk.sparse_part @ vectors)).sum(axis=0) > 1.0 - NEAR
-    return vectors[:, np.flatnonzero(stays)]
+    is_slow = (vectors * (walk.sparse_part @ vectors)).sum(axis=0) > 1.0 - MAX_DISTANCE_TO_ONE
+    return vectors[:, np.flatnonzero(is_slow)]
 
 
 def _separate_pairs(
@@ -91,14 +90,14 @@ def _separate_pairs(
     seed: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    deflated = Deflated(walk, walk.known)
+    deflated = Deflated(walk, walk.trivial_vector)
     slow = _slow_pairs(walk, deflated, indicators, n_pairs, tolerance, n_jobs)
     n_slow = len(slow[0])
     if n_slow == n_pairs:
-        return with_missed(deflated, *slow, tolerance, seed)
-    others = Deflated(walk, np.column_stack([walk.known, slow[1]]))
+        return with_missed_pairs(deflated, *slow, tolerance, seed)
+    others = Deflated(walk, np.column_stack([walk.trivial_vector, slow[1]]))
     values, vectors = largest(others, n_pairs - n_slow, tolerance, seed)
-    if values[0] > slow[0][-1]:  # slower than some component: then the last ones may be others
+    if values[0] > slow[0][-1]:  # some other eigenvalues are larger than those of components
         values, vectors = largest(others, n_pairs, tolerance, seed)
     values, vectors = np.concatenate([slow[0], values]), np.hstack([slow[1], vectors])
     order = np.argsort(-values, kind="stable")[:n_pairs]
@@ -113,35 +112,35 @@ def _slow_pairs(
     tolerance: float,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs next to 1: combinations of the vectors of components, and a little more."""
-    # Combinations that are orthogonal to the known vector.
-    known = indicators.T @ walk.known
-    free = null_space(known[None, :])
+    """Eigenpairs near 1, starting from combinations of component vectors."""
+    # Combinations that are orthogonal to the trivial vector.
+    trivial = indicators.T @ walk.trivial_vector
+    free = null_space(trivial[None, :])
     between = indicators.T @ (walk.sparse_part @ indicators).toarray()
     if hasattr(walk, "left"):
         outer = np.outer(indicators.T @ walk.left, indicators.T @ walk.right)
         between = between + 0.5 * (outer + outer.T)
-    values, mix = eigh(free.T @ between @ free)
-    values, mix = values[::-1], free @ mix[:, ::-1]
+    values, combinations = eigh(free.T @ between @ free)
+    values, combinations = values[::-1], free @ combinations[:, ::-1]
     n_slow = min(n_pairs, len(values))
-    width = min(len(values), max(2 * n_slow, WIDEST))
+    width = min(len(values), max(2 * n_slow, MAX_BLOCK_WIDTH))
 
-    def correct(residuals: np.ndarray, at: np.ndarray) -> np.ndarray:
-        # Combinations that the block has no room for are corrected as if they were eigenvectors.
-        inside = mix[:, width:].T @ (indicators.T @ residuals)
-        inside /= np.minimum(values[width:, None] - at, -tolerance)
-        return np.hstack([residuals, indicators @ (mix[:, width:] @ inside)])
+    def precondition(residuals: np.ndarray, at: np.ndarray) -> np.ndarray:
+        # Combinations beyond the width of the block are treated as eigenvectors.
+        coefficients = combinations[:, width:].T @ (indicators.T @ residuals)
+        coefficients /= np.minimum(values[width:, None] - at, -tolerance)
+        return np.hstack([residuals, indicators @ (combinations[:, width:] @ coefficients)])
 
-    found = block_eigenpairs(
+    slow_values, slow_vectors, errors = block_eigenpairs(
         deflated,
-        indicators @ mix[:, :width],
+        indicators @ combinations[:, :width],
         n_slow,
-        # They are taken out of the operator, so what they lack is what others get too much of.
+        # They are deflated, so their errors affect the other eigenpairs.
         0.1 * tolerance,
-        max_steps=STEPS,
-        precondition=correct if width < len(values) else None,
+        max_iter=MAX_ITER,
+        precondition=precondition if width < len(values) else None,
         n_jobs=n_jobs,
     )
-    if found[2].max() > MISSED * tolerance:
-        raise NotConverged(n_slow, tolerance)
-    return found[0], found[1]
+    if errors.max() > MISSED_MARGIN * tolerance:
+        raise EigenpairsNotConverged(n_slow, tolerance)
+    return slow_values, slow_vectors

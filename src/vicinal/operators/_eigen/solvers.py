@@ -1,7 +1,7 @@
-"""Solvers behind `leading_eigenpairs`: dense for few nodes, Lanczos, and levels where Lanczos crawls.
+"""Solvers of `leading_eigenpairs`: dense for few nodes, Lanczos, and multilevel where Lanczos is slow.
 
-What Lanczos found is probed for eigenvalues that it missed, for it sees one direction of an eigenspace
-at a time. Where it missed some, or no method came to its end, a block iteration does the rest.
+Lanczos finds one direction of an eigenspace at a time, so its result is checked for missed eigenvalues. If
+some were missed, or no method converged, a block iteration is used.
 """
 
 from __future__ import annotations
@@ -22,30 +22,32 @@ from vicinal.operators._eigen.block_davidson import block_eigenpairs
 from vicinal.operators._eigen.multilevel import CoarseningStalled, multilevel_eigenpairs
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 
-DENSE = 500
-# Up to this many nodes a dense matrix settles what no other method could.
-LAST_RESORT = 5000
-RESTARTS = 200
-# Lanczos takes steps in proportion to the hops across the graph; from about here levels are faster.
-FAR = 25
-# Accuracy of the multilevel method, in energy, for a residual of 1.
-ACCURACY = 100.0
-# Steps of Lanczos that look for a missed eigenvalue, and what it must exceed in residuals.
-PROBE_STEPS, MISSED = 30, 10.0
-# Vectors beside the wanted ones, and steps, of the block iteration.
-WIDE_GUARD, BLOCK_STEPS = 8, 1000
-# What the shift is beyond 1, and the most entries of a band that is factored, twice 12 bytes each.
-SHIFT, LARGEST_BAND = 1e-10, 5e7
+# Up to this number of nodes, a dense matrix is solved directly.
+DENSE_MAX_NODES = 500
+# Up to this number of nodes, a dense matrix is solved if all other methods have failed.
+FALLBACK_MAX_NODES = 5000
+MAX_RESTARTS = 200
+# Lanczos steps are proportional to the number of hops across the graph; beyond this, multilevel is faster.
+LANCZOS_MAX_HOPS = 25
+# Accuracy of the multilevel method, in energy, relative to the tolerance of residuals.
+ACCURACY_PER_TOLERANCE = 100.0
+# Lanczos steps that search for a missed eigenvalue, and the margin that it must exceed, in tolerances.
+PROBE_STEPS, MISSED_MARGIN = 30, 10.0
+# Additional vectors, and the maximum number of iterations, of the block iteration.
+N_GUARD_VECTORS, BLOCK_MAX_ITER = 8, 1000
+# Shift beyond the eigenvalue 1, and the largest number of entries of a band that is factorized.
+SHIFT, MAX_BAND_ENTRIES = 1e-10, 5e7
 
 
 class Deflated(LinearOperator):
-    """A with known eigenvectors moved by -3: from 1, or near it, below all others (which are >= -1).
+    """An operator whose known eigenvalues, near 1, are shifted by -3: below all others, which are >= -1.
 
     Parameters
     ----------
     operator : LinearOperator of shape (n, n)
+        Symmetric operator.
     known : ndarray (n,) or (n, q)
-        Orthonormal.
+        Known eigenvectors, orthonormal.
     """
 
     def __init__(self, operator: Any, known: np.ndarray) -> None:
@@ -69,32 +71,33 @@ def connected_pairs(
     n_jobs: int | None,
     operator: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Largest eigenpairs, after the known one of eigenvalue 1, of a connected normalised affinity.
+    """Largest eigenpairs of a connected normalised affinity, without the known one of eigenvalue 1.
 
-    With an ``operator`` they are those of the operator, which the matrix is the larger part of.
+    With ``operator``, they are those of the operator, which the matrix approximates.
     """
     deflated = Deflated(operator or ThreadedSparseOperator(matrix, n_jobs), known)
     n = matrix.shape[0]
-    if n <= DENSE or n_pairs > n // 4:
+    if n <= DENSE_MAX_NODES or n_pairs > n // 4:
         return largest(deflated, n_pairs, tolerance, seed)
-    for far in (is_far(matrix), not is_far(matrix)):
+    wide = has_large_diameter(matrix)
+    for use_multilevel in (wide, not wide):
         try:
-            if not far:
+            if not use_multilevel:
                 return largest(deflated, n_pairs, tolerance, seed)
-            return by_levels(matrix, known, n_pairs, tolerance, seed, operator, n_jobs)
-        except (CoarseningStalled, NotConverged):
+            return multilevel_pairs(matrix, known, n_pairs, tolerance, seed, operator, n_jobs)
+        except (CoarseningStalled, EigenpairsNotConverged):
             continue
-    return stubborn_pairs(deflated, matrix, n_pairs, tolerance, seed, n_jobs)
+    return fallback_pairs(deflated, matrix, n_pairs, tolerance, seed, n_jobs)
 
 
-def is_far(matrix: sparse.csr_array, first: int = 0) -> bool:
-    """Whether so many hops lead across the graph from a node that levels are faster than Lanczos."""
+def has_large_diameter(matrix: sparse.csr_array, first: int = 0) -> bool:
+    """Whether so many hops lead across the graph that the multilevel method is faster than Lanczos."""
     from vicinal.operators._matmul_kernels import hops_from
 
-    return bool(hops_from(first, matrix.indptr, matrix.indices).max() > FAR)
+    return bool(hops_from(first, matrix.indptr, matrix.indices).max() > LANCZOS_MAX_HOPS)
 
 
-def by_levels(
+def multilevel_pairs(
     matrix: sparse.csr_array,
     known: np.ndarray,
     n_pairs: int,
@@ -103,24 +106,24 @@ def by_levels(
     operator: Any,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs after the known one by `multilevel_eigenpairs`."""
+    """Largest eigenpairs, without the known one, by `multilevel_eigenpairs`."""
     values, vectors, residuals = multilevel_eigenpairs(
         matrix,
         known,
         n_pairs + 1,
-        accuracy=min(1e-3, ACCURACY * tolerance),
+        accuracy=min(1e-3, ACCURACY_PER_TOLERANCE * tolerance),
         operator=operator,
         n_jobs=n_jobs,
     )
-    if residuals.max() > ACCURACY * tolerance:
-        raise NotConverged(n_pairs, tolerance)
-    # Groups of nodes that hardly anything connects may be lost on the way through the levels.
+    if residuals.max() > ACCURACY_PER_TOLERANCE * tolerance:
+        raise EigenpairsNotConverged(n_pairs, tolerance)
+    # Coarsening may lose weakly connected groups of nodes.
     deflated = Deflated(operator or ThreadedSparseOperator(matrix, n_jobs), known)
     with one_blas_thread():
-        return with_missed(deflated, values[1:], vectors[:, 1:], tolerance, seed)
+        return with_missed_pairs(deflated, values[1:], vectors[:, 1:], tolerance, seed)
 
 
-def stubborn_pairs(
+def fallback_pairs(
     operator: Any,
     matrix: sparse.csr_array,
     n_pairs: int,
@@ -128,16 +131,16 @@ def stubborn_pairs(
     seed: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Largest eigenpairs of what no other method could solve: all of them, or a wide block.
+    """Largest eigenpairs where all other methods failed: by a dense matrix, or a wide block iteration.
 
-    Long thin graphs, which need the most steps, have narrow bands: there the block is corrected by
-    solving with the sparse matrix, which is all of the operator or most of it.
+    Long thin graphs, which need the most iterations, have a narrow band. For these, the block iteration is
+    preconditioned by a solver for the sparse matrix, which equals or approximates the operator.
     """
     n = operator.shape[0]
-    if n <= LAST_RESORT:
+    if n <= FALLBACK_MAX_NODES:
         with one_blas_thread():
             return dense_eigenpairs(operator, n_pairs)
-    width = min(2 * n_pairs + WIDE_GUARD, n)
+    width = min(2 * n_pairs + N_GUARD_VECTORS, n)
     start = np.random.default_rng(seed).standard_normal((n, width))
     solve = band_solver(matrix, SHIFT)
     with one_blas_thread():
@@ -146,53 +149,56 @@ def stubborn_pairs(
             start if solve is None else solve(start),
             n_pairs,
             tolerance,
-            max_steps=BLOCK_STEPS,
+            max_iter=BLOCK_MAX_ITER,
             precondition=None if solve is None else lambda residuals, _: solve(residuals),
             n_jobs=n_jobs,
         )
-    if errors.max() > ACCURACY * tolerance:
-        raise NotConverged(n_pairs, tolerance)
+    if errors.max() > ACCURACY_PER_TOLERANCE * tolerance:
+        raise EigenpairsNotConverged(n_pairs, tolerance)
     return values, vectors
 
 
 def band_solver(
     matrix: sparse.csr_array, shift: float
 ) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Solver with (1 + shift) I - S, positive definite, if S can be ordered to a narrow band; else None."""
+    """Solver for (1 + shift) I - S, or None if S cannot be reordered to a narrow band."""
     n = matrix.shape[0]
     order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    places = np.argsort(order)
-    width = np.abs(np.repeat(places, np.diff(matrix.indptr)) - places[matrix.indices]).max()
-    if n * float(width) > LARGEST_BAND:
+    positions = np.argsort(order)
+    width = np.abs(np.repeat(positions, np.diff(matrix.indptr)) - positions[matrix.indices]).max()
+    if n * float(width) > MAX_BAND_ENTRIES:
         return None
     shifted = (1.0 + shift) * sparse.eye_array(n) - matrix[order][:, order]
-    # Positive definite: neither another order nor another pivot is needed, and the band stays.
+    # The matrix is positive definite: no pivoting is needed, which preserves the band.
     factor = splu(
         sparse.csc_array(shifted),
         permc_spec="NATURAL",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-    return lambda b: factor.solve(np.ascontiguousarray(b[order]))[places]
+    return lambda b: factor.solve(np.ascontiguousarray(b[order]))[positions]
 
 
 def largest(
     operator: Any, n_pairs: int, tolerance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues of a symmetric operator, descending, and their vectors."""
+    """Largest eigenvalues of a symmetric operator, descending, and their eigenvectors."""
     n = operator.shape[0]
-    # The vectors are too short for BLAS threads to pay, and on a busy machine they wait for each other.
+    # The vectors are too short for BLAS threads to pay off.
     with one_blas_thread():
-        if n <= DENSE or n_pairs > n // 4:
+        if n <= DENSE_MAX_NODES or n_pairs > n // 4:
             return dense_eigenpairs(operator, n_pairs)
         return _lanczos(operator, n_pairs, tolerance, seed)
 
 
-class NotConverged(NotConvergedError):
-    """No method reached the tolerance."""
+class EigenpairsNotConverged(NotConvergedError):
+    """No eigensolver reached the tolerance."""
 
     def __init__(
-        self, n_pairs: int, tolerance: float, remedy: str = "ask for fewer, or raise the tolerance."
+        self,
+        n_pairs: int,
+        tolerance: float,
+        remedy: str = "use fewer pairs, or a larger tolerance.",
     ) -> None:
         super().__init__(
             f"{n_pairs} eigenpairs did not converge to a residual of {tolerance:g}; {remedy}"
@@ -200,9 +206,9 @@ class NotConverged(NotConvergedError):
 
 
 def dense_eigenpairs(operator: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the full matrix, which is formed."""
+    """Like `largest`, from the dense matrix."""
     n = operator.shape[0]
-    require_memory(24.0 * n * n, f"{n_pairs} eigenpairs of {n:,} points", "Ask for fewer pairs.")
+    require_memory(24.0 * n * n, f"{n_pairs} eigenpairs of {n:,} points", "Use fewer pairs.")
     matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(n)
     values, vectors = eigh(matrix, subset_by_index=(n - n_pairs, n - 1))
     return values[::-1], vectors[:, ::-1]
@@ -219,27 +225,27 @@ def _lanczos(
             n_pairs,
             which="LA",
             v0=start,
-            # Enough vectors that one restart meets the whole wanted part of the spectrum.
+            # Enough vectors for one restart to cover the wanted part of the spectrum.
             ncv=min(n - 1, max(2 * n_pairs + 10, 30)),
             tol=tolerance,
-            maxiter=RESTARTS,
+            maxiter=MAX_RESTARTS,
         )
     except ArpackNoConvergence as error:
-        raise NotConverged(n_pairs, tolerance) from error
+        raise EigenpairsNotConverged(n_pairs, tolerance) from error
     order = np.argsort(-values, kind="stable")
-    return with_missed(operator, values[order], vectors[:, order], tolerance, seed)
+    return with_missed_pairs(operator, values[order], vectors[:, order], tolerance, seed)
 
 
-def with_missed(
+def with_missed_pairs(
     operator: Any, values: np.ndarray, vectors: np.ndarray, tolerance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs that were found, with those above the last of them that were not found.
+    """Add eigenpairs that Lanczos has missed, if there are any.
 
-    Lanczos from one vector stops at one direction for several eigenvalues closer than its tolerance.
+    Lanczos from one vector finds only one direction for eigenvalues that are closer than its tolerance.
     """
     n, n_pairs = vectors.shape
     tolerance *= float(np.abs(values).max())
-    # All that is known moved down to the last value, so that only what was missed lies above it.
+    # Shift the known eigenvalues to the last one, so that only missed eigenvalues are above it.
     rest = LinearOperator(
         operator.shape,
         matvec=lambda x: operator @ x - vectors @ ((values - values[-1]) * (x @ vectors)),
@@ -247,26 +253,26 @@ def with_missed(
     )
     rng = np.random.default_rng([seed, 1])
     value = _probe(rest, np.asarray(rng.standard_normal(n)))
-    if value <= values[-1] + MISSED * tolerance:
+    if value <= values[-1] + MISSED_MARGIN * tolerance:
         return values, vectors
-    # From a random block: one that holds converged vectors would stop at the first that was missed.
+    # Start from a random block: with converged vectors, it would stop at the first missed one.
     values, vectors, errors = block_eigenpairs(
         operator,
-        rng.standard_normal((n, min(n_pairs + WIDE_GUARD, n))),
+        rng.standard_normal((n, min(n_pairs + N_GUARD_VECTORS, n))),
         n_pairs,
         tolerance,
-        max_steps=BLOCK_STEPS,
+        max_iter=BLOCK_MAX_ITER,
     )
-    if errors.max() > MISSED * tolerance:
-        raise NotConverged(n_pairs, tolerance)
+    if errors.max() > MISSED_MARGIN * tolerance:
+        raise EigenpairsNotConverged(n_pairs, tolerance)
     return values, vectors
 
 
 def _probe(operator: Any, start: np.ndarray) -> float:
-    """The largest Ritz value after a few steps of Lanczos: a lower bound of the largest eigenvalue."""
+    """Largest Ritz value after a few Lanczos steps: a lower bound of the largest eigenvalue."""
     steps = min(PROBE_STEPS, len(start))
     basis = np.empty((steps, len(start)))
-    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    diagonal, off_diagonal = np.zeros(steps), np.zeros(steps)
     vector = start / np.linalg.norm(start)
     for step in range(steps):
         basis[step] = vector
@@ -274,9 +280,9 @@ def _probe(operator: Any, start: np.ndarray) -> float:
         diagonal[step] = vector @ image
         for _ in range(2):
             image -= (basis[: step + 1] @ image) @ basis[: step + 1]
-        beside[step] = np.linalg.norm(image)
-        if beside[step] <= np.finfo(float).eps * max(abs(diagonal[step]), 1e-300):
+        off_diagonal[step] = np.linalg.norm(image)
+        if off_diagonal[step] <= np.finfo(float).eps * max(abs(diagonal[step]), 1e-300):
             break
-        vector = image / beside[step]
-    values = eigh_tridiagonal(diagonal[: step + 1], beside[:step], eigvals_only=True)
+        vector = image / off_diagonal[step]
+    values = eigh_tridiagonal(diagonal[: step + 1], off_diagonal[:step], eigvals_only=True)
     return float(values[-1])

@@ -15,7 +15,7 @@ from vicinal._core.memory import require_memory
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
 from vicinal.graphs._checks import check_range
-from vicinal.neighbors._kept_search import KeptSearch
+from vicinal.neighbors._cached_search import CachedSearch
 from vicinal.operators.eigenpairs import Eigenpairs
 from vicinal.operators.ultrametric import Ultrametric, normalized_ultrametric_pairs
 from vicinal.similarity.paths._auto_sigma import SigmaCurve
@@ -81,7 +81,7 @@ class PathSimilarity:
         self.shape = (n, n)
         self.tree, self.sigma, self.sigma_curve = tree, sigma, sigma_curve
         self.log_weights, self.log_unit = log_weights, log_unit
-        self.origin, self.search = origin, KeptSearch(origin.points, origin.metric)
+        self.origin, self.search = origin, CachedSearch(origin.points, origin.metric)
         self._edges = edges[tree.used]
         self.relative = Ultrametric(tree)
         self.log_largest = -self.relative.lowest
@@ -221,7 +221,7 @@ class PathSimilarity:
         ndarray of int of shape (n,)
             Component of each point, numbered from 0.
         """
-        return self.relative.pieces()
+        return self.relative.components()
 
     def degrees(self) -> np.ndarray:
         """Row sums of the matrix, relative to the largest similarity.

@@ -13,7 +13,7 @@ from scipy.linalg import fractional_matrix_power
 from vicinal._core.rescale import binary_exponent
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import many_duplicates
-from vicinal.operators.laplacians import LARGE
+from vicinal.operators.laplacians import MAX_SAFE_FACTOR
 from vicinal.similarity.smoothing._spectral import (
     SmoothingSpectrum,
     all_pairs,
@@ -33,7 +33,7 @@ N_STRIPS = 8
 def in_range(weights: Any) -> tuple[Any, int]:
     """Similarities rescaled so that sums do not overflow nor roots underflow, and the power of 2 removed."""
     largest = float(weights.max())
-    if largest == 0 or 1 / LARGE < largest < LARGE:
+    if largest == 0 or 1 / MAX_SAFE_FACTOR < largest < MAX_SAFE_FACTOR:
         return weights, 0
     exponent = binary_exponent(largest)
     if not sparse.issparse(weights):
@@ -86,7 +86,7 @@ def cheap_pairs(matrix: np.ndarray, roots: np.ndarray, t: float) -> SmoothingSpe
 def normalized(weights: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """S = D^-1/2 W D^-1/2, exactly symmetric; 0 in the rows of items without any similarity."""
     inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
-    if inverse.max(initial=0.0) < LARGE:
+    if inverse.max(initial=0.0) < MAX_SAFE_FACTOR:
         matrix = weights * (inverse[:, None] * inverse)
     else:  # the product of two inverse roots might overflow
         digits, exponents = np.frexp(inverse)

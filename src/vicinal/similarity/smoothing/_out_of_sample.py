@@ -15,7 +15,7 @@ from vicinal._core.parallel import blocks
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch
-from vicinal.neighbors._kept_search import KeptSearch
+from vicinal.neighbors._cached_search import CachedSearch
 from vicinal.neighbors.metric import as_metric
 from vicinal.similarity.smoothing.operator import POSITIVE_DIAGONAL, check_self_similarity
 
@@ -50,7 +50,7 @@ class PointKernel:
     width: str
     metric: Any
     n_jobs: int | None
-    _search: KeptSearch
+    _search: CachedSearch
 
     @classmethod
     def of(
@@ -69,7 +69,7 @@ class PointKernel:
             model.width,
             model.metric,
             model.n_jobs,
-            KeptSearch(points, model.metric),
+            CachedSearch(points, model.metric),
         )
 
     def search(self) -> NeighborSearch | None:

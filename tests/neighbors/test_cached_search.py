@@ -5,7 +5,7 @@ import pytest
 
 import vicinal
 from vicinal.neighbors import NeighborSearch
-from vicinal.neighbors._kept_search import KeptSearch
+from vicinal.neighbors._cached_search import CachedSearch
 
 
 @pytest.fixture
@@ -13,26 +13,26 @@ def points():
     return np.random.default_rng(0).random((200, 3))
 
 
-def test_the_index_is_built_on_first_use_and_then_kept(points):
-    kept = KeptSearch(points)
-    assert kept(1) is kept(1)
+def test_the_index_is_built_on_first_use_and_then_reused(points):
+    cached = CachedSearch(points)
+    assert cached(1) is cached(1)
     expected = NeighborSearch(points).nearest(4, queries=points[:5] + 0.01)
-    for got, want in zip(kept(1).nearest(4, queries=points[:5] + 0.01), expected, strict=True):
+    for got, want in zip(cached(1).nearest(4, queries=points[:5] + 0.01), expected, strict=True):
         np.testing.assert_array_equal(got, want)
 
 
-def test_another_number_of_threads_gets_a_search_of_its_own(points):
-    kept = KeptSearch(points)
-    assert kept(1) is not kept(2)
+def test_another_number_of_threads_gets_another_search(points):
+    cached = CachedSearch(points)
+    assert cached(1) is not cached(2)
 
 
 def test_the_index_is_not_pickled(points):
-    kept = KeptSearch(points)
-    before = len(pickle.dumps(kept))
-    kept(1)
-    assert len(pickle.dumps(kept)) == before
-    again = pickle.loads(pickle.dumps(kept))
-    np.testing.assert_array_equal(again(1).nearest(3)[0], kept(1).nearest(3)[0])
+    cached = CachedSearch(points)
+    before = len(pickle.dumps(cached))
+    cached(1)
+    assert len(pickle.dumps(cached)) == before
+    again = pickle.loads(pickle.dumps(cached))
+    np.testing.assert_array_equal(again(1).nearest(3)[0], cached(1).nearest(3)[0])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_index_is_not_pickled(points):
     ],
     ids=["spectral", "paths", "eigenmaps", "perceptual", "cluster preserving", "smoothing"],
 )
-def test_an_estimator_builds_one_index_for_all_its_new_points(model, place, points, monkeypatch):
+def test_an_estimator_builds_one_index_for_all_new_points(model, place, points, monkeypatch):
     model.fit(points)
     built = []
     original = NeighborSearch.__init__

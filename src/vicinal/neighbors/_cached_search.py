@@ -1,4 +1,4 @@
-"""A search among fitted points that is built once, on first use."""
+"""A neighbour search that is built on first use and then reused."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 from vicinal.neighbors.search import NeighborSearch
 
 
-class KeptSearch:
-    """Builds the `NeighborSearch` of its points when it is first called, and returns the same one afterwards.
+class CachedSearch:
+    """Builds the `NeighborSearch` of its points at the first call, and returns the same one afterwards.
 
-    It is not pickled with its owner: an index takes less time to build than to load.
+    The index is not pickled, because building it is faster than loading it.
 
     Parameters
     ----------
     points : array or None
-        The points, or None if there are none to search among.
+        Points to search, if there are any.
     metric : str or callable, default="euclidean"
+        Metric of the search.
     """
 
     def __init__(self, points: Any, metric: Any = "euclidean") -> None:
