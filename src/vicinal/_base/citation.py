@@ -203,7 +203,7 @@ class Citation:
         return "\n\n".join(reference.bibtex() for reference in self.references)
 
 
-def citation(*models: Any) -> Citation:
+def citation(*models: object) -> Citation:
     """List the publications to cite for the given estimators, graph builders and functions.
 
     Parameters

@@ -47,7 +47,7 @@ class NeighborSearch:
         ``metric="precomputed"``; or neighbours from another library, one row per point. In a sparse matrix
         of distances, a stored zero is a distance and a missing entry is not a neighbour.
     metric : str or callable, default="euclidean"
-        "euclidean", "cosine", "manhattan", "precomputed", or any other metric of
+        "euclidean" ("l2"), "manhattan" ("l1", "cityblock"), "cosine", "precomputed", or any other metric of
         `sklearn.metrics.pairwise_distances`.
     method : {"auto", "exact", "approximate"}, default="auto"
         "auto" and "exact" return the exact neighbours, by a k-d tree or by blocked matrix products,

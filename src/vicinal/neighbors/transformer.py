@@ -1,4 +1,4 @@
-"""`KNNTransformer`: the nearest neighbours of a table as a sparse matrix, for pipelines."""
+"""`KNNTransformer`: nearest neighbours as a sparse matrix, for pipelines."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from vicinal.neighbors.metric import as_metric
 from vicinal.neighbors.search import NeighborSearch
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike, NJobs, RandomStateLike, SearchMethod
+    from vicinal._core.types import MatrixLike, MetricLike, NJobs, RandomStateLike, SearchMethod
 
 
 class KNNTransformer(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, FitCallbacks, BaseEstimator
 ):
-    """Distances to the nearest neighbours as a sparse matrix, for the next step of a pipeline.
+    """Transform a table into a sparse matrix of distances to the nearest neighbours.
 
     A drop-in replacement for scikit-learn's `KNeighborsTransformer` in its default mode: a row stores
-    ``n_neighbors + 1`` distances, the nearest first, because a training point counts itself. scikit-learn's
+    ``n_neighbors + 1`` distances, nearest first, because the point itself is included. scikit-learn's
     estimators accept the result with ``metric="precomputed"``, those of vicinal with
     ``graph="precomputed_distances"``, and scanpy accepts the transformer itself:
     ``scanpy.pp.neighbors(adata, n_neighbors=15, transformer=KNNTransformer(15))``.
@@ -36,7 +36,7 @@ class KNNTransformer(
     n_neighbors : int, default=5
         Number of neighbours; the point itself does not count.
     metric : str or callable, default="euclidean"
-        As for `NeighborSearch`; with "precomputed" X is a matrix of distances.
+        As for `NeighborSearch`; with "precomputed", X is a matrix of distances.
     method : {"auto", "exact", "approximate"}, default="auto"
         "auto" and "exact" give the exact neighbours, "approximate" may miss some.
     random_state : int, RandomState or None
@@ -82,17 +82,20 @@ class KNNTransformer(
         tags.input_tags.pairwise = tags.input_tags.sparse = self._is_precomputed()
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> KNNTransformer:
-        """Prepare the search.
+    def fit(self, X: MatrixLike, y: Any = None) -> KNNTransformer:
+        """Build the search.
 
         Parameters
         ----------
         X : array (n, n_features), or distances (n, n)
-        y : ignored
+            Training points.
+        y : None
+            Ignored.
 
         Returns
         -------
-        self
+        KNNTransformer
+            The fitted transformer.
         """
         X = self._validated(X)
         n = X.shape[0]
@@ -113,40 +116,44 @@ class KNNTransformer(
         self.n_samples_fit_ = self._n_features_out = n
         return self
 
-    def transform(self, X: Any) -> sparse.csr_matrix:
-        """Distances from points to their ``n_neighbors + 1`` nearest training points.
+    def transform(self, X: MatrixLike) -> sparse.csr_matrix:
+        """Compute the distances to the ``n_neighbors + 1`` nearest training points.
 
         Parameters
         ----------
         X : array (m, n_features), or distances (m, n)
+            Query points.
 
         Returns
         -------
         csr_matrix (m, n)
-            Rows store the nearest first; a distance of 0 is stored.
+            Each row stores the nearest point first; distances of 0 are stored.
         """
         check_is_fitted(self)
-        found = self._search.nearest(self.n_neighbors + 1, self._validated(X, reset=False))
-        return self._matrix(*found)
+        queries = self._validated(X, reset=False)
+        return self._matrix(*self._search.nearest(self.n_neighbors + 1, queries))
 
-    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
-        """`fit`, and the distances of the training points, each of which is first in its own row.
+    def fit_transform(self, X: MatrixLike, y: Any = None) -> sparse.csr_matrix:
+        """Fit, and compute the distances between training points; each point is first in its row.
 
         Parameters
         ----------
         X : array (n, n_features), or distances (n, n)
-        y : ignored
+            Training points.
+        y : None
+            Ignored.
 
         Returns
         -------
         csr_matrix (n, n)
+            Distances to the nearest neighbours.
         """
         return self.fit(X)._matrix(*self._search.nearest(self.n_neighbors))
 
     def _matrix(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_matrix:
         m, k = indices.shape
         arrays = distances.ravel(), indices.ravel(), np.arange(m + 1) * k
-        # Other libraries read such rows in their stored order, and most do not know sparse arrays.
+        # Other libraries rely on the stored order, and most do not support sparse arrays.
         return sparse.csr_matrix(arrays, shape=(m, self.n_samples_fit_))
 
     def _validated(self, X: Any, reset: bool = True) -> Any:
