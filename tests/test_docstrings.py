@@ -18,6 +18,8 @@ IGNORED = {
 # Examples are required for functions and classes: a method is shown in the example of its class, and
 # there is nothing to show for an exception.
 IGNORED_WITHOUT_EXAMPLE = {"EX01"}
+# Packages whose docstrings do not follow the standard yet.
+NOT_COVERED = ("vicinal.cluster.", "vicinal.embed.", "vicinal.outliers.", "vicinal.similarity.")
 
 
 def public_objects():
@@ -26,7 +28,7 @@ def public_objects():
         module = importlib.import_module(package)
         for name in getattr(module, "__all__", []):
             value = getattr(module, name)
-            if not inspect.ismodule(value):
+            if not inspect.ismodule(value) and not value.__module__.startswith(NOT_COVERED):
                 yield value
 
 

@@ -170,7 +170,7 @@ def test_input_is_not_changed():
         ([[0, 1.0], [1, 0]], -0.1, "beta=-0.1"),
         ([[0, 1.0], [0, 0]], 1.0, "beta=1, but 1 node"),
         (np.kron(np.eye(2), np.ones((2, 2))), 1.0, "2 closed classes"),
-        ([[0, 1.0, 0], [0, 0, 1], [0, 1, 0]], 1.0, r"1 node\(s\) are never visited.*below 1"),
+        ([[0, 1.0, 0], [0, 0, 1], [0, 1, 0]], 1.0, r"1 node\(s\) are never visited.*beta < 1"),
         ([[0, -1.0], [1, 0]], 0.9, "negative"),
     ],
 )
