@@ -117,6 +117,6 @@ def test_memory_of_query_results_is_checked_before_the_search(model, monkeypatch
 def test_codes_of_very_many_points_warn(monkeypatch):
     X = np.abs(points(40))
     expected = graphs.l1(X)
-    monkeypatch.setattr(self_representation, "MANY_POINTS", 39)
+    monkeypatch.setattr(self_representation, "MAX_POINTS_WITHOUT_WARNING", 39)
     with pytest.warns(UserWarning, match="40 points compares .* structure_aware_l1"):
         assert graphs.l1(X) == expected
