@@ -118,5 +118,5 @@ def test_codes_of_very_many_points_warn(monkeypatch):
     X = np.abs(points(40))
     expected = graphs.l1(X)
     monkeypatch.setattr(self_representation, "MAX_POINTS_WITHOUT_WARNING", 39)
-    with pytest.warns(UserWarning, match="40 points compares .* structure_aware_l1"):
+    with pytest.warns(UserWarning, match="40 points computes .* structure_aware_l1"):
         assert graphs.l1(X) == expected
