@@ -69,7 +69,7 @@ def test_auto_affinity_compares_with_a_third_of_the_scale_of_the_sparser_end(gra
 
 @settings(deadline=None)
 @given(weighted_graphs())
-def test_auto_is_the_median_of_the_nodes_scales(graph):
+def test_auto_is_the_median_of_the_node_scales(graph):
     scales = [node_scale_oracle(graph, i) for i in range(graph.n_nodes)]
     known = [scale for scale in scales if scale is not None]
     assert edge_scale(graph) == pytest.approx(np.median(known) if known else 1.0)
@@ -77,13 +77,13 @@ def test_auto_is_the_median_of_the_nodes_scales(graph):
 
 @settings(deadline=None)
 @given(weighted_graphs())
-def test_local_gives_each_node_its_own_scale_or_else_the_common_one(graph):
+def test_local_scales_are_per_node_with_the_common_scale_as_fallback(graph):
     scales = [node_scale_oracle(graph, i) for i in range(graph.n_nodes)]
     expected = [edge_scale(graph) if scale is None else scale for scale in scales]
     assert edge_scale(graph, "local") == pytest.approx(expected)
 
 
-def test_only_the_ten_shortest_edges_of_a_node_make_its_scale():
+def test_a_node_scale_uses_its_ten_shortest_edges():
     lengths = np.arange(1.0, 31.0)
     star = Graph.from_edges(31, [[0, i] for i in range(1, 31)], lengths)
     assert edge_scale(star, "local")[0] == pytest.approx(5.5)
@@ -152,7 +152,7 @@ def test_a_dense_graph_has_a_scale_near_that_of_a_sparse_one():
 
 
 @pytest.mark.parametrize("scale", [0, -1.0, math.nan, "median", -math.inf])
-def test_bad_scales_are_refused_by_name(scale):
+def test_errors_name_the_invalid_scale(scale):
     graph = Graph.from_edges(2, [[0, 1]], [1.0])
     with pytest.raises(ValueError, match="scale="):
         edge_scale(graph, scale)
@@ -161,11 +161,11 @@ def test_bad_scales_are_refused_by_name(scale):
 
 
 @pytest.mark.parametrize("scale", [None, [1.0], True])
-def test_scales_of_another_type_are_refused_by_name(scale):
+def test_errors_name_scales_of_the_wrong_type(scale):
     with pytest.raises(TypeError, match="scale="):
         edge_scale(Graph.from_edges(2, [[0, 1]], [1.0]), scale)
 
 
-def test_an_unknown_kernel_is_refused():
+def test_unknown_kernels_are_rejected():
     with pytest.raises(ValueError, match="kernel='cauchy'"):
         Graph.from_edges(2, [[0, 1]], [1.0]).affinity(kernel="cauchy")

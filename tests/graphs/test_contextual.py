@@ -40,7 +40,7 @@ def test_edges_lead_to_the_nearest_neighbours(points):
     np.testing.assert_array_equal(graph.degrees, np.full(110, 6))
 
 
-def test_sigma_may_come_from_some_contexts(points):
+def test_sigma_can_use_a_sample_of_contexts(points):
     distances = contextual_distance(points, 6)[1]
     chosen = np.random.default_rng(3).choice(110, 20, replace=False)
     expected = distances[chosen].mean() + 3 * distances[chosen].std()
@@ -81,7 +81,7 @@ def test_sigma_grows_with_the_points_at_any_scale(points, scale):
     np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
 
 
-def test_points_that_are_all_the_same_have_weights_one():
+def test_identical_points_have_weight_one():
     graph = contextual(np.full((8, 2), 0.1), 3)
     assert not graph.lengths.any()
     np.testing.assert_array_equal(graph.strengths, np.ones(24))
@@ -108,7 +108,7 @@ def test_products_distances_and_lists_give_the_same_graph(points, descriptor):
         np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)
 
 
-def test_a_descriptor_of_the_user_makes_a_graph(points):
+def test_custom_descriptors_give_a_graph(points):
     graph = contextual(points, 6, descriptor=lambda P: P.mean(axis=0))
     expected = contextual(points, 6, descriptor="centroid")
     np.testing.assert_allclose(graph.strengths, expected.strengths, rtol=1e-9)

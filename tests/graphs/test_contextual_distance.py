@@ -68,7 +68,7 @@ def shaped(shape, n_features):
         "two points many times",
     ],
 )
-def test_degenerate_contexts_follow_the_definition_too(descriptor, shape, n_features):
+def test_degenerate_contexts_follow_the_definition(descriptor, shape, n_features):
     X = shaped(shape, n_features)
     for k in (2, 6, 19):
         assert_literal(X, k, descriptor, [1, 35])
@@ -84,7 +84,7 @@ def test_any_scale_follows_the_definition(descriptor, scale):
 
 
 @pytest.mark.parametrize("scale", [1e2, 1e5, 1e9])
-def test_duplicates_and_lines_keep_their_digits_where_the_distortion_is_small(scale):
+def test_duplicates_and_lines_are_accurate_at_small_distortions(scale):
     """I + c S is singular but for the identity, which products of numbers so large forget."""
     for shape in ("duplicates", "a line"):
         for n_features in (2, 12):
@@ -101,7 +101,7 @@ def test_the_distortion_can_be_set(epsilon):
     np.testing.assert_array_equal(contextual_distance(X, 6)[1], expected)
 
 
-def test_points_that_are_all_the_same_are_at_distance_zero():
+def test_identical_points_are_at_distance_zero():
     for value in (0.0, 0.1, 1e6 / 3):
         for descriptor in LITERAL:
             assert not contextual_distance(np.full((12, 3), value), 5, descriptor=descriptor)[
@@ -109,7 +109,7 @@ def test_points_that_are_all_the_same_are_at_distance_zero():
             ].any()
 
 
-def test_a_copy_of_the_point_is_as_near_as_itself():
+def test_a_duplicate_is_at_distance_zero():
     X = np.repeat(np.random.default_rng(3).normal(size=(10, 2)), 2, axis=0)
     indices, distances = contextual_distance(X, 5)
     copies = distances[np.arange(20), 1]
@@ -153,7 +153,7 @@ def test_distances_are_not_symmetric(descriptor):
     assert np.isnan(dense.T[np.isfinite(dense)]).any()
 
 
-def test_two_clusters_are_told_apart_where_euclidean_distances_mix_them():
+def test_two_clusters_are_separated_where_euclidean_distances_mix_them():
     X, labels = two_clusters()
     indices, distances = contextual_distance(X, 9)
     seen = np.empty(10)
@@ -184,7 +184,7 @@ def test_distances_give_those_of_the_centred_points(descriptor):
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
 
 
-def test_the_trivial_descriptor_takes_products_and_distances():
+def test_the_trivial_descriptor_accepts_products_and_distances():
     X = np.random.default_rng(7).normal(size=(15, 2))
     lengths = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     expected = contextual_distance(X, 1, descriptor="trivial")[1]
@@ -194,7 +194,7 @@ def test_the_trivial_descriptor_takes_products_and_distances():
     np.testing.assert_allclose(given_products, expected, rtol=1e-9)
 
 
-def test_neighbours_of_the_user_are_used_as_they_are():
+def test_given_neighbours_are_used_unchanged():
     X = np.random.default_rng(8).normal(size=(20, 3))
     chosen = np.array(
         [np.random.default_rng(i).permutation(np.delete(range(20), i)) for i in range(20)]
@@ -214,7 +214,7 @@ def test_neighbours_of_the_user_are_used_as_they_are():
         np.testing.assert_array_equal(again[1], distances)
 
 
-def test_a_descriptor_of_the_user_may_return_a_number_or_a_vector():
+def test_custom_descriptors_may_return_a_number_or_a_vector():
     X = np.random.default_rng(9).normal(size=(20, 3))
     as_vector = contextual_distance(X, 6, descriptor=lambda P: P.mean(axis=0))[1]
     np.testing.assert_allclose(
@@ -227,7 +227,7 @@ def test_a_descriptor_of_the_user_may_return_a_number_or_a_vector():
         np.testing.assert_allclose(as_number[i], np.abs(np.subtract(added, added[0])))
 
 
-def test_a_descriptor_that_changes_what_it_is_given_changes_nothing_else():
+def test_descriptors_may_modify_their_argument():
     def sorts(P):
         P.sort(axis=0)
         return np.median(P, axis=0)

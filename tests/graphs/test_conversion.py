@@ -24,7 +24,7 @@ def zero_length_graph():
 
 
 @given(graphs())
-def test_lengths_come_back_from_scipy(graph):
+def test_lengths_round_trip_through_scipy(graph):
     back = Graph.from_scipy(graph.to_scipy("lengths"), directed=graph.directed)
     assert {k: v[0] for k, v in as_dict(back).items()} == {
         k: v[0] for k, v in as_dict(graph).items()
@@ -33,7 +33,7 @@ def test_lengths_come_back_from_scipy(graph):
 
 
 @given(graphs())
-def test_strengths_come_back_from_scipy_with_unit_lengths(graph):
+def test_strengths_round_trip_through_scipy_with_unit_lengths(graph):
     matrix = graph.to_scipy("strengths")
     back = Graph.from_scipy(matrix, "strengths", directed=graph.directed)
     assert as_dict(back) == {pair: (1.0, values[1]) for pair, values in as_dict(graph).items()}
@@ -42,7 +42,7 @@ def test_strengths_come_back_from_scipy_with_unit_lengths(graph):
 
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 @pytest.mark.parametrize("layout", FORMATS)
-def test_every_sparse_layout_comes_in_and_is_left_alone(layout, kind):
+def test_every_sparse_format_is_accepted_and_not_modified(layout, kind):
     dense = np.array([[0, 1, 0], [1, 0, 3], [0, 3, 0]], dtype=np.float32)
     matrix = getattr(sparse, f"{layout}_{kind}")(dense)
     graph = Graph.from_scipy(matrix)
@@ -56,7 +56,7 @@ def test_every_sparse_layout_comes_in_and_is_left_alone(layout, kind):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-def test_unsorted_repeated_and_explicit_zero_entries_are_understood_without_editing(dtype):
+def test_unsorted_repeated_and_explicit_zero_entries_are_accepted_and_not_modified(dtype):
     indptr, indices = np.array([0, 4, 5, 6], dtype), np.array([2, 1, 1, 0, 0, 0], dtype)
     data = np.array([0.0, 1.0, 2.0, 9.0, 3.0, 0.0])
     matrix = sparse.csr_array((data, indices, indptr), shape=(3, 3))
@@ -73,7 +73,7 @@ def test_unsorted_repeated_and_explicit_zero_entries_are_understood_without_edit
     assert matrix.data.tolist() == [0.0, 1.0, 2.0, 9.0, 3.0, 0.0]
 
 
-def test_direction_is_read_off_the_symmetry():
+def test_direction_is_inferred_from_symmetry():
     arrow = sparse.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]]))
     assert Graph.from_scipy(arrow).directed
     assert not Graph.from_scipy(arrow + arrow.T).directed
@@ -94,19 +94,19 @@ def test_direction_is_read_off_the_symmetry():
         (sparse.csr_array((2, 2)), "weights", ValueError, "what='weights'"),
     ],
 )
-def test_bad_matrices_are_refused_by_name(matrix, what, error, message):
+def test_errors_name_the_invalid_matrix(matrix, what, error, message):
     with pytest.raises(error, match=message):
         Graph.from_scipy(matrix, what)
 
 
-def test_to_scipy_refuses_other_values():
+def test_to_scipy_rejects_unknown_values():
     with pytest.raises(ValueError, match="what='weights'"):
         zero_length_graph().to_scipy("weights")
 
 
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
-def test_neighbour_graphs_of_scikit_learn_lose_only_their_diagonal(mode, include_self):
+def test_scikit_learn_neighbour_graphs_lose_only_their_diagonal(mode, include_self):
     what = "lengths" if mode == "distance" else "strengths"
     matrices = [
         kneighbors_graph(X, 5, mode=mode, include_self=include_self),
@@ -132,7 +132,7 @@ def test_networkx_and_back(graph):
 
 
 @pytest.mark.parametrize("other", [3, np.eye(2), "graph"])
-def test_what_is_no_networkx_graph_is_refused(other):
+def test_only_networkx_graphs_are_accepted(other):
     with pytest.raises(TypeError, match="networkx graph is needed"):
         Graph.from_networkx(other)
 
@@ -188,7 +188,7 @@ def test_weights_of_networkx_can_be_lengths():
     assert nx.shortest_path_length(back, 0, 20, weight="weight") == expected
 
 
-def test_weights_of_networkx_give_way_to_named_attributes_and_can_be_ignored():
+def test_named_attributes_override_networkx_weights_which_can_be_ignored():
     other = nx.Graph()
     other.add_edge(0, 1, weight=0.25)
     other.add_edge(1, 2, weight=0.25, strength=0.5)
@@ -224,7 +224,7 @@ def test_igraph_has_the_same_edges(graph):
 
 
 @pytest.mark.parametrize("module", ["igraph", "networkx"])
-def test_a_library_that_is_missing_is_named(module, monkeypatch):
+def test_errors_name_the_missing_library(module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=f"{module}.*pip install {module}"):
         getattr(zero_length_graph(), f"to_{module}")()
@@ -322,7 +322,7 @@ def lists_oracle(indices, distances, k, how):
 
 @pytest.mark.parametrize("how", ["union", "mutual", "directed"])
 @pytest.mark.parametrize("seed", range(5))
-def test_neighbour_lists_become_what_their_definition_says(how, seed):
+def test_graphs_of_neighbour_lists_follow_the_definition(how, seed):
     rng = np.random.default_rng(seed)
     n, width = 30, 6
     indices = np.array([rng.permutation(n)[:width] for _ in range(n)])
@@ -336,7 +336,7 @@ def test_neighbour_lists_become_what_their_definition_says(how, seed):
     assert list(as_dict(graph)) == sorted(expected)
 
 
-def test_a_neighbour_that_is_listed_twice_has_its_shorter_distance():
+def test_repeated_neighbours_get_the_shorter_distance():
     graph = Graph.from_kneighbors([[1, 1], [0, -1]], [[3.0, 2.0], [4.0, 0.0]], directed=True)
     assert as_dict(graph) == {(0, 1): (2.0, 1.0), (1, 0): (4.0, 1.0)}
 
@@ -354,7 +354,7 @@ def test_long_lists_are_sorted():
         assert graph.lengths[row].tolist() == np.delete(distances[i][place], i).tolist()
 
 
-def test_only_the_first_k_others_are_used_wherever_the_node_itself_stands():
+def test_the_first_k_others_are_used_wherever_the_node_itself_appears():
     indices = [[1, 0, 2], [1, 2, 0], [0, 1, 2]]
     distances = [[0.0, 0.0, 2.0], [0.0, 1.0, 1.5], [1.0, 2.0, 3.0]]
     graph = Graph.from_kneighbors(indices, distances, n_neighbors=1, directed=True)
@@ -362,7 +362,7 @@ def test_only_the_first_k_others_are_used_wherever_the_node_itself_stands():
     assert graph.lengths.tolist() == [0.0, 1.0, 1.0]
 
 
-def test_lists_of_scikit_learn_give_its_own_graph():
+def test_scikit_learn_lists_give_the_scikit_learn_graph():
     distances, indices = NearestNeighbors(n_neighbors=5).fit(X).kneighbors()
     graph = Graph.from_kneighbors(indices.astype(np.int32), distances, directed=True)
     expected = kneighbors_graph(X, 5, mode="distance").toarray()
@@ -385,6 +385,6 @@ def test_lists_of_scikit_learn_give_its_own_graph():
         ([[1], [0]], [[1], [1]], {"mutual": True, "directed": True}, ValueError, "contradict"),
     ],
 )
-def test_bad_lists_are_refused_by_name(indices, distances, options, error, message):
+def test_errors_name_the_invalid_list(indices, distances, options, error, message):
     with pytest.raises(error, match=message):
         Graph.from_kneighbors(indices, distances, **options)

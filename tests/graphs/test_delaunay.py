@@ -76,7 +76,7 @@ def test_equal_points_are_all_connected_or_in_a_ring_of_length_zero():
 @pytest.mark.parametrize("duplicates", ["keep", "merge"])
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_gabriel_graph_is_inside_with_duplicates_too(duplicates, d, seed):
+def test_the_gabriel_graph_is_a_subgraph_with_duplicates(duplicates, d, seed):
     rng = np.random.default_rng(seed)
     X = rng.random((50, d))[rng.integers(0, 50, 150)]
     outer = delaunay(X, duplicates=duplicates)
@@ -95,7 +95,7 @@ def test_cospherical_points_get_one_of_their_triangulations(d):
 
 
 @pytest.mark.parametrize("n", [3, 30])
-def test_flat_points_are_explained_and_can_be_joggled(n):
+def test_coplanar_points_raise_or_are_joggled(n):
     X = np.outer(np.arange(n), [1.0, 2.0])
     with pytest.raises(ValueError, match="coplanar='joggle'"):
         delaunay(X)
@@ -106,7 +106,7 @@ def test_flat_points_are_explained_and_can_be_joggled(n):
     assert edge_set(delaunay(X, coplanar="joggle")) == edge_set(graph)
 
 
-def test_near_copies_are_explained_instead_of_lost():
+def test_near_duplicates_raise_instead_of_being_lost():
     rng = np.random.default_rng(0)
     X = np.concatenate([1e-12 * rng.random((30, 2)), [[1.0, 0.0], [0.0, 1.0]]])
     with pytest.raises(ValueError, match="near-duplicates"):
@@ -134,13 +134,13 @@ def test_lengths_are_those_of_the_gabriel_graph():
     )
 
 
-def test_too_many_dimensions_are_refused_before_the_work():
+def test_too_many_dimensions_raise_before_any_work():
     X = np.random.default_rng(0).random((20_000, 12))
     with pytest.raises(MemoryError, match="12 dimensions"):
         delaunay(X)
 
 
-def test_bad_input_is_named():
+def test_errors_name_the_invalid_input():
     with pytest.raises(ValueError, match=r"X contains .* NaN"):
         delaunay([[0.0, np.nan]])
     with pytest.raises(ValueError, match="coplanar='jitter'"):

@@ -93,7 +93,7 @@ def test_many_duplicates_are_merged_into_few_edges(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-def test_too_many_pairs_of_duplicates_are_refused_with_their_number(name, monkeypatch):
+def test_too_many_pairs_of_duplicates_raise_with_their_number(name, monkeypatch):
     X = np.repeat([[0.0], [9.0]], 10_000, axis=0)
     n_edges = {"epsilon_ball": 2 * (10_000 * 9999 // 2)}.get(name, 20_000 * 19_999 // 2)
     monkeypatch.setattr(_memory, "free_memory", lambda: 2**30)
@@ -103,7 +103,7 @@ def test_too_many_pairs_of_duplicates_are_refused_with_their_number(name, monkey
 
 
 @pytest.mark.parametrize("name", [*BUILDERS, "knn"])
-def test_an_unknown_treatment_is_refused(name):
+def test_unknown_treatments_are_rejected(name):
     with pytest.raises(ValueError, match=r"duplicates='drop'.*'keep', 'merge'"):
         BUILDERS.get(name, graphs.knn)(np.eye(3), duplicates="drop")
 

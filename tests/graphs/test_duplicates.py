@@ -24,7 +24,7 @@ def repeated(draw, most=40):
 
 @settings(max_examples=60, deadline=None)
 @given(repeated())
-def test_sets_of_equal_rows_are_named_by_their_first(X):
+def test_groups_of_equal_rows_are_represented_by_their_first(X):
     rows = many_duplicates(X)
     if rows is None:
         assert len(np.unique(X + 0.0, axis=0)) > 0.9 * len(X)
@@ -38,7 +38,7 @@ def test_sets_of_equal_rows_are_named_by_their_first(X):
 
 @settings(max_examples=60, deadline=None)
 @given(repeated(), st.sampled_from(["euclidean", "manhattan"]))
-def test_trees_with_copies_are_those_of_all_rows(X, metric):
+def test_trees_with_duplicates_are_those_of_all_rows(X, metric):
     costs = squares_between(X)
     metric = (
         metric if X.shape[1] == 2 else "euclidean"
@@ -54,7 +54,7 @@ def test_trees_with_copies_are_those_of_all_rows(X, metric):
 
 @settings(max_examples=60, deadline=None)
 @given(repeated(), st.integers(0, 10**6), st.integers(1, 3))
-def test_offset_trees_with_copies_are_those_of_all_rows(X, seed, n_values):
+def test_offset_trees_with_duplicates_are_those_of_all_rows(X, seed, n_values):
     b = np.random.default_rng(seed).integers(-1, n_values, len(X)) / 4.0
     costs = 0.5 * squares_between(X) + (b[:, None] + b)
     assert edge_set(mst(X, offsets=b, offset_scale=0.5)) == set(kruskal(costs)[0])
@@ -62,7 +62,7 @@ def test_offset_trees_with_copies_are_those_of_all_rows(X, seed, n_values):
 
 @settings(max_examples=60, deadline=None)
 @given(repeated(60), st.integers(1, 4))
-def test_disjoint_trees_with_copies_are_those_of_all_rows(X, n_trees):
+def test_disjoint_trees_with_duplicates_are_those_of_all_rows(X, n_trees):
     trees = kruskal(squares_between(X), n_trees)
     if all(len(tree) == len(X) - 1 for tree in trees):
         assert edge_set(disjoint_mst(X, n_trees)) == {edge for tree in trees for edge in tree}
@@ -74,7 +74,7 @@ def test_disjoint_trees_with_copies_are_those_of_all_rows(X, n_trees):
 
 @settings(max_examples=60, deadline=None)
 @given(repeated(), st.integers(0, 10**6), st.integers(2, 8))
-def test_links_of_components_with_copies_are_those_of_all_rows(X, seed, n_parts):
+def test_bridges_with_duplicates_are_those_of_all_rows(X, seed, n_parts):
     parts = np.random.default_rng(seed).integers(0, n_parts, len(X))
     parts = np.unique(parts, return_inverse=True)[1]
     costs = squares_between(X)
@@ -89,7 +89,7 @@ def test_links_of_components_with_copies_are_those_of_all_rows(X, seed, n_parts)
     np.testing.assert_array_equal(lengths, np.sqrt(costs[links[:, 0], links[:, 1]]))
 
 
-def test_squares_that_vanish_between_rows_that_differ_change_nothing():
+def test_underflowing_squares_of_distinct_rows_change_nothing():
     X = np.array([[0.0], [1e-170], [1e-170], [0.0], [1.0], [1.0], [1.0], [1.0]])
     costs = squares_between(X)
     assert edge_set(mst(X)) == set(kruskal(costs)[0])
@@ -99,7 +99,7 @@ def test_squares_that_vanish_between_rows_that_differ_change_nothing():
     assert {tuple(link) for link in links.tolist()} == set(kruskal(costs)[0])
 
 
-def test_parallel_rows_are_copies_for_cosines():
+def test_parallel_rows_are_duplicates_for_cosine_distances():
     X = np.outer(2.0 ** np.arange(-10, 10), [3.0, 1.0])
     X[::3] = X[::3, ::-1]
     tree = mst(X, metric="cosine")
@@ -107,7 +107,7 @@ def test_parallel_rows_are_copies_for_cosines():
     assert set(np.flatnonzero(tree.degrees > 1)) <= {0, 1}
 
 
-def test_copies_do_not_make_trees_quadratic(monkeypatch):
+def test_duplicates_do_not_make_trees_quadratic(monkeypatch):
     from vicinal.graphs._build import spanning_trees as spanning
 
     searched = []

@@ -149,7 +149,7 @@ def test_named_graphs_are_skeletons():
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
-def test_each_graph_holds_the_next(d):
+def test_each_graph_contains_the_next(d):
     X = np.random.default_rng(d).normal(size=(600, d))
     assert relative_neighborhood(X) <= gabriel(X) <= delaunay(X)
     graphs = [beta_skeleton(X, beta) for beta in (0.5, 0.99, 1, 1.2, 1.99, 2, 2.01, 5, 1e6)]
@@ -220,7 +220,7 @@ def test_lengths_are_distances():
     np.testing.assert_array_equal(matrix[i, j], np.sqrt(expected))
 
 
-def test_copies_are_connected_and_share_their_neighbours():
+def test_duplicates_are_connected_and_share_their_neighbours():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     for build in (gabriel, relative_neighborhood):
         graph = build(X)
@@ -228,14 +228,14 @@ def test_copies_are_connected_and_share_their_neighbours():
         assert sorted(graph.lengths) == [0.0] * 6 + [1.0] * 6
 
 
-def test_many_copies_cost_no_more_than_their_edges():
+def test_many_duplicates_cost_no_more_than_their_edges():
     X = np.repeat(np.random.default_rng(0).random((3000, 2)), 4, axis=0)
     graph = relative_neighborhood(X)
     assert graph.n_components == 1
     assert graph.n_edges == relative_neighborhood(X[::4]).n_edges * 16 + 3000 * 6
 
 
-def test_touching_the_border_does_not_block():
+def test_points_on_the_boundary_do_not_block():
     # The right angle lies on the circle; the corners of the triangle are equally far apart.
     assert gabriel([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]]).n_edges == 3
     square = [[0, 0], [1, 0], [0, 1], [1, 1]]
@@ -258,7 +258,7 @@ def test_one_and_two_points(metric):
     assert gabriel([[0.0, 1.0], [1.0, 0.0]], metric=metric).n_edges == 1
 
 
-def test_inputs_of_any_kind_stay_as_they_are():
+def test_inputs_are_not_modified():
     pd = pytest.importorskip("pandas")
     X = np.random.default_rng(0).integers(0, 50, (80, 3)).astype(np.float64)
     expected = edge_set(gabriel(X))
@@ -294,7 +294,7 @@ def test_libpysal_agrees_in_the_plane():
         ([["a", "b"]], r"X has dtype"),
     ],
 )
-def test_bad_points_are_named(X, words):
+def test_errors_name_invalid_points(X, words):
     with pytest.raises((ValueError, TypeError), match=words):
         gabriel(X)
 
@@ -307,12 +307,12 @@ def test_bad_points_are_named(X, words):
         ([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]], "square"),
     ],
 )
-def test_bad_distances_are_named(M, words):
+def test_errors_name_invalid_distances(M, words):
     with pytest.raises(ValueError, match=words):
         gabriel(np.array(M), metric="precomputed")
 
 
-def test_sparse_distances_are_refused():
+def test_sparse_distances_are_rejected():
     from scipy import sparse
 
     with pytest.raises(TypeError, match="dense"):
@@ -320,12 +320,12 @@ def test_sparse_distances_are_refused():
 
 
 @pytest.mark.parametrize("beta", [0, -1, np.nan, np.inf, 1e10])
-def test_beta_out_of_range_is_named(beta):
+def test_errors_name_beta_out_of_range(beta):
     with pytest.raises(ValueError, match="beta="):
         beta_skeleton([[0.0], [1.0]], beta)
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_are_rejected():
     X = [[0.0], [1.0], [3.0]]
     with pytest.raises(TypeError, match="beta="):
         beta_skeleton(X, "2")
@@ -337,7 +337,7 @@ def test_unknown_names_are_refused():
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 @pytest.mark.parametrize("beta", [1.0, 0.05])
-def test_graphs_that_do_not_fit_are_refused_after_the_first_block(beta, metric, monkeypatch):
+def test_graphs_that_do_not_fit_raise_after_the_first_block(beta, metric, monkeypatch):
     searched = []
 
     def counted(task, items, *args, **kwargs):

@@ -78,7 +78,7 @@ def test_indices_are_int32_whatever_comes_in(dtype):
     assert graph.lengths.dtype == graph.strengths.dtype == np.float64
 
 
-def test_float32_int_read_only_and_strided_arrays_are_welcome_and_left_alone():
+def test_float32_int_read_only_and_strided_arrays_are_accepted_and_not_modified():
     lengths = np.array([1, 9, 2, 9], dtype=np.float32)[::2]
     edges = np.array([[0, 1], [1, 2]], dtype=np.int16)
     edges.flags.writeable = lengths.flags.writeable = False
@@ -94,7 +94,7 @@ def test_the_graph_does_not_share_the_arrays_it_is_given():
     assert as_dict(graph) == {(0, 1): (1.0, 1.0), (1, 0): (1.0, 1.0)}
 
 
-def test_points_are_referred_to_and_read_only():
+def test_points_are_referenced_and_read_only():
     X = np.zeros((4, 2))
     graph = path(points=X)
     assert np.shares_memory(graph.points, X)
@@ -192,7 +192,7 @@ def test_attributes_can_neither_be_set_nor_deleted(name):
         delattr(path(), name)
 
 
-def test_matrices_taken_out_of_a_graph_can_be_changed_without_changing_it():
+def test_exported_matrices_can_be_modified_without_changing_the_graph():
     graph = path()
     for matrix in (graph.to_scipy(), graph.to_scipy("strengths"), graph.affinity()):
         matrix.data[:] = 0
@@ -262,7 +262,7 @@ def test_edges_are_sorted_and_undirected_ones_come_once(graph):
     assert pairs == (expected if graph.directed else [(i, j) for i, j in expected if i < j])
 
 
-def test_the_repr_tells_size_direction_components_and_isolates():
+def test_the_repr_shows_size_direction_components_and_isolates():
     edges = [[i, i + 1] for i in range(998)]
     graph = Graph.from_edges(1000, edges, np.ones(998))
     assert repr(graph) == "Graph(1,000 nodes, 998 edges, undirected, 2 components, 1 isolate)"
@@ -277,5 +277,5 @@ def test_a_notebook_shows_the_numbers_of_a_graph_in_a_table():
     assert "<th>degree</th><td>0 to 2, median 1</td>" in html
 
 
-def test_a_graph_without_nodes_or_edges_shows_itself_too():
+def test_empty_graphs_have_a_repr():
     assert "<th>nodes</th><td>3</td>" in Graph.from_edges(3, [], lengths=[])._repr_html_()

@@ -43,7 +43,7 @@ def test_connect_adds_the_shortest_links_that_join_the_components(scattered):
     assert (joined.strengths == 1).all()
 
 
-def test_connect_measures_with_the_points_it_is_given(scattered):
+def test_connect_uses_the_given_points(scattered):
     X = np.random.default_rng(5).normal(size=(30, 3))
     bare = Graph.from_edges(30, scattered.edges(), np.ones(10))
     lengths = bare.connect(X.tolist()).lengths

@@ -72,7 +72,7 @@ def test_the_edges_are_those_of_scikit_learn(shape):
     ).tolist() == peer.tolist()
 
 
-def test_the_shape_is_read_off_the_image():
+def test_the_shape_is_inferred_from_the_image():
     image = np.random.default_rng(2).random((4, 5, 3))
     assert grid(image=image) == grid((4, 5), 8, image)
     assert grid(image=image, connectivity=4) == grid((4, 5), 4, image)
@@ -96,7 +96,7 @@ def test_differences_scale_with_the_image(image, factor):
     assert scaled.lengths / factor == pytest.approx(plain.lengths, rel=1e-12)
 
 
-def test_read_only_strided_boolean_and_nested_images_are_welcome():
+def test_read_only_strided_boolean_and_nested_images_are_accepted():
     image = np.random.default_rng(3).random((8, 10))[::2, ::-2]
     image.flags.writeable = False
     assert (
@@ -128,6 +128,6 @@ def test_errors_name_the_invalid_argument(arguments, message):
 
 
 @pytest.mark.parametrize("arguments", [{"shape": (3, 2.5)}, {"image": [["a", "b"]]}])
-def test_bad_types_are_refused(arguments):
+def test_invalid_types_are_rejected(arguments):
     with pytest.raises(TypeError, match=r"shape\[1\]|image"):
         grid(**arguments)

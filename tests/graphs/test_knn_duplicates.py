@@ -19,7 +19,7 @@ def answers(seed, n=600):
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 6), st.integers(1, 4))
-def test_each_row_meets_its_nearest_places_and_a_copy(seed, n, k, n_values):
+def test_each_row_connects_to_its_nearest_distinct_points_and_a_duplicate(seed, n, k, n_values):
     X = np.random.default_rng(seed).integers(0, n_values, (n, 2)).astype(float)
     k = min(k, n - 1)
     plain, graph = graphs.knn(X, k, duplicates="keep"), graphs.knn(X, k)
@@ -64,14 +64,14 @@ def test_merged_edges_are_the_literal_ones(n_distinct, n_neighbors):
     assert {tuple(edge) for edge in graphs.knn(X, n_neighbors).edges().tolist()} == expected
 
 
-def test_without_many_copies_it_is_the_graph_of_nearest_neighbours():
+def test_without_many_duplicates_it_is_the_knn_graph():
     X = np.random.default_rng(0).normal(size=(80, 3))
     assert graphs.knn(X, 5) == graphs.knn(X, 5, duplicates="keep")
     X[:4] = X[0]
     assert graphs.knn(X, 5) == graphs.knn(X, 5, duplicates="keep")
 
 
-def test_all_rows_equal_stay_as_they_are():
+def test_identical_rows_keep_the_knn_graph():
     assert graphs.knn(np.ones((7, 2)), 3) == graphs.knn(np.ones((7, 2)), 3, duplicates="keep")
 
 
@@ -84,7 +84,7 @@ def test_clusters_of_answers_are_found(seed):
     assert adjusted_rand_score(kinds, model.labels_) > 0.9
 
 
-def test_labels_flow_between_places():
+def test_labels_propagate_between_distinct_points():
     X, kinds = answers(0)
     y = np.full(len(X), -1)
     for kind, centre in enumerate([[2, 2], [5, 6], [8, 2]]):
@@ -92,13 +92,13 @@ def test_labels_flow_between_places():
     assert np.mean(GraphClassifier().fit(X, y).predict(X) == kinds) > 0.9
 
 
-def test_two_places_are_two_clusters():
+def test_two_distinct_points_are_two_clusters():
     X = np.repeat([[0.0, 0.0], [5.0, 5.0]], 30, axis=0)
     labels = SpectralClustering(2, random_state=0).fit_predict(X)
     assert adjusted_rand_score(np.repeat([0, 1], 30), labels) == 1.0
 
 
-def test_nobody_has_a_mutual_neighbour_where_all_copies_look_at_the_first_rows():
+def test_no_mutual_neighbours_if_all_duplicates_list_the_first_rows():
     X = np.repeat([[0.0], [1.0]], 12, axis=0)
     graph = graphs.knn(X, 3, mutual=True)
     assert graph.n_components == 1

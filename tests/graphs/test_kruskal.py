@@ -18,7 +18,7 @@ def literal(ends, n):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_needed_links_are_those_of_a_union_find(seed):
+def test_spanning_subsets_agree_with_union_find(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 30))
     ends = rng.integers(0, n, (int(rng.integers(0, 60)), 2))
@@ -29,7 +29,7 @@ def test_needed_links_are_those_of_a_union_find(seed):
     np.testing.assert_array_equal(np.equal.outer(joined, joined), same)
 
 
-def test_scipy_is_given_indices_of_32_bits(monkeypatch):
+def test_scipy_gets_32_bit_indices(monkeypatch):
     """Others end in "Buffer dtype mismatch" before scipy 1.17."""
     tree_of = kruskal.minimum_spanning_tree
 

@@ -208,7 +208,7 @@ def test_threads_do_not_change_a_bit(build):
 
 
 @pytest.mark.parametrize("build", [knn, complete, gaussian, lambda X: epsilon_ball(X, 1.0)])
-def test_any_table_of_numbers_is_welcome_and_left_alone(build):
+def test_all_numeric_arrays_are_accepted_and_not_modified(build):
     base = np.random.default_rng(2).integers(-5, 6, (30, 4))
     expected = build(base.astype(float))
     wide = np.zeros((60, 8), dtype=np.float32)
@@ -222,14 +222,14 @@ def test_any_table_of_numbers_is_welcome_and_left_alone(build):
         assert (np.array(X) == kept).all()
 
 
-def test_graphs_refer_to_their_points_so_that_they_can_be_connected():
+def test_graphs_reference_their_points_so_that_they_can_be_connected():
     X = CLOUDS["random"]
     for graph in (knn(X, 2), epsilon_ball(X, 0.5), complete(X), gaussian(X)):
         assert np.shares_memory(graph.points, X)
     assert knn(X, 2, metric="l1").metric == "manhattan"
 
 
-def test_ready_lists_and_a_search_stand_in_for_points():
+def test_neighbour_lists_and_searches_replace_points():
     X = CLOUDS["random"]
     search = NeighborSearch(X)
     lists = search.nearest(8)
@@ -299,18 +299,18 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_by_name(case):
+def test_errors_name_the_invalid_input(case):
     build, error, message = BAD[case]
     with pytest.raises(error, match=message):
         build()
 
 
-def test_a_complete_graph_that_does_not_fit_is_refused_before_any_work():
+def test_complete_graphs_that_do_not_fit_raise_before_any_work():
     with pytest.raises(MemoryError, match=r"complete graph of 3,000,000 points.*knn"):
         complete(np.zeros((3_000_000, 1)))
 
 
-def test_neighbours_that_do_not_fit_are_refused_before_any_work(monkeypatch):
+def test_neighbours_that_do_not_fit_raise_before_any_work(monkeypatch):
     monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 100_000)
     monkeypatch.setattr(NeighborSearch, "nearest", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(MemoryError, match=r"n_neighbors=90 neighbours of 100 points.*fewer"):
@@ -325,7 +325,7 @@ def test_one_point_has_no_neighbours():
     assert complete([[1.0, 2.0]], metric="cosine").n_edges == 0
 
 
-def test_a_bad_scale_is_refused_before_distances_are_computed(monkeypatch):
+def test_invalid_scales_raise_before_distances_are_computed(monkeypatch):
     monkeypatch.setattr("vicinal.graphs.neighborhoods.complete", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(ValueError, match="scale=-1"):
         gaussian(X, -1)

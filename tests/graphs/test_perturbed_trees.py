@@ -120,7 +120,7 @@ def test_perturbed_trees_of_many_columns_keep_to_the_neighbours_of_a_point():
     assert between.mean() < 0.02
 
 
-def test_seeds_decide_the_noise():
+def test_seeds_determine_the_noise():
     X = make_points("random", 80, 2, 0)
     first = perturbed_mst(X, 5, random_state=1)
     assert first == perturbed_mst(X, 5, random_state=1)

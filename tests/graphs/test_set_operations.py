@@ -82,11 +82,11 @@ def test_symmetrize_equals_its_dictionary(graph):
 
 
 @pytest.mark.parametrize("how", ["union", "intersection", "mean"])
-def test_symmetrize_leaves_an_undirected_graph_as_it_is(how):
+def test_symmetrize_returns_undirected_graphs_unchanged(how):
     assert path().symmetrize(how) == path()
 
 
-def test_symmetrize_refuses_other_ways():
+def test_symmetrize_rejects_unknown_methods():
     with pytest.raises(ValueError, match="how='max'"):
         path(directed=True).symmetrize("max")
 

@@ -60,7 +60,7 @@ def test_several_links_are_the_shortest_between_joined_components(metric):
     assert {tuple(link) for link in links.tolist()} == expected
 
 
-def test_connect_makes_one_piece_and_keeps_what_was_there():
+def test_connect_gives_one_component_and_keeps_all_edges():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.standard_normal((50, 2)) + 20 * c for c in range(4)])
     graph = knn(X, 3)

@@ -189,7 +189,7 @@ def test_trees_have_the_same_bits_for_any_number_of_threads(n, d):
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
-def test_mst_is_inside_the_disjoint_trees_and_the_relative_neighbourhood_graph():
+def test_mst_is_a_subgraph_of_the_disjoint_trees_and_the_relative_neighbourhood_graph():
     X = make_points("random", 300, 3, 0)
     tree = mst(X)
     assert tree <= disjoint_mst(X, 2) <= disjoint_mst(X, 4)
@@ -238,13 +238,13 @@ def test_one_and_two_points_have_their_trees():
         (lambda X: mst(X, metric=lambda a, b: float(a[0] - b[0])), "gives the distance -"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_errors_name_the_invalid_input(call, message):
     X = make_points("random", 20, 3, 0)
     with pytest.raises((ValueError, TypeError), match=message):
         call(X)
 
 
-def test_sparse_distances_are_refused_with_a_remedy():
+def test_sparse_distances_raise_with_a_remedy():
     from scipy import sparse
 
     with pytest.raises(TypeError, match="dense"):
@@ -252,19 +252,19 @@ def test_sparse_distances_are_refused_with_a_remedy():
 
 
 @pytest.mark.parametrize("X", [np.eye(20), np.zeros((20, 2)), np.ones((20, 1))])
-def test_ties_that_make_the_first_tree_a_star_are_said_to_do_so(X):
+def test_errors_explain_ties_that_make_the_first_tree_a_star(X):
     with pytest.raises(ValueError, match=r"n_trees=4, but only 1 .*tie.*star .*row 0.*[Jj]itter"):
         disjoint_mst(X)
 
 
-def test_disjoint_trees_that_do_not_exist_are_counted():
+def test_errors_give_the_number_of_disjoint_trees():
     hub = np.vstack([np.zeros((1, 6)), np.diag([1.0, 1.1, 1.2, 1.3, 1.4, 1.5])])
     with pytest.raises(ValueError, match=r"only 1 tree\(s\) .*no longer connect the 7 points"):
         disjoint_mst(hub, 2)
 
 
 @pytest.mark.parametrize("build", [disjoint_mst, perturbed_mst])
-def test_trees_that_do_not_fit_are_refused_before_any_work(build, monkeypatch):
+def test_trees_that_do_not_fit_raise_before_any_work(build, monkeypatch):
     monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 100_000)
     with pytest.raises(MemoryError, match=r"300 trees of 900 points.*fewer trees"):
         build(make_points("random", 900, 2, 0), 300)
@@ -295,7 +295,7 @@ def test_offsets_scale_with_squares(power, metric):
     assert edge_set(far) == plain
 
 
-def test_offsets_that_outweigh_all_distances_make_a_star_of_the_least():
+def test_dominating_offsets_give_a_star_around_the_smallest():
     X = make_points("random", 30, 2, 0)
     b = np.random.default_rng(0).permutation(np.arange(30.0))
     for X_scale, b_scale in ((1e-200, 1.0), (1.0, 1e300), (1e-300, 1e300)):

@@ -34,12 +34,12 @@ def test_each_edge_is_a_line_between_its_nodes():
     np.testing.assert_array_equal(ax.collections[1].get_offsets(), SQUARE)
 
 
-def test_points_given_win_over_points_of_the_graph():
+def test_given_points_override_points_of_the_graph():
     ax = vicinal.plot.graph(ring(), SQUARE + 10)
     assert segments_of(ax).min() == 10
 
 
-def test_an_embedding_places_points_of_any_dimension():
+def test_an_embedding_positions_points_of_any_dimension():
     high = np.random.default_rng(0).normal(size=(4, 7))
     ax = vicinal.plot.graph(ring(high), embedding=SQUARE)
     np.testing.assert_array_equal(ax.collections[1].get_offsets(), SQUARE)
@@ -122,7 +122,7 @@ def test_a_hundred_thousand_edges_are_one_collection():
         (lambda: vicinal.plot.graph(ring(), colour="red"), TypeError, "colour"),
     ],
 )
-def test_errors_say_what_to_do(build, error, words):
+def test_errors_name_the_remedy(build, error, words):
     with pytest.raises(error, match=words):
         build()
 
@@ -133,7 +133,7 @@ def test_axes_with_the_wrong_projection_raise():
         vicinal.plot.graph(ring(), ax=ax)
 
 
-def test_distances_are_not_taken_for_coordinates():
+def test_distances_are_not_interpreted_as_coordinates():
     distances = np.ones((2, 2)) - np.eye(2)
     pair = vicinal.Graph.from_edges(2, [[0, 1]], [1.0], points=distances, metric="precomputed")
     with pytest.raises(ValueError, match="without coordinates"):

@@ -45,7 +45,7 @@ KINDS = ["floats", "None", "NaN among words", "NA", "whole numbers with NA"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_has_no_label_is_grey_and_named_so(kind):
+def test_unlabelled_points_are_grey_and_in_the_legend(kind):
     ax = plot.embedding(CLOUD, partly(kind))
     classes = list("abc") if "word" in kind or kind in ("None", "NA") else ["0", "1", "2"]
     assert legend_of(ax) == [*classes, "no label"]
@@ -69,7 +69,7 @@ def test_noise_and_no_label_have_different_colours():
 @pytest.mark.parametrize(
     ("labels", "name"), [(np.full(12, -1), "noise"), ([None] * 12, "no label")]
 )
-def test_nothing_but_grey_can_be_drawn(labels, name):
+def test_all_points_may_be_unlabelled_or_noise(labels, name):
     ax = plot.embedding(CLOUD, labels)
     assert legend_of(ax) == [name]
     assert len(ax.collections[0].get_offsets()) == 12
@@ -85,7 +85,7 @@ def test_items_without_a_label_come_last_in_a_matrix(kind):
     assert ax.get_yticks()[-1] == 10.5
 
 
-def test_what_has_no_label_is_neither_right_nor_wrong():
+def test_unlabelled_results_are_neither_right_nor_wrong():
     W = np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
     figure = plot.retrieval(0, W, labels=["a", "a", None, "b"], k=3)
     frames = [ax.spines["top"].get_edgecolor() for ax in figure.axes[1:]]

@@ -95,6 +95,6 @@ def test_the_name_stays_a_function_after_its_first_use():
         (lambda: vicinal.plot.segments(np.eye(3), np.eye(3), line_width=-1), "line_width=-1"),
     ],
 )
-def test_errors_say_what_to_do(draw, words):
+def test_errors_name_the_remedy(draw, words):
     with pytest.raises(ValueError, match=words):
         draw()

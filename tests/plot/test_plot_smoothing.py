@@ -48,7 +48,7 @@ def test_points_of_a_class_have_one_colour_and_noise_is_grey_below():
     assert len(set.union(*seen.values())) == 3
 
 
-def test_names_are_in_the_legend_and_noise_has_its_own():
+def test_classes_and_noise_are_in_the_legend():
     texts = plot.embedding(CLOUD, np.where(GROUPS == 2, -1, GROUPS)).get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["0", "1", "noise"]
     assert plot.embedding(CLOUD, GROUPS, legend=False).get_legend() is None
@@ -77,7 +77,7 @@ def test_three_dimensions_and_many_points_are_drawn_as_one_collection():
 # Rankings
 
 
-def test_a_ranking_shows_found_others_and_query():
+def test_a_ranking_shows_results_other_points_and_query():
     others, found, star = plot.ranking(CLOUD, [[4, 9, 2]], query=7).collections
     assert len(others.get_offsets()) == 57
     np.testing.assert_array_equal(found.get_offsets(), CLOUD[[2, 9, 4]])
@@ -85,7 +85,7 @@ def test_a_ranking_shows_found_others_and_query():
     np.testing.assert_array_equal(star.get_offsets(), CLOUD[[7]])
 
 
-def test_the_best_score_has_the_colour_of_the_first_place():
+def test_the_best_score_has_the_colour_of_the_first_rank():
     by_place = plot.ranking(CLOUD, [4, 9, 2], query=CLOUD[7]).collections[1]
     by_score = plot.ranking(CLOUD, [4, 9, 2], [9.0, 5.0, 1.0]).collections[1]
     for drawn in (by_place, by_score):
@@ -156,7 +156,7 @@ def frame(ax):
     return ax.spines["top"].get_edgecolor()
 
 
-def test_frames_tell_right_from_wrong_and_after_stands_below_before():
+def test_frames_show_the_class_and_after_is_below_before():
     W, labels = blocks(12)
     W[0, 1] = 0.99  # of another class
     better = W.copy()
@@ -169,7 +169,7 @@ def test_frames_tell_right_from_wrong_and_after_stands_below_before():
     assert [ax.texts[0].get_text() for ax in above] == ["0", "1", "0", "0"]
 
 
-def test_images_are_those_of_the_found_and_lists_serve_as_well_as_similarities():
+def test_images_show_the_results_from_lists_or_similarities():
     W, _ = blocks(12)
     pictures = np.arange(12.0)[:, None, None] * np.ones((4, 4))
     lists = np.array([np.argsort(-row, kind="stable") for row in W])
@@ -206,6 +206,6 @@ def test_images_are_those_of_the_found_and_lists_serve_as_well_as_similarities()
         (lambda: plot.retrieval(0, [[1], [0], [1]], k=2), ValueError, "contains 1 others"),
     ],
 )
-def test_errors_say_what_to_do(draw, error, words):
+def test_errors_name_the_remedy(draw, error, words):
     with pytest.raises(error, match=words):
         draw()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.tables import missing_cells
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from vicinal._core.types import ArrayLike
 
 # Label of noise, as in scikit-learn.
 NOISE = -1
@@ -19,7 +25,7 @@ UNKNOWN = "no label"
 UNKNOWN_COLOR = "0.86"
 
 
-def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Any:
+def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Axes:
     """Axes of a new figure, with 3-D projection for three dimensions."""
     from matplotlib import pyplot as plt
 
@@ -27,7 +33,7 @@ def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Any
     return figure.add_subplot(projection="3d" if dimension == 3 else None)
 
 
-def check_are_axes(ax: Any, name: str = "ax") -> Any:
+def check_are_axes(ax: object, name: str = "ax") -> Axes:
     """Return ``ax`` if it is a matplotlib Axes, otherwise raise."""
     from matplotlib.axes import Axes
 
@@ -38,7 +44,7 @@ def check_are_axes(ax: Any, name: str = "ax") -> Any:
     )
 
 
-def check_colormap(cmap: Any, name: str = "cmap") -> Any:
+def check_colormap(cmap: object, name: str = "cmap") -> Colormap:
     """Colormap of this name, or the given Colormap."""
     from matplotlib import colormaps
     from matplotlib.colors import Colormap
@@ -62,7 +68,7 @@ def check_color(color: Any, name: str = "color") -> Any:
     )
 
 
-def check_axes(ax: Any, dimension: int) -> Any:
+def check_axes(ax: Axes | None, dimension: int) -> Axes:
     """Return ``ax`` if its projection fits the dimension; new axes if it is None."""
     if ax is None:
         return new_axes(dimension)
@@ -88,7 +94,7 @@ def check_drawable(values: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def check_positions(positions: Any, name: str, remedy: str) -> np.ndarray:
+def check_positions(positions: ArrayLike, name: str, remedy: str) -> np.ndarray:
     """Positions with 2 or 3 coordinates; a single coordinate is drawn as a line."""
     array = check_drawable(check_points(positions, name=name), name)
     if array.shape[1] == 1:
@@ -110,7 +116,7 @@ def equal_scales(ax: Any, positions: np.ndarray) -> None:
     ax.set_box_aspect(np.maximum(spans, 0.01 * spans.max()) if spans.max() > 0 else np.ones(3))
 
 
-def check_labels(labels: Any, n: int) -> np.ndarray:
+def check_labels(labels: ArrayLike, n: int) -> np.ndarray:
     """One label per item; numeric labels with gaps become floats with NaN."""
     array = read_array(labels, "labels")
     if array.dtype.kind in "US" and isinstance(labels, (list, tuple)):
@@ -143,7 +149,7 @@ def classes_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return names, codes
 
 
-def class_name(label: Any) -> str:
+def class_name(label: object) -> str:
     """Class as text; integers that were read as floats without decimals."""
     return f"{label:.15g}" if isinstance(label, np.floating) else str(label)
 

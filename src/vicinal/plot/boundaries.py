@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,17 +13,22 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import check_are_axes, check_color
 from vicinal.segmentation._pixels import as_colors, check_image
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from vicinal._core.types import ArrayLike
+
 
 @checked
 def segments(
-    image: Any,
-    labels: Any,
+    image: ArrayLike,
+    labels: ArrayLike,
     *,
     mean_colors: bool = False,
     color: Any = "yellow",
     line_width: float = 1.0,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw an image with the boundaries of its segments.
 
     Parameters
@@ -55,25 +60,25 @@ def segments(
     1
     """
     picture = _picture(check_image(image))
-    labels = read_array(labels, "labels")
+    label_map = read_array(labels, "labels")
     check_color(color)
-    if labels.shape != picture.shape[:2]:
+    if label_map.shape != picture.shape[:2]:
         raise InvalidValueError(
-            f"labels has shape {labels.shape}, but one label for each of the {picture.shape[0]} x "
+            f"labels has shape {label_map.shape}, but one label for each of the {picture.shape[0]} x "
             f"{picture.shape[1]} pixels is needed."
         )
     line_width = check_real(line_width, "line_width", low=0.0)
     if mean_colors:
-        picture = _segment_means(picture, labels)
+        picture = _segment_means(picture, label_map)
     if ax is None:
         from matplotlib.figure import Figure
 
         ax = Figure(layout="constrained").add_subplot()
     check_are_axes(ax)
-    grey = {"cmap": "gray", "vmin": 0.0, "vmax": 1.0} if picture.ndim == 2 else {}
+    grey: dict[str, Any] = {"cmap": "gray", "vmin": 0.0, "vmax": 1.0} if picture.ndim == 2 else {}
     ax.imshow(picture, interpolation="nearest", **grey)
     ax.set_axis_off()
-    lines = boundary_lines(labels)
+    lines = boundary_lines(label_map)
     if line_width > 0 and len(lines):
         from matplotlib.collections import LineCollection
 

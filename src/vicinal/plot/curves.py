@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +13,19 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.metrics.comparison import Comparison
 from vicinal.plot._axes import check_are_axes, class_colors, new_axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from vicinal._core.types import ArrayLike
+
 
 def dynamics(
-    curves: Any,
+    curves: Comparison | Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
     baseline: float | None = None,
     score: str = "score",
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Plot scores over t, with the score before smoothing as a dashed line.
 
     Parameters
@@ -96,7 +101,7 @@ def _check_curves(curves: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
             raise InvalidTypeError(
                 f"curves[{name!r}] is {curve!r}, but a pair (ts, scores) is needed."
             )
-        ts, scores = (real_array(part, f"curves[{name!r}]").ravel() for part in curve)
+        ts, scores = (real_array(values, f"curves[{name!r}]").ravel() for values in curve)
         if len(ts) != len(scores) or len(ts) == 0 or not np.isfinite(ts).all() or ts.min() < 0:
             raise InvalidValueError(
                 f"curves[{name!r}] has {len(ts)} numbers of steps and {len(scores)} scores, but one score "
@@ -107,7 +112,7 @@ def _check_curves(curves: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return lines
 
 
-def _time_axis(ax: Any, ts: np.ndarray) -> None:
+def _time_axis(ax: Axes, ts: np.ndarray) -> None:
     positive = ts[ts > 0]
     if len(positive) == 0 or positive.max() < 30 * positive.min():
         return

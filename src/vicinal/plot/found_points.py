@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,17 +20,23 @@ from vicinal.plot._axes import (
 )
 from vicinal.plot.scatter import MAX_VECTOR_POINTS, REMEDY
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from vicinal._core.types import ArrayLike
+
 
 def ranking(
-    positions: Any,
-    found: Any,
-    scores: Any = None,
+    positions: ArrayLike,
+    found: ArrayLike,
+    scores: ArrayLike | None = None,
     *,
-    query: Any = None,
-    ax: Any = None,
-    cmap: Any = "viridis",
+    query: int | ArrayLike | None = None,
+    ax: Axes | None = None,
+    cmap: str | Colormap = "viridis",
     point_size: float | None = None,
-) -> Any:
+) -> Axes:
     """Plot points, with the results of a query coloured by rank.
 
     Parameters
@@ -64,31 +70,33 @@ def ranking(
     """
     points = check_positions(positions, "positions", REMEDY)
     n, dimension = points.shape
-    found = _check_found(found, n)
-    values, title = np.arange(1.0, len(found) + 1), "rank"
-    named, cmap = isinstance(cmap, str), check_colormap(cmap)
+    results = _check_found(found, n)
+    values, title = np.arange(1.0, len(results) + 1), "rank"
+    colormap = check_colormap(cmap)
     if scores is not None:
         values, title = check_drawable(real_array(scores, "scores").ravel(), "scores"), "score"
-        if len(values) != len(found):
-            raise InvalidValueError(f"scores has {len(values)} values, but found has {len(found)}.")
-        if named:  # the highest score has the first rank
-            cmap = cmap.reversed()
+        if len(values) != len(results):
+            raise InvalidValueError(
+                f"scores has {len(values)} values, but found has {len(results)}."
+            )
+        if isinstance(cmap, str):  # the highest score has the first rank
+            colormap = colormap.reversed()
     star = None if query is None else _query_position(query, points)
     size = float(np.clip(40_000 / n, 1.0, 24.0))
     if point_size is not None:
         size = check_real(point_size, "point_size", low=0.0)
-    ax = check_axes(ax, dimension)
+    axes: Any = check_axes(ax, dimension)
     style: dict[str, Any] = {"linewidths": 0, "rasterized": n > MAX_VECTOR_POINTS}
     if dimension == 3:
         style["depthshade"] = False
-    others = np.setdiff1d(np.arange(n), found)
-    ax.scatter(*points[others].T, s=size, color=NOISE_COLOR, zorder=1, **style)
+    others = np.setdiff1d(np.arange(n), results)
+    axes.scatter(*points[others].T, s=size, color=NOISE_COLOR, zorder=1, **style)
     # In reverse, so that the best are on top.
-    drawn = ax.scatter(
-        *points[found[::-1]].T, s=1.6 * size, c=values[::-1], cmap=cmap, zorder=2, **style
+    scatter = axes.scatter(
+        *points[results[::-1]].T, s=1.6 * size, c=values[::-1], cmap=colormap, zorder=2, **style
     )
     if star is not None:
-        ax.scatter(
+        axes.scatter(
             *star[:, None],
             s=max(160.0, 8 * size),
             color="crimson",
@@ -97,12 +105,12 @@ def ranking(
             linewidths=0.8,
             zorder=3,
         )
-    ax.figure.colorbar(drawn, ax=ax, label=title, shrink=0.8)
-    equal_scales(ax, points)
-    return ax
+    axes.figure.colorbar(scatter, ax=axes, label=title, shrink=0.8)
+    equal_scales(axes, points)
+    return axes
 
 
-def _check_found(found: Any, n: int) -> np.ndarray:
+def _check_found(found: ArrayLike, n: int) -> np.ndarray:
     array = read_array(found, "found")
     if array.ndim == 2 and len(array) == 1:
         array = array[0]
@@ -112,14 +120,14 @@ def _check_found(found: Any, n: int) -> np.ndarray:
             "of one query are needed: one row of the result of rank or kneighbors."
         )
     if array.min() < 0 or array.max() >= n:
-        bad = array.min() if array.min() < 0 else array.max()
+        invalid = array.min() if array.min() < 0 else array.max()
         raise InvalidValueError(
-            f"found contains {bad}, but the points are numbered from 0 to {n - 1}."
+            f"found contains {invalid}, but the points are numbered from 0 to {n - 1}."
         )
     return array
 
 
-def _query_position(query: Any, points: np.ndarray) -> np.ndarray:
+def _query_position(query: int | ArrayLike, points: np.ndarray) -> np.ndarray:
     if isinstance(query, numbers.Number):
         return points[check_count(query, "query", low=0, high=len(points) - 1)]
     position = real_array(query, "query").ravel()

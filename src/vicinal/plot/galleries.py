@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +13,24 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.metrics.retrieval import first_results
 from vicinal.plot._axes import check_labels, class_name
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from vicinal._core.types import ArrayLike
+
 SAME_CLASS, OTHER_CLASS, QUERY, NO_CLASS = "tab:green", "tab:red", "tab:blue", "0.5"
 
 
 def retrieval(
-    queries: Any,
+    queries: int | ArrayLike,
     before: Any,
     after: Any = None,
     *,
-    labels: Any = None,
-    images: Any = None,
+    labels: ArrayLike | None = None,
+    images: ArrayLike | None = None,
     k: int = 10,
-) -> Any:
+) -> Figure:
     """Plot each query with its first k results, one row before and one after smoothing.
 
     Parameters
@@ -66,11 +72,9 @@ def retrieval(
     indices = np.atleast_1d(read_array(queries, "queries"))
     indices = np.array([check_count(q, "queries", low=0, high=n - 1) for q in indices.tolist()])
     k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")
-    if labels is not None:
-        labels = check_labels(labels, n)
-        known = ~missing_cells(labels)
-    if images is not None:
-        images = _check_images(images, n)
+    item_labels = None if labels is None else check_labels(labels, n)
+    known = np.zeros(n, dtype=bool) if item_labels is None else ~missing_cells(item_labels)
+    pictures = None if images is None else _check_images(images, n)
     rankings = [before] if after is None else [before, after]
     results = [first_results(ranking, indices, k) for ranking in rankings]
     figure, axes = _grid(len(indices) * len(rankings), k)
@@ -79,16 +83,20 @@ def retrieval(
         query = int(indices[position])
         for column, ax in enumerate(cells):
             item = query if column == 0 else int(results[kind][position, column - 1])
-            comparable = labels is not None and known[item] and known[query]
-            text = item if labels is None else class_name(labels[item]) if known[item] else "-"
-            _tile(ax, item, images, str(text))
-            _frame(ax, column == 0, labels[item] == labels[query] if comparable else None)
+            same_class = None
+            text = str(item) if item_labels is None else "-"
+            if item_labels is not None and known[item]:
+                text = class_name(item_labels[item])
+                if known[query]:
+                    same_class = bool(item_labels[item] == item_labels[query])
+            _tile(ax, item, pictures, text)
+            _frame(ax, column == 0, same_class)
         if after is not None:
             cells[0].set_ylabel(("before", "after")[kind], fontsize=8)
     return figure
 
 
-def _grid(n_rows: int, k: int) -> tuple[Any, np.ndarray]:
+def _grid(n_rows: int, k: int) -> tuple[Figure, np.ndarray]:
     from matplotlib import pyplot as plt
 
     return plt.subplots(
@@ -101,7 +109,7 @@ def _grid(n_rows: int, k: int) -> tuple[Any, np.ndarray]:
     )
 
 
-def _tile(ax: Any, item: int, images: np.ndarray | None, text: str) -> None:
+def _tile(ax: Axes, item: int, images: np.ndarray | None, text: str) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     if images is not None:
@@ -111,14 +119,14 @@ def _tile(ax: Any, item: int, images: np.ndarray | None, text: str) -> None:
     ax.text(0.5, 0.5, text, ha="center", va="center", fontsize=9, transform=ax.transAxes)
 
 
-def _frame(ax: Any, is_query: bool, same_class: bool | None) -> None:
+def _frame(ax: Axes, is_query: bool, same_class: bool | None) -> None:
     result = NO_CLASS if same_class is None else (SAME_CLASS if same_class else OTHER_CLASS)
     color, width = (QUERY, 3.2) if is_query else (result, 1.0 if same_class is None else 2.2)
     for spine in ax.spines.values():
         spine.set(color=color, linewidth=width)
 
 
-def _check_images(images: Any, n: int) -> np.ndarray:
+def _check_images(images: ArrayLike, n: int) -> np.ndarray:
     array = np.asarray(images)
     if (
         array.ndim not in (3, 4)

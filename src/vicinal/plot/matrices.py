@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,14 @@ from vicinal.plot._axes import (
     classes_of,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from vicinal._core.types import ArrayLike
+
 # Names of more classes would overlap.
 MAX_NAMED_CLASSES = 25
 
@@ -27,12 +35,12 @@ MAX_NAMED_CLASSES = 25
 def similarity(
     before: Any,
     after: Any = None,
-    labels: Any = None,
+    labels: ArrayLike | None = None,
     *,
-    axes: Any = None,
-    cmap: Any = "Blues",
+    axes: Axes | Sequence[Axes] | None = None,
+    cmap: str | Colormap = "Blues",
     max_items: int = 1000,
-) -> Any:
+) -> np.ndarray:
     """Plot a similarity matrix, or two of the same items for comparison.
 
     Similarities span many orders of magnitude, so colour shows the logarithm of the rank within the row:
@@ -78,13 +86,13 @@ def similarity(
         order = np.argsort(codes, kind="stable")
     if n > max_items:
         order = order[np.linspace(0, n - 1, max_items).astype(int)]
-    cmap = check_colormap(cmap)
-    axes = _axes(axes, len(given))
+    colormap = check_colormap(cmap)
+    all_axes = _axes(axes, len(given))
     titles = ["before", "after"] if after is not None else [""]
-    for ax, matrix, title in zip(axes, given, titles, strict=True):
+    for ax, matrix, title in zip(all_axes, given, titles, strict=True):
         ax.imshow(
             _shades(_submatrix(matrix, order)),
-            cmap=cmap,
+            cmap=colormap,
             vmin=0.0,
             vmax=1.0,
             interpolation="nearest",
@@ -93,15 +101,15 @@ def similarity(
         ax.set_xticks([])
         ax.set_yticks([])
         if labels is not None:
-            words = [*map(class_name, names), UNKNOWN] if ax is axes[0] else []
-            _draw_classes(ax, codes[order], words)
-    return axes
+            class_names = [*map(class_name, names), UNKNOWN] if ax is all_axes[0] else []
+            _draw_classes(ax, codes[order], class_names)
+    return all_axes
 
 
 def _readable(matrix: Any, name: str) -> Any:
     """Sparse or smoothed similarity as given, anything else as an array of numbers."""
-    ready = sparse.issparse(matrix) or hasattr(matrix, "rows")
-    return matrix if ready else real_array(matrix, name)
+    is_similarity = sparse.issparse(matrix) or hasattr(matrix, "rows")
+    return matrix if is_similarity else real_array(matrix, name)
 
 
 def _check_square(matrices: list[Any]) -> int:
@@ -156,13 +164,13 @@ def _axes(axes: Any, count: int) -> np.ndarray:
     return axes
 
 
-def _draw_classes(ax: Any, codes: np.ndarray, names: list[str]) -> None:
+def _draw_classes(ax: Axes, codes: np.ndarray, names: list[str]) -> None:
     starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
     stops = np.r_[starts[1:], len(codes)]
     width = float(np.clip(10 / len(starts), 0.15, 0.8))
-    for at in starts[1:] - 0.5:
-        ax.axhline(at, color="0.5", linewidth=width)
-        ax.axvline(at, color="0.5", linewidth=width)
+    for position in starts[1:] - 0.5:
+        ax.axhline(position, color="0.5", linewidth=width)
+        ax.axvline(position, color="0.5", linewidth=width)
     if names and len(starts) <= MAX_NAMED_CLASSES:
         ax.set_yticks((starts + stops - 1) / 2, [names[code] for code in codes[starts]])
         ax.tick_params(length=0)

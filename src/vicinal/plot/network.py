@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,21 +20,27 @@ from vicinal.plot._axes import (
     equal_scales,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from vicinal._core.types import ArrayLike
+
 REMEDY = "pass embedding=Z of shape (n_nodes, 2), e.g. from sklearn.decomposition.PCA."
 
 
 def graph(
     graph: Graph,
-    points: Any = None,
+    points: ArrayLike | None = None,
     *,
-    embedding: Any = None,
-    values: Any = None,
-    ax: Any = None,
-    cmap: Any = "viridis",
-    edge_cmap: Any = "Greys",
+    embedding: ArrayLike | None = None,
+    values: ArrayLike | None = None,
+    ax: Axes | None = None,
+    cmap: str | Colormap = "viridis",
+    edge_cmap: str | Colormap = "Greys",
     edge_width: float = 0.8,
     point_size: float = 8.0,
-) -> Any:
+) -> Axes:
     """Plot a graph in two or three dimensions.
 
     Edges are coloured by strength, with stronger edges on top; if all strengths are equal, they have one
@@ -80,14 +86,16 @@ def graph(
     edge_width = check_real(edge_width, "edge_width", low=0.0)
     point_size = check_real(point_size, "point_size", low=0.0)
     colors = None if values is None else _node_values(values, graph.n_nodes)
-    cmap, edge_cmap = check_colormap(cmap), check_colormap(edge_cmap, "edge_cmap")
-    ax = check_axes(ax, positions.shape[1])
-    _draw_edges(ax, graph, positions, edge_cmap, edge_width)
+    node_colormap, edge_colormap = check_colormap(cmap), check_colormap(edge_cmap, "edge_cmap")
+    axes: Any = check_axes(ax, positions.shape[1])
+    _draw_edges(axes, graph, positions, edge_colormap, edge_width)
     # scatter warns if it gets a colormap without values.
-    mapped = {"color": "tab:blue"} if colors is None else {"c": colors, "cmap": cmap}
-    ax.scatter(*positions.T, s=point_size, linewidths=0, zorder=2, **mapped)
-    equal_scales(ax, positions)
-    return ax
+    color_options = (
+        {"color": "tab:blue"} if colors is None else {"c": colors, "cmap": node_colormap}
+    )
+    axes.scatter(*positions.T, s=point_size, linewidths=0, zorder=2, **color_options)
+    equal_scales(axes, positions)
+    return axes
 
 
 def listed_entries(graph: Graph) -> np.ndarray:
@@ -97,7 +105,7 @@ def listed_entries(graph: Graph) -> np.ndarray:
     return np.repeat(np.arange(graph.n_nodes), graph.degrees) < graph.indices
 
 
-def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
+def _positions(graph: Graph, points: ArrayLike | None, embedding: ArrayLike | None) -> np.ndarray:
     check_graph(graph)
     name = "points" if embedding is None else "embedding"
     given = points if embedding is None else embedding
@@ -117,7 +125,7 @@ def _positions(graph: Graph, points: Any, embedding: Any) -> np.ndarray:
     return positions
 
 
-def _node_values(values: Any, n_nodes: int) -> np.ndarray:
+def _node_values(values: ArrayLike, n_nodes: int) -> np.ndarray:
     array = read_array(values, "values")
     if array.shape != (n_nodes,) or array.dtype.kind not in "buif":
         raise InvalidValueError(
@@ -129,7 +137,7 @@ def _node_values(values: Any, n_nodes: int) -> np.ndarray:
 
 
 def _draw_edges(
-    ax: Any, graph: Graph, positions: np.ndarray, edge_cmap: Any, edge_width: float
+    ax: Axes, graph: Graph, positions: np.ndarray, edge_cmap: Colormap, edge_width: float
 ) -> None:
     from matplotlib.collections import LineCollection
     from mpl_toolkits.mplot3d.art3d import Line3DCollection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,12 @@ from vicinal.plot._axes import (
     equal_scales,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from vicinal._core.types import ArrayLike
+
 REMEDY = "pass the columns to plot, such as Z[:, :2]."
 # Integers with more distinct values than this are drawn as values, not as classes.
 MAX_CLASSES = 60
@@ -33,14 +39,14 @@ MAX_VECTOR_POINTS = 20_000
 
 @checked
 def embedding(
-    positions: Any,
-    labels: Any = None,
+    positions: ArrayLike,
+    labels: ArrayLike | None = None,
     *,
-    ax: Any = None,
-    cmap: Any = "viridis",
+    ax: Axes | None = None,
+    cmap: str | Colormap = "viridis",
     point_size: float | None = None,
     legend: bool = True,
-) -> Any:
+) -> Axes:
     """Plot points in two or three dimensions, coloured by label.
 
     Parameters
@@ -77,18 +83,18 @@ def embedding(
     size = float(np.clip(40_000 / n, 1.0, 24.0))
     if point_size is not None:
         size = check_real(point_size, "point_size", low=0.0)
-    given = None if labels is None else check_labels(labels, n)
-    cmap = check_colormap(cmap)
+    point_labels = None if labels is None else check_labels(labels, n)
+    colormap = check_colormap(cmap)
     ax = check_axes(ax, points.shape[1])
     style: dict[str, Any] = {"s": size, "linewidths": 0, "rasterized": n > MAX_VECTOR_POINTS}
     if points.shape[1] == 3:
         style["depthshade"] = False
-    if given is None:
+    if point_labels is None:
         ax.scatter(*points.T, color="tab:blue", **style)
-    elif _are_values(given):
-        _draw_values(ax, points, given.astype(np.float64), cmap, legend, style)
+    elif _are_values(point_labels):
+        _draw_values(ax, points, point_labels.astype(np.float64), colormap, legend, style)
     else:
-        _draw_classes(ax, points, given, legend, style)
+        _draw_classes(ax, points, point_labels, legend, style)
     equal_scales(ax, points)
     return ax
 
@@ -101,14 +107,19 @@ def _are_values(labels: np.ndarray) -> bool:
 
 
 def _draw_values(
-    ax: Any, points: np.ndarray, values: np.ndarray, cmap: Any, legend: bool, style: dict[str, Any]
+    ax: Any,
+    points: np.ndarray,
+    values: np.ndarray,
+    cmap: Colormap,
+    legend: bool,
+    style: dict[str, Any],
 ) -> None:
     known = np.isfinite(values)
     if not known.all():
         ax.scatter(*points[~known].T, color=UNKNOWN_COLOR, **style)
-    drawn = ax.scatter(*points[known].T, c=values[known], cmap=cmap, **style)
+    scatter = ax.scatter(*points[known].T, c=values[known], cmap=cmap, **style)
     if legend:
-        ax.figure.colorbar(drawn, ax=ax, shrink=0.8)
+        ax.figure.colorbar(scatter, ax=ax, shrink=0.8)
 
 
 def _draw_classes(
@@ -136,7 +147,7 @@ def _draw_classes(
         _draw_legend(ax, entries)
 
 
-def _draw_legend(ax: Any, entries: list[tuple[str, Any]]) -> None:
+def _draw_legend(ax: Axes, entries: list[tuple[str, Any]]) -> None:
     from matplotlib.lines import Line2D
 
     # Separate markers, because those of the points may be too small to show a colour.
