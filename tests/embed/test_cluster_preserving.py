@@ -83,7 +83,7 @@ def test_equals_the_dense_solution_of_two_thousand_points(method):
 
 
 @both
-def test_repeated_eigenvalues_give_the_whole_space(method):
+def test_repeated_eigenvalues_give_the_whole_eigenspace(method):
     # Four equal clusters at equal distances: all three directions are equally good.
     X = np.random.default_rng(0).random((30, 2))
     within = np.linalg.norm(X[:, None] - X[None], axis=-1)
@@ -119,7 +119,7 @@ def test_units_rotation_and_order_do_not_matter(method, seed, factor):
     np.testing.assert_allclose(np.abs(moved), np.abs(base[order]), atol=1e-6 * np.abs(base).max())
 
 
-def test_dissimilarities_may_be_taken_for_distances():
+def test_dissimilarities_can_be_interpreted_as_distances():
     X = DATA["blobs"][:100]
     model = ClusterPreservingEmbedding(method="mds", dissimilarity="plain").fit(X)
     S = model.similarity_.toarray()
@@ -150,7 +150,7 @@ def attached_row(similarity, X, x, sigma, k, robust):
 
 @both
 @pytest.mark.parametrize("robust", [True, False])
-def test_new_points_are_tied_to_the_tree_by_their_best_step(method, robust):
+def test_new_points_are_attached_to_the_tree_by_their_best_step(method, robust):
     X = DATA["blobs"][:150]
     rng = np.random.default_rng(1)
     new = np.concatenate([X[:10] + 0.1 * rng.normal(size=(10, 3)), rng.normal(size=(5, 3)) * 3])
@@ -181,7 +181,7 @@ def test_new_points_fall_into_their_clusters(method):
 
 
 @both
-def test_distances_and_graphs_go_in_directly(method):
+def test_distances_and_graphs_are_accepted(method):
     X = DATA["blobs"][:100]
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
     by_points = ClusterPreservingEmbedding(method=method).fit(X)
@@ -205,7 +205,7 @@ def test_distances_and_graphs_go_in_directly(method):
         bare.transform(new)
 
 
-def test_pieces_of_a_graph_are_told_apart_first():
+def test_components_of_a_graph_are_separated_first():
     X = np.concatenate([blobs(40), blobs(30) + 50, blobs(20) - 50])
     graph = graphs.knn(X, 5)
     labels = graph.components
@@ -221,7 +221,7 @@ def test_pieces_of_a_graph_are_told_apart_first():
 
 
 @both
-def test_equal_points_have_no_dimension_with_a_warning(method):
+def test_equal_points_have_no_dimensions_and_warn(method):
     with pytest.warns(UserWarning, match=r"only 0 dimension\(s\)"):
         model = ClusterPreservingEmbedding(method=method).fit(np.ones((10, 2)))
     np.testing.assert_array_equal(model.embedding_, np.zeros((10, 2)))
@@ -229,7 +229,7 @@ def test_equal_points_have_no_dimension_with_a_warning(method):
 
 
 @both
-def test_missing_dimensions_are_zero_with_a_warning(method):
+def test_missing_dimensions_are_zero_and_warn(method):
     # Two tight pairs of duplicates: one direction tells all there is.
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
     with pytest.warns(UserWarning, match=r"only 1 dimension\(s\)"):
@@ -241,7 +241,7 @@ def test_missing_dimensions_are_zero_with_a_warning(method):
 
 
 @both
-def test_a_tiny_sigma_still_tells_clusters_or_points(method):
+def test_a_tiny_sigma_still_separates_clusters_or_points(method):
     X = DATA["blobs"][:60]
     with pytest.warns(UserWarning, match="so small"):
         model = ClusterPreservingEmbedding(method=method, n_components=2, sigma=1e-4).fit(X)
@@ -275,12 +275,12 @@ def test_any_number_of_threads_and_any_seed_give_the_same(method):
         ({"metric": "cosine"}, "metric='cosine'"),
     ],
 )
-def test_bad_parameters_are_named(parameters, words):
+def test_invalid_parameters_are_named_in_the_error(parameters, words):
     with pytest.raises(ValueError, match=words):
         ClusterPreservingEmbedding(**parameters).fit(DATA["blobs"][:60])
 
 
-def test_the_automatic_sigma_and_its_curve_are_kept():
+def test_the_automatic_sigma_and_its_curve_are_stored():
     model = ClusterPreservingEmbedding().fit(DATA["blobs"])
     assert model.sigma_ == model.similarity_.sigma
     assert np.interp(model.sigma_, *model.sigma_curve_) == pytest.approx(0.9)

@@ -46,7 +46,7 @@ def strip():
 
 @settings(max_examples=60)
 @given(connected_affinities(), st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0]))
-def test_distances_are_those_of_the_walk(W, t, alpha):
+def test_distances_equal_those_of_the_literal_walk(W, t, alpha):
     found = diffusion_distance(W, t, alpha=alpha)
     np.testing.assert_allclose(found, literal_distance(W, t, alpha), atol=2e-7)
     np.testing.assert_array_equal(found, found.T)
@@ -62,7 +62,7 @@ def test_all_dimensions_together_give_the_distances(W, t, alpha):
     assert model.left_out_ == 0
 
 
-def test_a_walk_that_changes_sides_on_a_star_shows_in_the_first_direction():
+def test_a_walk_that_alternates_on_a_star_has_a_negative_first_eigenvalue():
     W = np.zeros((6, 6))
     W[0, 1:] = W[1:, 0] = 1.0
     model = DiffusionMaps(1, t=3, graph="precomputed").fit(W)
@@ -75,7 +75,7 @@ def test_a_walk_that_changes_sides_on_a_star_shows_in_the_first_direction():
 @pytest.mark.parametrize(
     ("graph", "n"), [("mst", 80), ("mst", 700), ("knn", 80), ("gabriel", 80), ("gabriel", 700)]
 )
-def test_what_is_left_out_bounds_the_error_of_the_distances(graph, n):
+def test_omitted_eigenvalues_bound_the_error_of_the_distances(graph, n):
     """Also of trees and other graphs with few triangles, on which walks swing to and fro."""
     X = np.random.default_rng(0).random((n, 2))
     for n_components, t in [(5, "auto"), (30, 4.0)]:
@@ -94,7 +94,7 @@ def test_what_is_left_out_bounds_the_error_of_the_distances(graph, n):
         assert missing.max() <= 2 * rates[n_components] ** 2 / lightest + 1e-6
 
 
-def test_a_step_at_new_points_is_divided_by_a_negative_eigenvalue_too():
+def test_new_points_are_extended_along_negative_eigenvalues_too():
     sides = np.arange(40) % 2
     W = np.where(sides[:, None] != sides, 1.0, 0.01)
     model = DiffusionMaps(1, graph="precomputed").fit(W)
@@ -103,7 +103,7 @@ def test_a_step_at_new_points_is_divided_by_a_negative_eigenvalue_too():
     np.testing.assert_allclose(nystrom(steps, model.eigenvalues_), model.embedding_, atol=1e-9)
 
 
-def test_steps_between_whole_ones_lie_between(strip):
+def test_fractional_steps_interpolate_integer_steps(strip):
     W = graphs.gaussian(strip[:50]).affinity().toarray() + np.eye(50)
     before, middle, after = (diffusion_distance(W, t) for t in (2, 2.5, 3))
     off = ~np.eye(50, dtype=bool)
@@ -111,7 +111,7 @@ def test_steps_between_whole_ones_lie_between(strip):
     assert (middle[off] >= after[off]).all()
 
 
-def test_distances_fade_to_nothing_within_a_piece_and_stay_between_pieces():
+def test_distances_vanish_within_a_component_and_remain_between_components():
     W = np.kron(np.eye(2), np.ones((3, 3)) + np.eye(3))
     distances = diffusion_distance(W, 1000)
     np.testing.assert_allclose(distances[:3, :3], 0, atol=1e-7)
@@ -119,7 +119,7 @@ def test_distances_fade_to_nothing_within_a_piece_and_stay_between_pieces():
     np.testing.assert_allclose(distances[:3, 3:], 2.0, atol=1e-7)
 
 
-def test_few_steps_without_density_are_the_directions_of_laplacian_eigenmaps(strip):
+def test_alpha_zero_gives_the_directions_of_laplacian_eigenmaps(strip):
     ours = DiffusionMaps(3, t=2).fit(strip)
     theirs = LaplacianEigenmaps(3, graph="precomputed_affinity").fit(ours.affinity_)
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_)
@@ -130,7 +130,7 @@ def test_few_steps_without_density_are_the_directions_of_laplacian_eigenmaps(str
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_eigenvalues_on_a_circle_are_those_of_its_heat_kernel(alpha):
+def test_eigenvalues_on_a_circle_equal_those_of_its_heat_kernel(alpha):
     """Frequency m fades by exp(-m^2 scale^2 / 2); pyDiffMap tests its eigenvalues on a circle too."""
     n, scale = 120, 0.06
     angles = 2 * np.pi * np.arange(n) / n
@@ -144,7 +144,7 @@ def test_eigenvalues_on_a_circle_are_those_of_its_heat_kernel(alpha):
     np.testing.assert_allclose(model.eigenvalues_, exact[frequencies], rtol=1e-9)
 
 
-def test_eigenvalues_are_those_of_the_dense_kernel_with_its_diagonal(strip):
+def test_eigenvalues_equal_those_of_the_dense_kernel_with_its_diagonal(strip):
     model = DiffusionMaps(5, graph="complete", scale=0.2).fit(strip)
     kernel = np.exp(-0.5 * np.square(cdist(strip, strip) / 0.2))
     expected = np.sort(np.linalg.eigvals(kernel / kernel.sum(axis=1, keepdims=True)).real)[::-1]
@@ -152,14 +152,14 @@ def test_eigenvalues_are_those_of_the_dense_kernel_with_its_diagonal(strip):
     np.testing.assert_array_equal(model.affinity_.diagonal(), 1.0)
 
 
-def test_new_points_are_where_the_kernel_puts_them(strip):
+def test_new_points_equal_the_literal_nystrom_extension(strip):
     """With the diagonal, the formula for new points holds at training points too: no jump beside them."""
     model = DiffusionMaps(2, t=1, graph="complete", scale=0.3).fit(strip)
     beside = model.transform(strip + 1e-9)
     np.testing.assert_allclose(beside, model.embedding_, atol=1e-3 * np.ptp(model.embedding_))
 
 
-def test_alpha_one_forgets_how_densely_a_line_is_sampled():
+def test_alpha_one_removes_the_sampling_density_of_a_line():
     """On a segment the first direction is a cosine of the position, whatever the density."""
     x = np.sort(np.random.default_rng(0).beta(0.6, 1.5, 1500))
     expected = np.cos(np.pi * (x - x[0]) / np.ptp(x))
@@ -174,7 +174,7 @@ def test_alpha_one_forgets_how_densely_a_line_is_sampled():
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_training_points_keep_their_places_and_new_ones_fall_between(strip, alpha):
+def test_training_points_keep_their_positions_and_new_points_lie_between(strip, alpha):
     model = DiffusionMaps(2, t=10, alpha=alpha).fit(strip)
     np.testing.assert_allclose(model.transform(strip), model.embedding_, rtol=1e-12)
     middle = (strip[:50] + strip[model.graph_.indices[model.graph_.indptr[:50]]]) / 2
@@ -183,7 +183,7 @@ def test_training_points_keep_their_places_and_new_ones_fall_between(strip, alph
     assert np.isfinite(model.transform([[1e9, 0.5]])).all()
 
 
-def test_automatic_steps_are_the_fewest_that_make_the_rest_faint(strip):
+def test_automatic_t_is_the_smallest_with_negligible_omitted_eigenvalues(strip):
     model = DiffusionMaps(2, t="auto").fit(strip)
     fewer = DiffusionMaps(2, t=model.t_ - 1).fit(strip)
     assert model.left_out_ <= 0.1 < fewer.left_out_
@@ -199,7 +199,7 @@ def test_units_of_affinity_do_not_matter(factor):
     )
 
 
-def test_every_form_of_affinity_is_the_same(strip):
+def test_every_form_of_affinity_gives_the_same_result(strip):
     graph = graphs.knn(strip, 5)
     W = graph.affinity()
     expected = diffusion_distance(W.toarray() + np.eye(len(strip)), 4)
@@ -222,7 +222,7 @@ def test_every_form_of_affinity_is_the_same(strip):
         (np.ones((2, 2)), {"alpha": 2}, "alpha=2"),
     ],
 )
-def test_bad_input_is_named(W, options, words):
+def test_invalid_input_is_named_in_the_error(W, options, words):
     with pytest.raises(ValueError, match=words):
         diffusion_distance(W, **options)
 
@@ -230,6 +230,6 @@ def test_bad_input_is_named(W, options, words):
 @pytest.mark.parametrize(
     "options", [{"t": "many"}, {"t": -1}, {"alpha": -1}, {"n_components": 200}, {"disconnected": 1}]
 )
-def test_bad_parameters_are_named(strip, options):
+def test_invalid_parameters_are_named_in_the_error(strip, options):
     with pytest.raises((ValueError, TypeError), match=next(iter(options))):
         DiffusionMaps(**options).fit(strip)

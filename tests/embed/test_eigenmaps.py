@@ -44,7 +44,7 @@ def test_first_direction_runs_along_the_strip(strip):
     assert abs(np.corrcoef(first, strip[:, 0])[0, 1]) > 0.97
 
 
-def test_training_points_keep_their_places_and_new_ones_fall_between(strip):
+def test_training_points_keep_their_positions_and_new_points_lie_between(strip):
     model = LaplacianEigenmaps(2).fit(strip)
     np.testing.assert_array_equal(model.transform(strip), model.embedding_)
     middle = (strip[:50] + strip[model.graph_.indices[model.graph_.indptr[:50]]]) / 2
@@ -53,7 +53,7 @@ def test_training_points_keep_their_places_and_new_ones_fall_between(strip):
     assert np.all(np.abs(placed - model.embedding_[:50]) < 0.15 * spread)
 
 
-def test_a_point_far_from_everything_is_placed_by_its_nearest(strip):
+def test_a_distant_point_is_embedded_near_its_nearest_neighbour(strip):
     model = LaplacianEigenmaps(2).fit(strip)
     far = model.transform([[1e9, 0.5]])
     assert np.isfinite(far).all()
@@ -61,7 +61,7 @@ def test_a_point_far_from_everything_is_placed_by_its_nearest(strip):
 
 @settings(max_examples=10)
 @given(seed=st.integers(0, 100), factor=st.sampled_from([1e-9, 3.0, 1e9]))
-def test_scaling_rotation_and_order_change_nothing_but_order(strip, seed, factor):
+def test_units_rotation_and_row_order_do_not_matter(strip, seed, factor):
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(strip))
     angle = rng.random() * 6
@@ -71,7 +71,7 @@ def test_scaling_rotation_and_order_change_nothing_but_order(strip, seed, factor
     np.testing.assert_allclose(np.abs(moved), np.abs(base[order]), atol=1e-6)
 
 
-def test_pieces_are_joined_by_default_and_refused_on_request():
+def test_components_are_connected_by_default_and_raise_on_request():
     X = np.concatenate([np.random.default_rng(0).random((60, 2)) + 100 * i for i in range(3)])
     model = LaplacianEigenmaps(2).fit(X)
     assert model.graph_.n_components == 1
@@ -85,12 +85,12 @@ def test_pieces_are_joined_by_default_and_refused_on_request():
         LaplacianEigenmaps(2, disconnected="raise").fit(X)
 
 
-def test_pieces_of_a_matrix_cannot_be_joined():
+def test_components_of_a_matrix_cannot_be_connected():
     with pytest.raises(ValueError, match="2 components"):
         LaplacianEigenmaps(1, graph="precomputed").fit(np.kron(np.eye(2), np.ones((3, 3))))
 
 
-def test_graph_and_affinity_go_in_directly():
+def test_graphs_and_affinities_are_accepted():
     X, _ = make_two_moons(100, random_state=0)
     graph = graphs.disjoint_mst(X, 3)
     by_graph = LaplacianEigenmaps(2).fit(graph)
@@ -111,6 +111,6 @@ def test_all_duplicates_give_a_finite_embedding():
 
 
 @pytest.mark.parametrize("n_components", [0, 300, "two"])
-def test_dimensions_out_of_range_are_refused(strip, n_components):
+def test_dimensions_out_of_range_raise(strip, n_components):
     with pytest.raises((ValueError, TypeError), match="n_components"):
         LaplacianEigenmaps(n_components).fit(strip)

@@ -29,7 +29,7 @@ def roll():
 
 
 @pytest.mark.parametrize("n_points", [200, 800])
-def test_embedding_transform_and_error_are_those_of_scikit_learn(n_points, roll):
+def test_embedding_transform_and_error_equal_those_of_scikit_learn(n_points, roll):
     X, new = roll[:n_points], make_swiss_roll(60, noise=0.2, random_state=1)[0]
     ours = Isomap(3, graph_params={"n_neighbors": 12}).fit(X)
     peer = PeerIsomap(n_components=3, n_neighbors=12).fit(X)
@@ -41,13 +41,13 @@ def test_embedding_transform_and_error_are_those_of_scikit_learn(n_points, roll)
     assert ours.reconstruction_error() == pytest.approx(peer.reconstruction_error(), rel=1e-6)
 
 
-def test_radius_graph_is_that_of_scikit_learn(roll):
+def test_radius_graph_equals_that_of_scikit_learn(roll):
     ours = Isomap(graph="epsilon_ball", graph_params={"radius": 6.0}).fit_transform(roll)
     expected = PeerIsomap(n_neighbors=None, radius=6.0).fit_transform(roll)
     np.testing.assert_allclose(same_signs(ours, expected), expected, atol=1e-6)
 
 
-def test_training_points_keep_their_places(roll):
+def test_training_points_keep_their_positions(roll):
     for n_landmarks in (None, 50):
         isomap = Isomap(n_landmarks=n_landmarks).fit(roll)
         np.testing.assert_allclose(isomap.transform(roll[:40]), isomap.embedding_[:40], atol=1e-7)
@@ -75,7 +75,7 @@ def test_training_points_keep_their_positions_on_every_graph(graph, parameters, 
     np.testing.assert_allclose(isomap.transform(X), isomap.embedding_, atol=1e-9)
 
 
-def test_new_points_of_a_radius_graph_are_those_of_scikit_learn(roll):
+def test_new_points_of_a_radius_graph_equal_those_of_scikit_learn(roll):
     """Neighbours beyond the radius would be short cuts."""
     X, rng = roll[:300], np.random.default_rng(0)
     new = X[:50] + 0.05 * rng.standard_normal((50, 3))
@@ -90,7 +90,7 @@ def test_new_points_of_a_radius_graph_are_those_of_scikit_learn(roll):
     assert given.transform([[1e3, 0.0, 0.0], *X[:2]]).shape == (3, 2)
 
 
-def test_every_point_a_landmark_is_no_landmarks_at_all(roll):
+def test_all_points_as_landmarks_equal_no_landmarks(roll):
     everything, plain = Isomap(n_landmarks=800).fit(roll), Isomap().fit(roll)
     found = same_signs(everything.embedding_, plain.embedding_)
     np.testing.assert_allclose(found, plain.embedding_, atol=1e-6)
@@ -98,14 +98,14 @@ def test_every_point_a_landmark_is_no_landmarks_at_all(roll):
     np.testing.assert_allclose(everything.residual_variance_, plain.residual_variance_)
 
 
-def test_few_landmarks_give_nearly_the_whole_embedding(roll):
+def test_few_landmarks_approximate_the_full_embedding(roll):
     plain, few = Isomap().fit(roll), Isomap(n_landmarks=40).fit(roll)
     assert few.geodesics_.shape == (800, 40)
     difference = same_signs(few.embedding_, plain.embedding_) - plain.embedding_
     assert np.linalg.norm(difference) < 0.03 * np.linalg.norm(plain.embedding_)
 
 
-def test_the_roll_is_unrolled():
+def test_the_swiss_roll_is_unrolled():
     X, sheet = make_swiss_roll(1000, random_state=0)
     isomap = Isomap(3, graph="disjoint_mst").fit(X)
     correlation = np.corrcoef(isomap.embedding_[:, 0], sheet[:, 0])[0, 1]
@@ -115,7 +115,7 @@ def test_the_roll_is_unrolled():
     assert three <= two
 
 
-def test_residual_variance_is_that_of_the_metric(roll):
+def test_residual_variance_equals_the_metric(roll):
     isomap = Isomap(2, n_landmarks=30).fit(roll)
     expected = [
         residual_variance(isomap.geodesics_, isomap.embedding_[:, :d], isomap.landmarks_)
@@ -129,7 +129,7 @@ def test_residual_variance_is_that_of_the_metric(roll):
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), n_landmarks=st.sampled_from([None, 10]))
-def test_order_motion_and_unit_of_the_points_do_not_matter(seed, n_landmarks):
+def test_row_order_rotation_and_units_do_not_matter(seed, n_landmarks):
     rng = np.random.default_rng(seed)
     X = rng.random((40, 3)) * [9.0, 4.0, 1.0]
     # The first landmark depends on which point is called 0, so that one stays.
@@ -152,7 +152,7 @@ def test_any_number_of_threads_gives_the_same_bits(roll, n_landmarks):
     np.testing.assert_array_equal(one.transform(roll), two.transform(roll))
 
 
-def test_far_clusters_stay_far_and_whole():
+def test_distant_clusters_stay_distant_and_compact():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.random((60, 2)), rng.random((40, 2)) + 1e4])
     isomap = Isomap().fit(X)
@@ -163,13 +163,13 @@ def test_far_clusters_stay_far_and_whole():
         Isomap(disconnected="raise").fit(X)
 
 
-def test_a_graph_in_pieces_without_points_is_explained():
+def test_a_disconnected_graph_without_points_raises():
     pieces = Graph.from_edges(4, [[0, 1], [2, 3]], lengths=[1.0, 1.0])
     with pytest.raises(ValueError, match="2 components"):
         Isomap(1).fit(pieces)
 
 
-def test_graph_and_precomputed_lengths_give_what_points_give(roll):
+def test_graph_and_precomputed_lengths_give_the_same_result_as_points(roll):
     X = roll[:200]
     expected = Isomap().fit_transform(X)
     graph = graphs.knn(X, 10)
@@ -183,7 +183,7 @@ def test_graph_and_precomputed_lengths_give_what_points_give(roll):
     np.testing.assert_allclose(cdist(complete, complete), cdist(X, X), atol=20.0)
 
 
-def test_distances_of_a_metric_are_followed(roll):
+def test_metric_distances_are_used(roll):
     distances = cdist(roll[:150], roll[:150])
     parameters = {"n_neighbors": 10, "metric": "precomputed"}
     found = Isomap(graph_params=parameters).fit_transform((distances + distances.T) / 2)
@@ -192,7 +192,7 @@ def test_distances_of_a_metric_are_followed(roll):
 
 
 @pytest.mark.parametrize("n", [5, 700])
-def test_duplicates_all_lie_in_one_place(n):
+def test_duplicates_share_one_position(n):
     isomap = Isomap().fit(np.ones((n, 3)))
     np.testing.assert_array_equal(isomap.embedding_, np.zeros((n, 2)))
     np.testing.assert_array_equal(isomap.transform(np.ones((2, 3))), np.zeros((2, 2)))
@@ -200,7 +200,7 @@ def test_duplicates_all_lie_in_one_place(n):
 
 
 @pytest.mark.parametrize("scale", [1e-250, 1e-9, 1e9, 1e200])
-def test_huge_and_tiny_data(scale):
+def test_extreme_units(scale):
     X = np.random.default_rng(0).random((80, 2))
     found = Isomap().fit(scale * X)
     expected = Isomap().fit_transform(X)
@@ -209,7 +209,7 @@ def test_huge_and_tiny_data(scale):
     assert found.reconstruction_error() >= 0.0
 
 
-def test_points_on_a_line_have_one_extent():
+def test_points_on_a_line_have_one_dimension():
     line = np.linspace(0.0, 1.0, 50)[:, None]
     isomap = Isomap(2).fit(line)
     np.testing.assert_allclose(abs(isomap.embedding_[:, 0]), abs(line[:, 0] - 0.5), atol=1e-9)
@@ -221,7 +221,7 @@ def test_two_points_and_one_dimension():
     np.testing.assert_allclose(abs(Isomap(1).fit_transform([[0.0], [3.0]])), 1.5)
 
 
-def test_read_only_tables_of_other_types_are_left_alone(roll):
+def test_read_only_tables_of_other_dtypes_are_not_changed(roll):
     X = np.asfortranarray(roll[:100].astype(np.float32))
     X.setflags(write=False)
     expected = Isomap().fit_transform(X.astype(np.float64))
@@ -243,24 +243,24 @@ def test_read_only_tables_of_other_types_are_left_alone(roll):
         (Isomap(graph="precomputed"), -np.ones((5, 5)) + np.eye(5), "negative"),
     ],
 )
-def test_bad_input_is_named(isomap, X, message):
+def test_invalid_input_is_named_in_the_error(isomap, X, message):
     with pytest.raises(ValueError, match=message):
         isomap.fit(X)
 
 
-def test_what_does_not_fit_into_memory_is_refused_with_advice(monkeypatch):
+def test_insufficient_memory_raises_with_a_remedy(monkeypatch):
     monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 10**8)
     with pytest.raises(MemoryError, match="n_landmarks"):
         Isomap().fit(np.random.default_rng(0).random((900, 2)))
 
 
-def test_nothing_is_told_before_fit():
+def test_methods_raise_before_fit():
     with pytest.raises(NotFittedError):
         Isomap().transform(np.eye(3))
     assert not hasattr(Isomap(), "residual_variance_")
 
 
-def test_scaling_finds_points_of_given_distances():
+def test_classical_scaling_recovers_points_from_distances():
     rng = np.random.default_rng(0)
     points = rng.standard_normal((60, 3))
     scaling = classical_scaling(cdist(points, points), 3)
@@ -271,14 +271,14 @@ def test_scaling_finds_points_of_given_distances():
     np.testing.assert_allclose(cdist(placed, found), cdist(new, points), atol=1e-9)
 
 
-def test_centred_operator_is_the_centred_matrix():
+def test_the_centred_operator_equals_the_centred_matrix():
     distances = cdist(*[np.random.default_rng(0).random((37, 2))] * 2)
     centring = np.eye(37) - 1.0 / 37
     expected = -0.5 * centring @ distances**2 @ centring
     np.testing.assert_allclose(CentredSquares(distances, 1.0, 1) @ np.eye(37), expected, atol=1e-13)
 
 
-def test_no_warning_is_given_on_ordinary_data(roll):
+def test_ordinary_data_does_not_warn(roll):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Isomap().fit(roll[:300]).transform(roll[:5])

@@ -14,7 +14,7 @@ def noisy():
 
 
 @pytest.mark.parametrize("laplacian", ["global", "aligned"])
-def test_eigenvectors_are_those_of_the_dense_matrix(noisy, laplacian):
+def test_eigenvectors_equal_those_of_the_dense_matrix(noisy, laplacian):
     X, _ = noisy
     model = PerceptualEmbedding(4, laplacian=laplacian).fit(X)
     if laplacian == "global":
@@ -31,7 +31,7 @@ def test_eigenvectors_are_those_of_the_dense_matrix(noisy, laplacian):
 
 
 @pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
-def test_noise_is_nearer_to_the_origin(descriptor):
+def test_noise_is_closer_to_the_origin(descriptor):
     X, truth = make_half_cylinders(800, 800, random_state=0)
     far = np.linalg.norm(PerceptualEmbedding(5, descriptor=descriptor).fit_transform(X), axis=1)
     ranks = np.argsort(np.argsort(far))
@@ -41,7 +41,7 @@ def test_noise_is_nearer_to_the_origin(descriptor):
     assert wins / (n_noise * (truth >= 0).sum()) > 0.9
 
 
-def test_a_wide_digraph_is_solved_by_levels_to_the_same_result(monkeypatch):
+def test_the_multilevel_solver_gives_the_same_result(monkeypatch):
     from vicinal.operators._eigen import solvers as eigensolvers
 
     X, _ = make_half_cylinders(700, 300, random_state=3)
@@ -52,7 +52,7 @@ def test_a_wide_digraph_is_solved_by_levels_to_the_same_result(monkeypatch):
     np.testing.assert_allclose(by_levels.embedding_, by_lanczos.embedding_, atol=1e-5)
 
 
-def test_training_points_keep_their_places_and_new_ones_fall_near_their_neighbours(noisy):
+def test_training_points_keep_their_positions_and_new_points_lie_near_their_neighbours(noisy):
     X, _ = noisy
     model = PerceptualEmbedding(2).fit(X)
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-12)
@@ -69,7 +69,7 @@ def test_order_of_the_points_does_not_matter(noisy):
     )
 
 
-def test_equal_rows_have_the_place_of_one(noisy):
+def test_equal_rows_share_one_position(noisy):
     X, _ = noisy
     group = np.random.default_rng(0).permutation(np.repeat(np.arange(len(X)), 3))
     once, often = PerceptualEmbedding(3).fit(X), PerceptualEmbedding(3).fit(X[group])
@@ -81,7 +81,7 @@ def test_equal_rows_have_the_place_of_one(noisy):
 
 
 @pytest.mark.parametrize("n_places", [1, 2, 3])
-def test_few_places_have_few_directions(n_places):
+def test_few_distinct_rows_have_few_dimensions(n_places):
     X = np.repeat(np.eye(3)[:n_places], 5, axis=0)
     with pytest.warns(UserWarning, match=f"{n_places} distinct"):
         model = PerceptualEmbedding(4).fit(X)
@@ -96,6 +96,6 @@ def test_set_output_names_the_columns(noisy):
 
 
 @pytest.mark.parametrize("n_components", [0, 550, 1.5])
-def test_dimensions_out_of_range_are_refused(noisy, n_components):
+def test_dimensions_out_of_range_raise(noisy, n_components):
     with pytest.raises((ValueError, TypeError), match="n_components"):
         PerceptualEmbedding(n_components).fit(noisy[0])

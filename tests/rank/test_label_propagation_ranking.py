@@ -36,7 +36,7 @@ def moons():
 
 @settings(max_examples=80)
 @given(affinities(), st.integers(1, 40), st.data())
-def test_scores_are_those_of_the_literal_steps(weights, n_steps, data):
+def test_scores_equal_the_literal_steps(weights, n_steps, data):
     n = len(weights)
     rows = st.lists(st.integers(0, n - 1), min_size=1, max_size=3)
     queries = data.draw(st.lists(rows, min_size=1, max_size=10))
@@ -47,7 +47,7 @@ def test_scores_are_those_of_the_literal_steps(weights, n_steps, data):
     assert found.max() <= 1
 
 
-def test_two_queries_against_each_other_are_label_propagation(moons):
+def test_scores_of_two_competing_queries_are_label_propagation(moons):
     """With a label that competes, the share that meets the first one first."""
     graph = graphs.knn(moons[0], 8)
     ours = LabelPropagationRanking(30).fit(graph).scores(0)[0]
@@ -57,7 +57,7 @@ def test_two_queries_against_each_other_are_label_propagation(moons):
     np.testing.assert_array_equal(theirs.reached, ours > 0)
 
 
-def test_more_steps_only_raise_scores_and_reach_no_farther_than_hops():
+def test_more_steps_raise_scores_within_that_many_edges():
     path = Graph.from_edges(6, [[i, i + 1] for i in range(5)], lengths=np.ones(5))
     before = np.zeros(6)
     for n_steps in range(1, 8):
@@ -67,19 +67,19 @@ def test_more_steps_only_raise_scores_and_reach_no_farther_than_hops():
         before = now
 
 
-def test_a_walk_keeps_to_the_moon_of_its_query(moons):
+def test_top_results_are_on_the_moon_of_the_query(moons):
     X, truth = moons
     indices, _ = LabelPropagationRanking(200).fit(X).rank(np.arange(120), 50)
     assert (truth[indices] == truth[:, None]).mean() > 0.97
 
 
-def test_a_copy_of_a_training_point_has_its_answer(moons):
+def test_a_duplicate_of_a_training_point_gets_its_results(moons):
     X, _ = moons
     model = LabelPropagationRanking(50).fit(X)
     np.testing.assert_array_equal(model.scores(X[:10]), model.scores(np.arange(10)))
 
 
-def test_a_new_point_is_a_node_that_joins_the_graph(moons):
+def test_a_new_point_is_ranked_as_a_node_of_the_graph(moons):
     X, _ = moons
     model = LabelPropagationRanking(25).fit(X)
     new = X[:5] + 0.01
@@ -103,6 +103,6 @@ def test_any_number_of_threads_gives_the_same_bits(moons):
 
 
 @pytest.mark.parametrize("n_steps", [0, -1, 2.5, "many"])
-def test_bad_steps_are_named(moons, n_steps):
+def test_invalid_steps_are_named_in_the_error(moons, n_steps):
     with pytest.raises((ValueError, TypeError), match="n_steps"):
         LabelPropagationRanking(n_steps).fit(moons[0])

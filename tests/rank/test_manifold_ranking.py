@@ -35,7 +35,7 @@ def affinities(draw):
 
 @settings(max_examples=80)
 @given(affinities(), st.sampled_from([0.0, 0.1, 0.9, 0.999]))
-def test_scores_are_those_of_the_dense_inverse(weights, alpha):
+def test_scores_equal_the_dense_inverse(weights, alpha):
     n = len(weights)
     model = ManifoldRanking(alpha, graph="precomputed").fit(weights)
     expected = dense_scores(weights, alpha, np.eye(n))
@@ -44,7 +44,7 @@ def test_scores_are_those_of_the_dense_inverse(weights, alpha):
 
 @settings(max_examples=60)
 @given(affinities(), st.data())
-def test_answers_are_sorted_by_score_then_row_without_the_labelled(weights, data):
+def test_results_are_sorted_by_score_then_row_and_exclude_labelled_points(weights, data):
     n = len(weights)
     rows = st.lists(st.integers(0, n - 1), min_size=1, max_size=3)
     queries = data.draw(st.lists(rows, min_size=1, max_size=5))
@@ -62,7 +62,7 @@ def test_answers_are_sorted_by_score_then_row_without_the_labelled(weights, data
         assert (values == np.take_along_axis(full, indices, axis=1)).all()
 
 
-def test_every_way_to_name_rows_gives_the_same_answer():
+def test_every_form_of_row_numbers_gives_the_same_results():
     X, _ = make_moons(80, noise=0.05, random_state=0)
     model = ManifoldRanking().fit(X)
     one = model.rank([7], 5)
@@ -75,7 +75,7 @@ def test_every_way_to_name_rows_gives_the_same_answer():
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.5])
 @pytest.mark.parametrize("n", [80, 2000])
-def test_for_small_alpha_also_the_smallest_scores_have_their_digits(alpha, n):
+def test_the_smallest_scores_are_accurate_for_small_alpha(alpha, n):
     """On a ring of n nodes s_d is a multiple of x^d + x^(n - d), x = (1 - sqrt(1 - alpha^2)) / alpha."""
     ring = np.roll(np.eye(n), 1, axis=1)
     found = ManifoldRanking(alpha, graph="precomputed").fit(ring + ring.T).scores([3])[0]
@@ -86,14 +86,14 @@ def test_for_small_alpha_also_the_smallest_scores_have_their_digits(alpha, n):
     assert np.roll(found, -3) == pytest.approx(expected, rel=1e-12, abs=1e-290)
 
 
-def test_both_roads_to_the_scores_agree(monkeypatch):
+def test_power_series_and_conjugate_gradients_agree(monkeypatch):
     X, _ = make_moons(200, noise=0.05, random_state=0)
     series = ManifoldRanking(0.5).fit(X).scores(np.arange(40))
     monkeypatch.setattr(scores, "SMALL_ALPHA", 0.0)
     assert ManifoldRanking(0.5).fit(X).scores(np.arange(40)) == pytest.approx(series, abs=1e-10)
 
 
-def test_several_labelled_points_add_up_and_each_counts_once():
+def test_scores_of_several_labelled_points_add_up_and_repeats_count_once():
     X, _ = make_moons(80, noise=0.05, random_state=0)
     model = ManifoldRanking().fit(X)
     single = model.scores([3, 50, 9])
@@ -102,7 +102,7 @@ def test_several_labelled_points_add_up_and_each_counts_once():
     assert (together[1] == single[2]).all()
 
 
-def test_nothing_flows_to_another_component_and_its_points_come_by_row():
+def test_points_of_other_components_score_zero_in_row_order():
     graph = Graph.from_edges(6, [[0, 5], [1, 2], [3, 4]], lengths=np.ones(3))
     model = ManifoldRanking().fit(graph)
     assert np.flatnonzero(model.scores(0)).tolist() == [0, 5]
@@ -112,7 +112,7 @@ def test_nothing_flows_to_another_component_and_its_points_come_by_row():
     assert not np.signbit(values).any()
 
 
-def test_points_their_graph_and_its_affinity_give_the_same_answers():
+def test_points_their_graph_and_its_affinity_give_the_same_results():
     X, _ = make_moons(100, noise=0.05, random_state=0)
     graph = graphs.knn(X, 8)
     by_points = ManifoldRanking(graph_params={"n_neighbors": 8}).fit(X).rank([0, 1, 2], 20)
@@ -123,7 +123,7 @@ def test_points_their_graph_and_its_affinity_give_the_same_answers():
         assert (ours[1] == by_points[1]).all()
 
 
-def test_a_structure_is_followed_where_nearness_misleads():
+def test_ranking_follows_the_structure_where_distance_misleads():
     X, y = make_moons(300, noise=0.05, random_state=1)
     by_structure = ManifoldRanking(0.999).fit(X).rank(np.arange(300), 100)[0]
     by_nearness = ManifoldRanking(0.0, graph="complete").fit(X)
@@ -133,14 +133,14 @@ def test_a_structure_is_followed_where_nearness_misleads():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, lambda X: X.astype(np.float32)])
-def test_copies_of_training_points_have_their_answers(kind):
+def test_duplicates_of_training_points_get_their_results(kind):
     X, _ = make_moons(80, noise=0.05, random_state=0)
     X = np.float64(np.float32(X))
     model = ManifoldRanking().fit(kind(X))
     assert model.scores(kind(X)) == pytest.approx(model.scores(np.arange(80)))
 
 
-def test_new_points_rank_as_if_they_had_been_there():
+def test_new_points_rank_like_training_points():
     X, _ = make_moons(420, noise=0.08, random_state=2)
     new = np.arange(400, 420)
     whole = ManifoldRanking().fit(X).scores(new)[:, :400]
@@ -151,7 +151,7 @@ def test_new_points_rank_as_if_they_had_been_there():
     assert np.mean(shared) > 0.9
 
 
-def test_a_far_new_point_and_the_nodes_without_edges_have_finite_scores():
+def test_distant_new_points_and_isolated_nodes_have_finite_scores():
     X = np.array([[0.0], [1.0], [2.0], [50.0]])
     model = ManifoldRanking(0.5, graph="epsilon_ball", graph_params={"radius": 1.5}).fit(X)
     found = model.scores(np.array([[1e9], [-1e9], [50.5]]))
@@ -193,7 +193,7 @@ def test_duplicates_and_two_points():
     [(1.0, ValueError), (1, ValueError), (-0.1, ValueError), (np.nan, ValueError),
      ("0.9", TypeError), (None, TypeError)],
 )  # fmt: skip
-def test_bad_alphas_are_refused_before_any_graph_is_built(alpha, error):
+def test_invalid_alpha_raises_before_the_graph_is_built(alpha, error):
     def never(X):
         raise AssertionError("the graph was built")
 
@@ -229,7 +229,7 @@ def test_invalid_queries_are_rejected(queries, message):
 
 
 @pytest.mark.parametrize("k", [0, 80, 1.5, "all"])
-def test_bad_numbers_of_answers_are_refused(k):
+def test_invalid_numbers_of_results_raise(k):
     X, _ = make_moons(80, noise=0.05, random_state=0)
     model = ManifoldRanking().fit(X)
     with pytest.raises((ValueError, TypeError), match="k="):
@@ -239,7 +239,7 @@ def test_bad_numbers_of_answers_are_refused(k):
     assert model.rank(X[:1], 80)[0].shape == (1, 80)
 
 
-def test_directed_graphs_and_new_points_without_training_points_are_refused():
+def test_directed_graphs_and_graphs_without_points_raise():
     X, _ = make_moons(30, noise=0.05, random_state=0)
     with pytest.raises(ValueError, match="directed"):
         ManifoldRanking().fit(graphs.knn(X, 5, directed=True))

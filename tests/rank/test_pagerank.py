@@ -55,18 +55,18 @@ def test_agrees_with_networkx_beyond_the_direct_solver(personal):
     np.testing.assert_allclose(pagerank(W, personalization=personal), expected, atol=1e-9)
 
 
-def test_without_a_start_it_is_the_walk_of_all_operators():
+def test_uniform_restarts_equal_stationary_distribution():
     W = np.random.default_rng(1).random((40, 40))
     np.testing.assert_allclose(pagerank(W, 0.9), stationary_distribution(W, 0.9), atol=1e-10)
 
 
-def test_one_start_ranks_its_own_component_only():
+def test_restarts_at_one_node_rank_only_its_component():
     graph = Graph.from_edges(6, [[0, 1], [1, 2], [3, 4], [4, 5]], lengths=np.ones(4))
     found = pagerank(graph, personalization={0: 5})
     assert np.flatnonzero(found).tolist() == [0, 1, 2]
 
 
-def test_graph_and_matrix_and_weights_of_any_size_are_the_same():
+def test_graphs_matrices_and_rescaled_weights_give_the_same_result():
     graph = graphs.knn(np.random.default_rng(0).random((50, 2)), 4, directed=True)
     expected = pagerank(graph)
     W = graph.to_scipy("strengths")
@@ -92,6 +92,6 @@ def test_graph_and_matrix_and_weights_of_any_size_are_the_same():
         ({"personalization": {-1: 1.0}}, "node -1"),
     ],
 )
-def test_bad_input_is_named(options, words):
+def test_invalid_input_is_named_in_the_error(options, words):
     with pytest.raises(ValueError, match=words):
         pagerank(np.ones((3, 3)), **options)

@@ -10,7 +10,7 @@ import vicinal
 from vicinal.graphs import grid
 from vicinal.metrics import clustering_accuracy, global_consistency_error, rand_index
 from vicinal.segmentation._pixels import (
-    LEAST,
+    MIN_AFFINITY,
     as_colors,
     comparable,
     grid_offsets,
@@ -40,19 +40,19 @@ def same_partition(a, b):
 # The result
 
 
-def test_parts_of_one_value_are_found_exactly():
+def test_regions_of_constant_value_are_found_exactly():
     image, truth = shapes(noise=0.0)
     assert same_partition(vicinal.segment(image, 3, smoothing=0), truth)
 
 
 @pytest.mark.parametrize("graph", ["grid", "radius"])
-def test_parts_are_found_under_noise(graph):
+def test_regions_are_found_under_noise(graph):
     image, truth = shapes(120, 150, noise=0.08)
     labels = vicinal.segment(image, 3, graph=graph)
     assert clustering_accuracy(truth.ravel(), labels.ravel()) > 0.97
 
 
-def test_colours_of_the_same_lightness_are_told_apart():
+def test_colours_of_the_same_lightness_are_separated():
     image = np.empty((20, 30, 3), dtype=np.uint8)
     image[:, :12] = [200, 90, 90]
     image[:, 12:] = [40, 138, 140]
@@ -79,7 +79,7 @@ def test_as_many_segments_as_pixels():
     assert labels.max() <= 5
 
 
-def test_a_constant_image_falls_into_compact_parts_of_equal_size():
+def test_a_constant_image_is_split_into_compact_segments_of_equal_size():
     labels = vicinal.segment(np.full((30, 60), 7), 2)
     np.testing.assert_array_equal(np.bincount(labels.ravel()), [900, 900])
     assert same_partition(labels, np.tile(np.arange(60) >= 30, (30, 1)))
@@ -128,7 +128,7 @@ def test_a_radius_beyond_the_image_connects_all_pixels():
     np.testing.assert_array_equal(far, expected)
 
 
-def test_types_of_the_same_colours_give_the_same_labels():
+def test_dtypes_of_the_same_colours_give_the_same_labels():
     grey = (shapes()[0].clip(0, 1) * 255).astype(np.uint8)
     colors = np.stack([grey, 255 - grey, grey // 2], axis=-1)
     opaque = np.concatenate([colors, np.full_like(colors[..., :1], 255)], axis=-1)
@@ -137,14 +137,14 @@ def test_types_of_the_same_colours_give_the_same_labels():
         np.testing.assert_array_equal(vicinal.segment(other, 3), expected)
 
 
-def test_transparent_pixels_look_alike_whatever_their_colour():
+def test_the_colour_of_transparent_pixels_does_not_matter():
     rng = np.random.default_rng(0)
     image = rng.integers(0, 256, (10, 10, 4), dtype=np.uint8)
     image[..., 3] = 0
     assert np.ptp(as_colors(image)) == 0
 
 
-def test_layout_does_not_matter_and_the_image_stays_as_it_was():
+def test_memory_layout_does_not_matter_and_the_image_is_not_changed():
     image = shapes()[0]
     expected = vicinal.segment(image, 3)
     frozen = image.copy()
@@ -157,7 +157,7 @@ def test_layout_does_not_matter_and_the_image_stays_as_it_was():
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int16, np.uint16, np.float32])
-def test_grey_of_any_type(dtype):
+def test_grey_images_of_any_dtype(dtype):
     image = np.zeros((12, 14), dtype=dtype)
     image[:, 9:] = 1
     assert same_partition(vicinal.segment(image, 2, smoothing=0), image)
@@ -180,7 +180,7 @@ def test_affinity_follows_its_definition(reach):
             if i == j or square > (2 if reach is None else reach**2):
                 continue
             difference = np.linalg.norm(values[y, x] - values[v, u])
-            expected[i, j] = max(LEAST, np.exp(-((difference / 0.8) ** 2) / 2))
+            expected[i, j] = max(MIN_AFFINITY, np.exp(-((difference / 0.8) ** 2) / 2))
             if reach is not None:
                 expected[i, j] *= np.exp(-(square - 1) / (2 * 1.3**2))
     np.testing.assert_allclose(found, expected, rtol=1e-13)
@@ -239,7 +239,7 @@ def test_lab_of_known_colours():
         ((np.zeros((3000, 3000)), 2), {"graph": "radius", "radius": 900}, MemoryError, "smaller"),
     ],
 )
-def test_errors_say_what_to_do(arguments, keywords, error, words):
+def test_invalid_arguments_raise_with_a_remedy(arguments, keywords, error, words):
     with pytest.raises(error, match=words):
         vicinal.segment(*arguments, **keywords)
 
@@ -247,7 +247,7 @@ def test_errors_say_what_to_do(arguments, keywords, error, words):
 @pytest.mark.skipif(
     not BERKELEY.is_file(), reason="VICINAL_DATA names no folder with bsds_half.npz"
 )
-def test_photographs_are_cut_more_like_people_do_than_by_colour_and_place():
+def test_photographs_are_segmented_more_like_human_labels_than_by_colour_and_position():
     Image = pytest.importorskip("PIL.Image")
     from sklearn.cluster import KMeans
 

@@ -1,4 +1,4 @@
-"""The cut of a self-smoothed affinity, beside the dense one."""
+"""The cut of a self-smoothed affinity, compared with the dense one."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def dense_vectors(W, t, clamp):
 
 
 @pytest.mark.parametrize("t", [1, 5, 30])
-def test_products_are_those_of_the_dense_matrix(weights, t):
+def test_products_equal_those_of_the_dense_matrix(weights, t):
     A, _ = dense_vectors(weights, t, clamp=False)
     roots = np.sqrt(A.sum(axis=1))
     with_self = sparse.csr_array(weights + sparse.eye_array(weights.shape[0]))
@@ -54,12 +54,13 @@ def test_products_are_those_of_the_dense_matrix(weights, t):
     operator = SmoothedAffinity(with_self, t, returns)
     expected = A / roots[:, None] / roots
     np.testing.assert_allclose(operator @ np.eye(len(A)), expected, atol=1e-6)
-    np.testing.assert_allclose(operator @ operator.known, operator.known, atol=1e-6)
-    np.testing.assert_allclose(operator.near @ operator.known, operator.known, atol=1e-12)
+    trivial = operator.trivial_vector
+    np.testing.assert_allclose(operator @ trivial, trivial, atol=1e-6)
+    np.testing.assert_allclose(operator.approximation @ trivial, trivial, atol=1e-12)
 
 
 @pytest.mark.parametrize("steps", [2, 6, 31])
-def test_return_probabilities_are_close_to_those_of_the_powers(weights, steps):
+def test_return_probabilities_approximate_the_literal_powers(weights, steps):
     with_self = sparse.csr_array(weights + sparse.eye_array(weights.shape[0]))
     P = with_self.toarray() / with_self.sum(axis=1)[:, None]
     expected = np.diagonal(np.linalg.matrix_power(P, steps))
@@ -68,7 +69,7 @@ def test_return_probabilities_are_close_to_those_of_the_powers(weights, steps):
 
 
 @pytest.mark.parametrize("t", [1, 5, 30])
-def test_segments_are_those_of_the_whole_matrix_clamped_or_not(weights, t):
+def test_segments_equal_those_of_the_dense_matrix_clipped_or_not(weights, t):
     step = typical_step(*grid_offsets())
     found = read_segments(smoothed_vectors(weights, SHAPE, step, t, 3, None, None), 3, 0)
     for clamp in (False, True):
@@ -76,10 +77,10 @@ def test_segments_are_those_of_the_whole_matrix_clamped_or_not(weights, t):
         assert adjusted_rand_score(found, expected) > 0.97
 
 
-def test_both_roads_to_the_eigenvectors_agree(image, monkeypatch):
+def test_both_eigensolvers_agree(image, monkeypatch):
     large = np.kron(image, np.ones((3, 3)))
     found = vicinal.segment(large, 3, smooth=6)
-    monkeypatch.setattr(smoothed_cut, "FEW", large.size)
+    monkeypatch.setattr(smoothed_cut, "DIRECT_MAX_PIXELS", large.size)
     assert adjusted_rand_score(found.ravel(), vicinal.segment(large, 3, smooth=6).ravel()) > 0.98
 
 
@@ -113,6 +114,6 @@ def test_degenerate_images_are_cut_as_without_smoothing():
 
 
 @pytest.mark.parametrize("smooth", [-1, 2.5, "auto"])
-def test_bad_steps_are_named(image, smooth):
+def test_invalid_steps_are_named_in_the_error(image, smooth):
     with pytest.raises((ValueError, TypeError), match="smooth="):
         vicinal.segment(image, 3, smooth=smooth)

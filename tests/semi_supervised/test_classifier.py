@@ -101,7 +101,7 @@ def test_class_mass_follows_its_formula():
     assert (found[:4] == plain[:4]).all()
 
 
-def test_an_unlabelled_component_answers_the_class_frequencies_and_is_marked():
+def test_an_unlabelled_component_gets_the_class_frequencies_and_is_marked():
     graph = Graph.from_edges(7, [[0, 1], [1, 2], [3, 4], [5, 6]], np.ones(4))
     y = np.array(["a", -1, "b", "b", -1, -1, -1], dtype=object)
     for ridge in (0.0, 0.1):
@@ -113,7 +113,7 @@ def test_an_unlabelled_component_answers_the_class_frequencies_and_is_marked():
         assert model.transduction_.tolist() == ["a", "a", "b", "b", "b", "-1", "-1"]
 
 
-def test_isolated_nodes_are_answered():
+def test_isolated_nodes_get_the_class_frequencies():
     weights = np.zeros((3, 3))
     with pytest.warns(UserWarning, match="no label reaches 1 of 3"):
         model = GraphClassifier(graph="precomputed").fit(weights, [0, -1, 1])
@@ -122,7 +122,7 @@ def test_isolated_nodes_are_answered():
     assert model.reached_.tolist() == [True, False, True]
 
 
-def test_far_along_a_path_the_nearest_label_decides_although_the_ridge_has_worn_it_off():
+def test_far_along_a_path_the_nearest_label_decides_despite_the_ridge():
     n = 3000
     path = Graph.from_edges(n, np.c_[np.arange(n - 1), np.arange(1, n)], np.ones(n - 1))
     y = np.full(n, -1)
@@ -141,7 +141,7 @@ def test_all_labelled_strings_and_one_class_work():
     assert GraphClassifier().fit(X, [-1] * 9 + [4]).transduction_.tolist() == [4] * 10
 
 
-def test_strings_in_a_list_or_an_object_array_go_with_the_number_minus_one():
+def test_strings_can_be_mixed_with_minus_one_in_lists_and_object_arrays():
     X = np.arange(6.0)[:, None]
     y = ["x", -1, -1, -1, -1, "y"]
     for given_y in (y, np.array(y, dtype=object)):
@@ -150,7 +150,7 @@ def test_strings_in_a_list_or_an_object_array_go_with_the_number_minus_one():
         assert model.transduction_.tolist() == ["x"] * 3 + ["y"] * 3
 
 
-def test_a_table_a_graph_and_its_affinity_give_the_same():
+def test_a_table_a_graph_and_its_affinity_give_the_same_result():
     X, y = load_digits(return_X_y=True)
     known = few_labels(y, 5)
     graph = graphs.knn(X)
@@ -183,7 +183,7 @@ def test_thirty_labels_classify_most_of_two_thousand_mnist_digits():
     assert (model.transduction_ == y).mean() > 0.65
 
 
-def test_new_points_take_the_mean_of_their_neighbours_and_training_points_keep_theirs():
+def test_new_points_get_the_mean_of_their_neighbours_and_training_points_keep_theirs():
     X, y = load_digits(return_X_y=True)
     model = GraphClassifier().fit(X[:1000], few_labels(y[:1000], 10))
     assert model.predict_proba(X[:100]) == pytest.approx(model.label_distributions_[:100])
@@ -207,7 +207,7 @@ def test_same_bits_for_any_number_of_threads():
     assert (one.label_distributions_ == many.label_distributions_).all()
 
 
-def test_a_disconnected_graph_of_a_tree_and_a_random_one_works_by_name():
+def test_disconnected_tree_and_random_graphs_work_by_name():
     X = (
         np.r_[np.zeros((20, 2)), np.ones((20, 2))]
         + np.random.default_rng(0).normal(size=(40, 2)) / 9
@@ -247,7 +247,7 @@ def test_works_as_a_scikit_learn_estimator():
         (None, "y is None"),
     ],
 )
-def test_bad_labels_are_rejected(y, message):
+def test_invalid_labels_raise(y, message):
     with pytest.raises(ValueError, match=message):
         GraphClassifier().fit(np.arange(10.0)[:, None], y)
 
@@ -255,7 +255,7 @@ def test_bad_labels_are_rejected(y, message):
 @pytest.mark.parametrize(
     "classifier", [GraphClassifier, LabelPropagation, SimilarityVoteClassifier]
 )
-def test_na_of_pandas_is_rejected_as_none_is_and_its_remedy_works(classifier):
+def test_pandas_na_raises_and_the_suggested_fix_works(classifier):
     pandas = pytest.importorskip("pandas")
     X = np.arange(12.0)[:, None]
     y = pandas.Series(["a"] + [None] * 10 + ["b"]).astype("string")
@@ -266,7 +266,7 @@ def test_na_of_pandas_is_rejected_as_none_is_and_its_remedy_works(classifier):
 
 
 @pytest.mark.parametrize(("y", "error"), [([0.5, 1.0], TypeError), ([-2, 0], ValueError)])
-def test_bad_class_numbers_are_rejected(y, error):
+def test_invalid_class_codes_raise(y, error):
     with pytest.raises(error, match="y "):
         class_probabilities(np.ones((2, 2)), y)
 
@@ -279,17 +279,17 @@ def test_bad_class_numbers_are_rejected(y, error):
         ([[0.0, 1.0]], "y has 2"),
     ],
 )
-def test_bad_affinities_are_rejected(X, message):
+def test_invalid_affinities_raise(X, message):
     with pytest.raises(ValueError, match=message):
         GraphClassifier(graph="precomputed").fit(np.array(X), [0, -1])
 
 
 @pytest.mark.parametrize(("name", "value"), [("ridge", -1.0), ("smoothness", 0.0)])
-def test_bad_penalties_are_rejected_by_name(name, value):
+def test_invalid_penalties_are_named_in_the_error(name, value):
     with pytest.raises(ValueError, match=f"{name}="):
         GraphClassifier(**{name: value}).fit(np.arange(4.0)[:, None], [0, 1, -1, -1])
 
 
-def test_class_mass_is_yes_or_no():
+def test_class_mass_must_be_a_bool():
     with pytest.raises(TypeError, match="class_mass='some'"):
         GraphClassifier(class_mass="some").fit(np.arange(4.0)[:, None], [0, 1, -1, -1])

@@ -92,7 +92,7 @@ def test_without_ridge_values_stay_within_the_range_of_the_labels(problem, smoot
     assert (values <= np.nanmax(y, axis=0)).all()
 
 
-def test_little_smoothness_keeps_the_labels_and_much_gives_each_component_its_mean():
+def test_small_smoothness_keeps_the_labels_and_large_gives_each_component_its_mean():
     weights = np.zeros((7, 7))
     for i, j in [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)]:
         weights[i, j] = weights[j, i] = 1.0 + i
@@ -115,7 +115,7 @@ def test_a_component_without_labels_gets_the_mean_and_is_marked_or_zero_with_a_r
     assert literal.values == pytest.approx(expected, abs=1e-10)
 
 
-def test_a_tight_group_on_a_link_too_weak_for_doubles_is_marked_and_the_rest_is_right():
+def test_a_group_on_an_edge_too_weak_for_doubles_is_marked_and_the_rest_is_correct():
     weights = np.zeros((6, 6))
     for i, j, w in [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1e-30), (3, 4, 1.0), (4, 5, 1.0)]:
         weights[i, j] = weights[j, i] = w
@@ -124,7 +124,7 @@ def test_a_tight_group_on_a_link_too_weak_for_doubles_is_marked_and_the_rest_is_
     assert found.values == pytest.approx([0, 1, 2, 1, 1, 1], abs=1e-7)
 
 
-def test_a_single_node_far_from_all_takes_the_value_next_to_it():
+def test_a_distant_node_gets_the_value_of_its_neighbour():
     weights = np.zeros((4, 4))
     for i, j, w in [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1e-30)]:
         weights[i, j] = weights[j, i] = w
@@ -142,7 +142,7 @@ def test_the_unit_of_the_labels_does_not_matter(unit):
     assert prior_values(graphs.knn(X * unit), y).values == pytest.approx(plain)
 
 
-def test_heavy_tails_never_leave_the_range_of_the_labels():
+def test_values_stay_in_the_range_of_heavy_tailed_labels():
     X = np.random.default_rng(2).standard_cauchy(size=(1500, 2))
     y = np.full(1500, np.nan)
     y[::100] = np.arange(15.0)
@@ -162,7 +162,7 @@ def test_same_bits_for_any_number_of_threads():
     assert (one.predict(X + 0.01) == many.predict(X + 0.01)).all()
 
 
-def test_inputs_of_any_kind_work_and_stay_as_they_were():
+def test_all_input_types_work_and_are_not_changed():
     X = np.random.default_rng(5).normal(size=(60, 3))
     y = partly_known(np.random.default_rng(6), 60)
     expected = GraphRegressor().fit(X, y).transduction_
@@ -187,7 +187,7 @@ def test_duplicates_and_two_points_work():
     assert pair.predict([[1.5]]) == pytest.approx([7.0])
 
 
-def test_training_points_keep_their_value_and_outlying_points_get_a_finite_one():
+def test_training_points_keep_their_value_and_outliers_get_a_finite_one():
     X = np.random.default_rng(7).normal(size=(100, 2))
     model = GraphRegressor().fit(X, partly_known(np.random.default_rng(8), 100, 2))
     assert model.predict(X) == pytest.approx(model.transduction_)
@@ -233,7 +233,7 @@ def test_works_as_a_scikit_learn_estimator():
         (None, "y is None"),
     ],
 )
-def test_bad_labels_are_rejected(y, message):
+def test_invalid_labels_raise(y, message):
     with pytest.raises(ValueError, match=message):
         GraphRegressor().fit(np.random.default_rng(0).normal(size=(20, 2)), y)
 
@@ -247,7 +247,7 @@ def test_bad_labels_are_rejected(y, message):
         (np.ones((2, 3)), "shape"),
     ],
 )
-def test_bad_affinities_are_rejected(weights, message):
+def test_invalid_affinities_raise(weights, message):
     for matrix in (np.array(weights), sparse.csr_array(np.array(weights))):
         with pytest.raises(ValueError, match=message):
             prior_values(matrix, [1.0, np.nan])
@@ -259,7 +259,7 @@ def test_bad_affinities_are_rejected(weights, message):
     ("name", "value"),
     [("ridge", -1.0), ("ridge", np.nan), ("smoothness", 0.0), ("smoothness", np.inf)],
 )
-def test_bad_penalties_are_rejected_by_name_before_any_graph_is_built(name, value):
+def test_invalid_penalties_raise_before_the_graph_is_built(name, value):
     def never(X):
         raise AssertionError("the graph was built")
 
@@ -267,7 +267,7 @@ def test_bad_penalties_are_rejected_by_name_before_any_graph_is_built(name, valu
         GraphRegressor(graph=never, **{name: value}).fit(np.ones((5, 1)), np.ones(5))
 
 
-def test_a_directed_graph_is_rejected():
+def test_a_directed_graph_raises():
     arrow = Graph.from_edges(2, [[0, 1]], [1.0], directed=True)
     with pytest.raises(ValueError, match="directed"):
         prior_values(arrow, [1.0, np.nan])

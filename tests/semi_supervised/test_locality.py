@@ -38,7 +38,7 @@ def test_a_fused_similarity_classifies_as_well_as_a_vote_of_neighbours(classifie
     assert right > 0.85
 
 
-def test_a_constant_added_to_all_pairs_changes_nothing():
+def test_a_constant_added_to_all_pairs_does_not_change_the_result():
     W, _, known = fused_wine()
     local = most_similar(sparse.csr_array(W), 10)
     with pytest.warns(UserWarning, match="full similarity matrix"):
@@ -61,7 +61,7 @@ def test_a_regressor_on_a_full_matrix_uses_the_most_similar_items():
     assert np.abs(everything - X[:, 0]).mean() > 0.1
 
 
-def test_most_similar_items_are_those_of_the_literal_definition_with_ties():
+def test_most_similar_items_follow_the_literal_definition_with_ties():
     rng = np.random.default_rng(0)
     W = rng.integers(1, 6, (30, 30)).astype(float)
     W = np.maximum(W, W.T)
@@ -75,7 +75,7 @@ def test_most_similar_items_are_those_of_the_literal_definition_with_ties():
 
 
 @pytest.mark.filterwarnings("error")
-def test_sparse_focused_and_small_affinities_stay_as_they_are():
+def test_sparse_local_and_small_affinities_are_not_changed():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     focused = np.exp(-(np.linalg.norm(X[:, None] - X, axis=2) ** 2) * 20) + 1e-9

@@ -93,7 +93,7 @@ def test_the_limit_agrees_with_scikit_learn_on_the_same_affinity(data):
     assert (ours.transduction_ == theirs.transduction_).all()
 
 
-def test_many_steps_come_to_the_limit():
+def test_many_steps_approach_the_limit():
     X, y = make_moons(100, noise=0.1, random_state=1)
     known = np.where(np.arange(100) % 10 == 0, y, -1)
     graph = graphs.knn(X, 6).connect()
@@ -108,7 +108,7 @@ def test_few_steps_reach_only_near_nodes():
     assert found.values[2].tolist() == [0.5, 0.5]
 
 
-def test_a_far_new_point_has_probabilities_not_nan():
+def test_a_distant_new_point_has_finite_probabilities():
     X, y = make_moons(60, noise=0.1, random_state=0)
     model = LabelPropagation().fit(X, np.where(np.arange(60) < 6, y, -1))
     assert model.predict_proba([[1e9, 1e9]]).sum() == pytest.approx(1.0)
@@ -133,7 +133,7 @@ def test_the_unit_of_the_affinity_does_not_matter(scale):
 @pytest.mark.parametrize(
     ("n_steps", "error"), [(0, ValueError), (1.5, TypeError), ("many", TypeError)]
 )
-def test_bad_numbers_of_steps_are_rejected_before_any_graph_is_built(n_steps, error):
+def test_invalid_numbers_of_steps_raise_before_the_graph_is_built(n_steps, error):
     def never(X):
         raise AssertionError("the graph was built")
 
@@ -143,6 +143,6 @@ def test_bad_numbers_of_steps_are_rejected_before_any_graph_is_built(n_steps, er
         propagate_labels(np.ones((2, 2)), [0, -1], n_steps)
 
 
-def test_labels_without_any_labelled_point_are_rejected():
+def test_labels_without_any_labelled_point_raise():
     with pytest.raises(ValueError, match="no point is labelled"):
         LabelPropagation().fit(np.arange(5.0)[:, None], [-1] * 5)

@@ -37,7 +37,7 @@ def votes(draw):
 @pytest.mark.filterwarnings("ignore:the class of:UserWarning")
 @settings(max_examples=120)
 @given(votes())
-def test_votes_are_those_of_the_literal_window(vote):
+def test_votes_equal_those_of_a_literal_window(vote):
     W, y, k = vote
     model = SimilarityVoteClassifier(k, similarity="precomputed").fit(W, y)
     new = np.random.default_rng(len(y)).random((4, len(y)))
@@ -58,7 +58,7 @@ def digits():
     return X[:300], y[:300]
 
 
-def test_smoothing_first_is_the_same_as_giving_the_smoothed_similarity(digits):
+def test_smoothing_equals_a_precomputed_smoothed_similarity(digits):
     X, y = digits
     through = SimilarityVoteClassifier(5, similarity=SelfSmoothing(t=3)).fit(X, y)
     given_ = SimilarityVoteClassifier(5, similarity="precomputed")
@@ -71,7 +71,7 @@ def test_smoothing_first_is_the_same_as_giving_the_smoothed_similarity(digits):
 
 
 @pytest.mark.parametrize("method", ["dense", "sparse"])
-def test_the_unlabelled_help_to_smooth_and_have_no_vote(digits, method):
+def test_unlabelled_items_take_part_in_smoothing_but_do_not_vote(digits, method):
     X, y = digits
     some = np.where(np.arange(len(y)) % 5 == 0, y, -1)
     similarity = SelfSmoothing(t=20, method=method, n_neighbors=15)
@@ -81,7 +81,7 @@ def test_the_unlabelled_help_to_smooth_and_have_no_vote(digits, method):
     assert (model.predict(X) == y).mean() > 0.9
 
 
-def test_sparse_similarities_go_through_smoothing(digits):
+def test_sparse_similarities_are_smoothed(digits):
     X, y = digits
     W = SelfSmoothing(t=0, method="sparse", n_neighbors=15).fit(X).affinity_
     assert sparse.issparse(W)
@@ -90,7 +90,7 @@ def test_sparse_similarities_go_through_smoothing(digits):
     assert model.leave_one_out_score() > 0.95
 
 
-def test_classes_may_be_strings_and_parameters_searched():
+def test_string_classes_and_grid_search_work():
     X, y = make_blobs(90, centers=3, random_state=0)
     names = np.array(["a", "b", "c"])[y]
     search = GridSearchCV(
@@ -112,12 +112,12 @@ def test_classes_may_be_strings_and_parameters_searched():
         (np.eye(3), [0, 1, 0], {"similarity": "rbf"}, "similarity='rbf'"),
     ],
 )
-def test_bad_input_is_named(X, y, options, words):
+def test_invalid_input_is_named_in_the_error(X, y, options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         SimilarityVoteClassifier(**options).fit(X, y)
 
 
-def test_one_label_leaves_none_to_vote():
+def test_leave_one_out_of_a_single_label_raises():
     model = SimilarityVoteClassifier(similarity="precomputed").fit(np.eye(3), [0, -1, -1])
     with pytest.warns(UserWarning, match=r"2 of 3 points is unknown \(-1\), the first is X\[1\]"):
         assert model.predict(np.eye(3)).tolist() == [0, -1, -1]

@@ -24,7 +24,7 @@ TWO_COMPONENTS = Graph.from_edges(5, [[0, 1], [1, 2], [3, 4]], np.ones(3))
         (np.array([True, False]), -1),
     ],
 )
-def test_nodes_that_no_label_reaches_are_unknown_in_every_type_of_class(
+def test_nodes_that_no_label_reaches_are_unknown_for_every_class_dtype(
     classifier, classes, unknown
 ):
     y = np.array([classes[0], -1, classes[1], -1, -1], dtype=object)
@@ -73,9 +73,7 @@ def test_new_points_among_nodes_that_no_label_reaches_are_unknown():
 
 @pytest.mark.parametrize("classifier", [GraphClassifier, LabelPropagation])
 @pytest.mark.parametrize("options", [{}, {"graph": "mst"}, {"scale": "local"}])
-def test_points_far_from_everything_are_unknown_and_nothing_is_certain_about_them(
-    classifier, options
-):
+def test_distant_points_are_unknown_and_have_uncertain_probabilities(classifier, options):
     X, y = make_blobs(150, n_features=3, centers=3, random_state=0)
     known = np.where(np.arange(150) % 5 == 0, y, -1)
     model = classifier(random_state=0, **options).fit(X, known)
@@ -88,7 +86,7 @@ def test_points_far_from_everything_are_unknown_and_nothing_is_certain_about_the
 
 @pytest.mark.parametrize("options", [{}, {"graph": "mst"}, {"scale": "local"}, {"scale": 1.0}])
 @pytest.mark.parametrize("columns", [1, 2])
-def test_values_of_points_far_from_everything_are_nan_with_a_warning(options, columns):
+def test_values_of_distant_points_are_nan_with_a_warning(options, columns):
     X = np.random.default_rng(0).normal(size=(150, 3))
     y = X[:, :columns].squeeze()
     model = GraphRegressor(random_state=0, **options).fit(X, y)
@@ -119,7 +117,7 @@ def test_new_points_of_the_same_distribution_are_all_known(options):
     assert (found == y[300:]).mean() > 0.97
 
 
-def test_confidence_falls_with_the_distance_and_the_unit_does_not_matter():
+def test_confidence_decreases_with_distance_in_any_unit():
     X, y = make_moons(200, noise=0.05, random_state=0)
     known = np.where(np.arange(200) % 20 == 0, y, -1)
     away = X[y == 1].mean(axis=0) + np.array([[0.0], [2.0], [4.0], [8.0]]) * [0.6, -0.8]

@@ -1,12 +1,12 @@
-"""Embedding: points of few dimensions that keep what a graph says about its nodes.
+"""Embedding: low-dimensional coordinates that preserve the structure of a graph.
 
-- `Isomap`: distances along the graph, by classical scaling or from landmarks
-- `LaplacianEigenmaps`: the slowest directions of a random walk
-- `DiffusionMaps`: the same directions, faded by the steps of a diffusion
-- `diffusion_distance`: how differently walks from two nodes go on
+- `Isomap`: preserves distances along the graph, from all points or from landmarks
+- `LaplacianEigenmaps`: leading eigenvectors of the random walk
+- `DiffusionMaps`: the same eigenvectors, weighted by the steps of a diffusion
+- `diffusion_distance`: difference between the distributions of walks from two nodes
 - `PerceptualEmbedding`: clusters on lines through the origin, noise near it
-- `ClusterPreservingEmbedding`: clusters of any shape apart, by the best paths between points
-- `classical_scaling`, `landmark_mds_transform`: the scaling itself, for any distances
+- `ClusterPreservingEmbedding`: separates clusters of any shape, by the best paths between points
+- `classical_scaling`, `landmark_mds_transform`: multidimensional scaling of any distances
 """
 
 from vicinal._core.lazy import attach

@@ -1,8 +1,8 @@
-"""What embeddings by random walks share: a connected graph, and one row per point."""
+"""Base of embeddings by random walks, which need a connected graph."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -15,10 +15,13 @@ from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 
-# Minimum affinity of an added edge: its length is far above the scale of the other edges, so the
-# kernel would hardly connect the components.
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike
+
+# Minimum affinity of an added edge: it is much longer than the other edges, so the affinity from the kernel
+# would hardly connect the components.
 MIN_BRIDGE_AFFINITY = 1e-3
-# What embeddings do with a disconnected graph.
+# Part of the warning about a disconnected graph.
 CONNECTED = (
     "the shortest edges between components were added; use more neighbours to connect the graph, or set "
     "disconnected='raise'"
@@ -34,7 +37,7 @@ class ConnectedEmbedding(
     disconnected: str
     embedding_: np.ndarray
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Graph | MatrixLike, y: object = None) -> np.ndarray:
         """Fit the model and return the embedding of the points.
 
         Parameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from vicinal._core.jit import jit
 
 
-# Sums may be taken in another order, so that vector instructions can be used: here only an iterative
-# solver sees them, and a row is summed in the same way whichever thread does it.
+# Reassociation allows vector instructions. Only an iterative solver uses the sums, and each row is summed in
+# the same order by any thread.
 @jit(fastmath={"reassoc"})
 def squares_times(distances, scale, columns, start, stop, products):
     """Rows ``start`` to ``stop`` of (distances * scale)^2 times each of the ``columns``."""

@@ -1,13 +1,13 @@
 """Diffusion maps: points are close if random walks from them have similar distributions.
 
-The squared diffusion distance sums (p_t(i, k) - p_t(j, k))^2 / phi(k) over all k, p_t the walk after t
-steps and phi its stationary distribution. In the eigenvectors of the walk it is Euclidean: the
-coordinates of i are l^t psi(i), with psi of mean square 1 under phi.
+The squared diffusion distance is the sum of (p_t(i, k) - p_t(j, k))^2 / phi(k) over all k, where p_t is the
+distribution of the walk after t steps and phi its stationary distribution. It is Euclidean in the
+eigenvectors of the walk: the coordinates of i are l^t psi(i), where psi has mean square 1 under phi.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +25,11 @@ from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.laplacians import as_affinity, degrees, normalized_affinity
 from vicinal.similarity.smoothing._spectral import all_pairs
 from vicinal.similarity.smoothing.operator import check_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
 
 # With t="auto": maximum weight of the first discarded direction, relative to the first one.
 MAX_RELATIVE_WEIGHT = 0.1
@@ -54,7 +59,9 @@ class DiffusionSpectrum(NamedTuple):
         return np.sqrt(np.maximum(products, 0.0, out=products), out=products)
 
 
-def diffusion_distance(affinity: Any, t: float = 1.0, *, alpha: float = 0.0) -> np.ndarray:
+def diffusion_distance(
+    affinity: Graph | MatrixLike, t: float = 1.0, *, alpha: float = 0.0
+) -> np.ndarray:
     """Compute the exact diffusion distances of all pairs of nodes.
 
     Parameters
@@ -88,7 +95,7 @@ def diffusion_distance(affinity: Any, t: float = 1.0, *, alpha: float = 0.0) -> 
     return diffusion_spectrum(affinity, alpha=alpha).distances(t)
 
 
-def diffusion_spectrum(affinity: Any, *, alpha: float = 0.0) -> DiffusionSpectrum:
+def diffusion_spectrum(affinity: Graph | MatrixLike, *, alpha: float = 0.0) -> DiffusionSpectrum:
     """All eigenpairs of the walk on an affinity; they give the distances for any t."""
     weights = as_affinity(affinity)
     if isinstance(affinity, Graph):
@@ -121,8 +128,8 @@ def with_diagonal(weights: sparse.csr_array) -> sparse.csr_array:
 
 
 def without_density(weights: sparse.csr_array, sums: np.ndarray, alpha: float) -> sparse.csr_array:
-    """w_ij / (d_i d_j)^alpha, d the degrees: with alpha = 1 a walk does not depend on the density."""
-    # Relative to the largest: powers of very large or small sums would overflow or underflow.
+    """w_ij / (d_i d_j)^alpha with degrees d; for alpha = 1, walks do not depend on the density."""
+    # Relative to the largest, because powers of very large or small sums overflow or underflow.
     largest = sums.max()
     factors = np.where(sums > 0, sums / (largest if largest > 0 else 1.0), 1.0) ** -alpha
     values = np.repeat(factors, np.diff(weights.indptr)) * factors[weights.indices]
@@ -160,7 +167,7 @@ class DiffusionMaps(ConnectedEmbedding):
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar for long computations if greater than 0.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
@@ -202,14 +209,14 @@ class DiffusionMaps(ConnectedEmbedding):
         self,
         n_components: int = 2,
         *,
-        t: Any = 1.0,
+        t: float | Literal["auto"] = 1.0,
         alpha: float = 0.0,
-        disconnected: str = "connect",
-        graph: Any = "knn",
+        disconnected: Literal["connect", "raise"] = "connect",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -223,7 +230,7 @@ class DiffusionMaps(ConnectedEmbedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionMaps:
+    def fit(self, X: Graph | MatrixLike, y: object = None) -> DiffusionMaps:
         """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 
         Parameters
@@ -240,7 +247,7 @@ class DiffusionMaps(ConnectedEmbedding):
         """
         if isinstance(self.t, str) and self.t != "auto":
             raise InvalidValueError(f"t={self.t!r}, but a number >= 0 or 'auto' is needed.")
-        given = None if isinstance(self.t, str) else check_steps(self.t)
+        steps = None if isinstance(self.t, str) else check_steps(self.t)
         alpha = check_real(self.alpha, "alpha", low=0.0, high=1.0)
         affinity = self._connected_affinity(X)
         if self.graph_ is not None:
@@ -258,17 +265,17 @@ class DiffusionMaps(ConnectedEmbedding):
             random_state=self._seed(),
             n_jobs=self.n_jobs,
         )
-        self.t_ = _auto_steps(np.abs(pairs.values[1:])) if given is None else given
+        self.t_ = _auto_steps(np.abs(pairs.values[1:])) if steps is None else steps
         rates = np.abs(pairs.values[1:]) ** self.t_
-        beyond = rates[self.n_components :].sum()
-        self.left_out_ = float(beyond / rates[0]) if rates[0] > 0 else 0.0
-        kept = slice(1, self.n_components + 1)
-        self.eigenvalues_ = pairs.values[kept]
-        embedding = _unit_mean_square(pairs.vectors[:, kept], sums)
+        discarded = rates[self.n_components :].sum()
+        self.left_out_ = float(discarded / rates[0]) if rates[0] > 0 else 0.0
+        leading = slice(1, self.n_components + 1)
+        self.eigenvalues_ = pairs.values[leading]
+        embedding = _unit_mean_square(pairs.vectors[:, leading], sums)
         self.embedding_ = like_input(embedding * rates[: self.n_components], X)
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Embed new points with the Nystrom extension.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._core.precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal.graphs.graph import Graph
 
 # Residual of the eigenpairs.
 TOLERANCE = 1e-9
@@ -37,7 +43,7 @@ class LaplacianEigenmaps(ConnectedEmbedding):
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar for long computations if greater than 0.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
@@ -70,12 +76,12 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         self,
         n_components: int = 2,
         *,
-        disconnected: str = "connect",
-        graph: Any = "knn",
+        disconnected: Literal["connect", "raise"] = "connect",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -87,7 +93,7 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> LaplacianEigenmaps:
+    def fit(self, X: Graph | MatrixLike, y: object = None) -> LaplacianEigenmaps:
         """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 
         Parameters
@@ -114,7 +120,7 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         self.embedding_ = like_input(vectors, X)
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Embed new points with the Nystrom extension.
 
         Parameters

@@ -1,10 +1,10 @@
-"""Isomap: points of few dimensions whose distances are the lengths of paths along a graph."""
+"""Isomap: low-dimensional points whose distances are the lengths of shortest paths along a graph."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from itertools import starmap
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,7 +17,7 @@ from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.embed._connected import CONNECTED
 from vicinal.embed.scaling import (
-    place_rows,
+    embed_rows,
     principal_axes,
     reconstruction_error,
     scale_distances,
@@ -27,8 +27,13 @@ from vicinal.graphs.graph import Graph
 from vicinal.metrics.geodesic import unexplained_variance
 from vicinal.operators._shortest_paths import landmark_nodes, shortest_paths
 
-# New points, each of which needs a row of distances to all others.
-POINTS_AT_A_TIME = 512
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
+
+# New points per block; each needs a row of distances to all training points.
+POINTS_PER_BLOCK = 512
 
 
 class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
@@ -58,7 +63,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar for long computations if greater than 0.
+        If positive, long computations show a progress bar.
 
     Attributes
     ----------
@@ -104,11 +109,11 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         n_components: int = 2,
         *,
         n_landmarks: int | None = None,
-        disconnected: str = "connect",
-        graph: Any = "knn",
+        disconnected: Literal["connect", "raise"] = "connect",
+        graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -120,7 +125,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Isomap:
+    def fit(self, X: Graph | MatrixLike, y: object = None) -> Isomap:
         """Embed points, the nodes of a `Graph`, or with ``graph="precomputed_distances"`` distances.
 
         Parameters
@@ -137,7 +142,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_choice(self.disconnected, "disconnected", ("connect", "raise"))
         check_count(self.n_components, "n_components")
-        graph = self.graph_ = self._in_one_piece(self._build_graph(X))
+        graph = self.graph_ = self._connected(self._build_graph(X))
         n_landmarks = self._check_sizes(graph.n_nodes)
         if n_landmarks is None:
             self.landmarks_ = None
@@ -153,16 +158,16 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             self._axes = None
             self.embedding_ = self._scaling.coordinates
         else:
-            # The axes of the landmarks are not quite those of all points.
-            placed = place_rows(self._scaling, self.geodesics_, self.n_jobs)
-            self._axes = principal_axes(placed)
-            self.embedding_ = (placed - self._axes.centre) @ self._axes.directions
+            # The principal axes of the landmarks differ slightly from those of all points.
+            coordinates = embed_rows(self._scaling, self.geodesics_, self.n_jobs)
+            self._axes = principal_axes(coordinates)
+            self.embedding_ = (coordinates - self._axes.centre) @ self._axes.directions
         self.embedding_ = like_input(self.embedding_, X)
         self._n_features_out = self.n_components
         self.__dict__.pop("residual_variance_", None)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Graph | MatrixLike, y: object = None) -> np.ndarray:
         """Fit the model and return the embedding of the points.
 
         Parameters
@@ -179,7 +184,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         return self.fit(X).embedding_
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Embed new points; their paths lead through their nearest training points.
 
         Parameters
@@ -195,17 +200,17 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self)
         indices, distances = self._neighbors_of(X)
-        placed = np.empty((len(indices), self.n_components))
-        for rows in starmap(slice, blocks(len(indices), POINTS_AT_A_TIME)):
+        coordinates = np.empty((len(indices), self.n_components))
+        for rows in starmap(slice, blocks(len(indices), POINTS_PER_BLOCK)):
             geodesics = np.full((len(indices[rows]), self.geodesics_.shape[1]), np.inf)
             for nearest, lengths in zip(indices[rows].T, distances[rows].T, strict=True):
                 np.minimum(geodesics, self.geodesics_[nearest] + lengths[:, None], out=geodesics)
-            placed[rows] = place_rows(self._scaling, geodesics, self.n_jobs)
+            coordinates[rows] = embed_rows(self._scaling, geodesics, self.n_jobs)
         if self._axes is not None:
-            placed = (placed - self._axes.centre) @ self._axes.directions
-        # Through neighbours that the graph does not connect, a training point might find shorter paths.
-        placed = np.where(distances[:, :1] == 0, self.embedding_[indices[:, 0]], placed)
-        return like_input(placed, X)
+            coordinates = (coordinates - self._axes.centre) @ self._axes.directions
+        # A training point might have shorter paths through neighbours that are not adjacent in the graph.
+        is_training = distances[:, :1] == 0
+        return like_input(np.where(is_training, self.embedding_[indices[:, 0]], coordinates), X)
 
     def reconstruction_error(self) -> float:
         """Compute the root mean square error of the inner products of the embedding.
@@ -227,16 +232,16 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @cached_property
     def residual_variance_(self) -> np.ndarray:
         check_is_fitted(self)
-        places = self.embedding_
-        targets = places if self.landmarks_ is None else places[self.landmarks_]
+        points = self.embedding_
+        targets = points if self.landmarks_ is None else points[self.landmarks_]
         return np.array(
             [
-                unexplained_variance(self.geodesics_, places[:, :d], targets[:, :d], self.n_jobs)
-                for d in range(1, places.shape[1] + 1)
+                unexplained_variance(self.geodesics_, points[:, :d], targets[:, :d], self.n_jobs)
+                for d in range(1, points.shape[1] + 1)
             ]
         )
 
-    def _in_one_piece(self, graph: Graph) -> Graph:
+    def _connected(self, graph: Graph) -> Graph:
         if graph.n_components <= 1:
             return graph
         if self.disconnected == "raise" or graph.points is None:
@@ -253,13 +258,13 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             self.n_components,
             "n_components",
             high=n - 1,
-            remedy=f"X has n_samples={n}, which span {n - 1} dimension(s) at most.",
+            remedy=f"X has n_samples={n}, which span at most {n - 1} dimension(s).",
         )
         if self.n_landmarks is None:
             require_memory(
                 8.0 * n * n + 1e8,
-                f"geodesics of {n:,} points",
-                "Set n_landmarks, for instance to 1000, to store paths from that many points only.",
+                f"The geodesic distances of {n:,} points",
+                "Set n_landmarks, e.g. to 1000, to store paths from this many points only.",
             )
             return None
         return check_count(
@@ -267,5 +272,6 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             "n_landmarks",
             low=self.n_components + 1,
             high=n,
-            remedy=f"X has {n} points, and {self.n_components} dimension(s) need one landmark more.",
+            remedy=f"X has {n} points, and {self.n_components} dimension(s) need at least "
+            f"{self.n_components + 1} landmarks.",
         )

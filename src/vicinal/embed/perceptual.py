@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,6 +12,10 @@ from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.eigenpairs import nystrom
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
+    from vicinal.graphs.graph import Graph
 
 
 class PerceptualEmbedding(
@@ -80,9 +84,9 @@ class PerceptualEmbedding(
         descriptor: Any = "coding_length",
         epsilon: float | None = None,
         beta: float = 0.99999,
-        laplacian: str = "global",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        laplacian: Literal["global", "aligned"] = "global",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -95,7 +99,7 @@ class PerceptualEmbedding(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> PerceptualEmbedding:
+    def fit(self, X: Graph | MatrixLike, y: object = None) -> PerceptualEmbedding:
         """Embed points, or the nodes of a digraph whose strengths are its weights.
 
         Parameters
@@ -129,7 +133,7 @@ class PerceptualEmbedding(
         self._n_features_out = self.n_components
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Graph | MatrixLike, y: object = None) -> np.ndarray:
         """Fit the model and return the embedding of the points.
 
         Parameters
@@ -146,7 +150,7 @@ class PerceptualEmbedding(
         """
         return self.fit(X).embedding_
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Embed new points by the walk from their contexts and from the contexts that they join.
 
         Parameters
@@ -162,5 +166,5 @@ class PerceptualEmbedding(
         check_is_fitted(self)
         rows, known = self._new_rows(X)
         steps = rows @ self._of_nodes(self.embedding_)
-        placed = np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))
-        return like_input(placed, X)
+        coordinates = np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))
+        return like_input(coordinates, X)

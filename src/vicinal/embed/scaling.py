@@ -1,14 +1,14 @@
-"""Classical scaling: from distances to coordinates, and new points by their distances to old ones.
+"""Classical scaling: coordinates from distances, and new points from their distances to known points.
 
-The matrix of squared distances, centred on both sides, holds inner products of the points; its leading
-eigenvectors are their coordinates. It is never formed: distances are squared as they pass through the
-processor, and centring is done to the vectors.
+The matrix of squared distances, centred on both sides, contains the inner products of the points; its leading
+eigenvectors give their coordinates. It is never formed: distances are squared on the fly, and vectors are
+centred instead.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -22,20 +22,23 @@ from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.operators.eigenpairs import leading_eigenpairs
 
-# Squares that are held at a time: they stay in the cache until they are used.
-CACHED = 1 << 17
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
+# Number of squares per block, so that they stay in the cache.
+ENTRIES_PER_BLOCK = 1 << 17
 ROWS_PER_TASK = 256
-# Eigenvalues below this part of the first are rounding errors: directions without extent.
-FLAT = 1e-12
-# In units of the scaling; squares of larger distances would overflow.
-FAR = 1e150
+# Eigenvalues below this fraction of the first are rounding errors.
+MIN_RELATIVE_EIGENVALUE = 1e-12
+# Largest distance in units of the scaling; squares of larger distances would overflow.
+MAX_RELATIVE_DISTANCE = 1e150
 
 
 class Scaling(NamedTuple):
-    """Coordinates found by classical scaling, and what is needed to place more points among them.
+    """Result of classical scaling, with everything needed to embed new points.
 
-    Eigenvalues and squares are those of distances divided by ``unit``, a power of two near the largest
-    distance, so that squares neither overflow nor vanish.
+    Eigenvalues and squares refer to distances divided by ``unit``, a power of two near the largest
+    distance, so that squares neither overflow nor underflow.
     """
 
     coordinates: np.ndarray
@@ -45,13 +48,15 @@ class Scaling(NamedTuple):
 
 
 @checked
-def classical_scaling(distances: Any, n_components: int = 2, *, n_jobs: int | None = -1) -> Scaling:
-    """Points whose Euclidean distances are as near as possible to given ones (Torgerson's scaling).
+def classical_scaling(
+    distances: ArrayLike, n_components: int = 2, *, n_jobs: NJobs = -1
+) -> Scaling:
+    """Compute points whose Euclidean distances approximate given distances (Torgerson's scaling).
 
     Parameters
     ----------
     distances : array of shape (n, n)
-        Symmetric, finite, >= 0.
+        Distances: symmetric, finite, >= 0.
     n_components : int, default=2
         Number of coordinates, less than n.
     n_jobs : int or None, default=-1
@@ -61,7 +66,7 @@ def classical_scaling(distances: Any, n_components: int = 2, *, n_jobs: int | No
     -------
     Scaling
         ``coordinates`` (n, n_components), centred, along principal axes; ``eigenvalues``,
-        ``mean_squares`` and ``unit``. Directions that distances do not extend into are all zeros.
+        ``mean_squares`` and ``unit``. If the distances have fewer dimensions, the other columns are zeros.
 
     References
     ----------
@@ -83,31 +88,31 @@ def classical_scaling(distances: Any, n_components: int = 2, *, n_jobs: int | No
 
 
 def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | None) -> Scaling:
-    """`classical_scaling` of distances that are known to be ones."""
+    """`classical_scaling` of checked distances."""
     n = len(distances)
     n_components = check_count(
         n_components,
         "n_components",
         high=n - 1,
-        remedy=f"There are n_samples={n} points, which span {n - 1} dimension(s) at most.",
+        remedy=f"There are n_samples={n} points, which span at most {n - 1} dimension(s).",
     )
     unit = _unit(distances)
     with one_blas_thread():
         inner = CentredSquares(distances, unit, n_jobs)
         mean_squares = inner.squares_times(np.full((n, 1), 1.0 / n))[:, 0]
         values, vectors = np.zeros(n_components), np.zeros((n, n_components))
-        # A solver would find no start in a matrix of zeros.
+        # The eigensolver cannot start from a matrix of zeros.
         if mean_squares.any():
             values, vectors, _ = leading_eigenpairs(
                 inner, n_components, normalized=False, n_jobs=n_jobs
             )
-    values = np.where(values > FLAT * values[0], values, 0.0)
+    values = np.where(values > MIN_RELATIVE_EIGENVALUE * values[0], values, 0.0)
     return Scaling(vectors * np.sqrt(values) * unit, values, mean_squares, unit)
 
 
 @checked
 def landmark_mds_transform(
-    scaling: Scaling, distances: Any, *, n_jobs: int | None = -1
+    scaling: Scaling, distances: ArrayLike, *, n_jobs: NJobs = -1
 ) -> np.ndarray:
     """Compute coordinates of points from their distances to the points of a scaling.
 
@@ -128,41 +133,50 @@ def landmark_mds_transform(
     References
     ----------
     de Silva and Tenenbaum, "Sparse multidimensional scaling using landmark points", Stanford 2004.
+
+    Examples
+    --------
+    >>> from vicinal.embed import classical_scaling, landmark_mds_transform
+    >>> distances = [[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]
+    >>> scaling = classical_scaling(distances, 2)
+    >>> new = landmark_mds_transform(scaling, distances[:1])
+    >>> bool(abs(new - scaling.coordinates[:1]).max() < 1e-9)
+    True
     """
     if not isinstance(scaling, Scaling):
         raise InvalidTypeError(
-            f"scaling is a {type(scaling).__name__}, but a Scaling is needed; classical_scaling gives one."
+            f"scaling is a {type(scaling).__name__}, but a Scaling is needed; classical_scaling returns one."
         )
-    distances = check_points(distances, name="distances")
+    rows = check_points(distances, name="distances")
     n = len(scaling.coordinates)
-    if distances.shape[1] != n or distances.min() < 0:
+    if rows.shape[1] != n or rows.min() < 0:
         raise InvalidValueError(
-            f"distances has shape {distances.shape} and values from {distances.min():g} on, but distances "
-            f">= 0 to the {n} points of the scaling are needed, one column each."
+            f"distances has shape {rows.shape} and a smallest value of {rows.min():g}, but distances >= 0 "
+            f"to the {n} points of the scaling are needed, one column each."
         )
-    if distances.max() * (1.0 / scaling.unit) > FAR:
+    if rows.max() * (1.0 / scaling.unit) > MAX_RELATIVE_DISTANCE:
         raise InvalidValueError(
-            f"distances holds values up to {distances.max():g}, but those of the scaling are near "
-            f"{scaling.unit:g}; bring both to the same unit."
+            f"distances contains values up to {rows.max():g}, but those of the scaling are about "
+            f"{scaling.unit:g}; use the same unit for both."
         )
-    return place_rows(scaling, distances, n_jobs)
+    return embed_rows(scaling, rows, n_jobs)
 
 
-def place_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """`landmark_mds_transform` for distances that are known to be ones."""
-    extended = scaling.eigenvalues > 0
+def embed_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """`landmark_mds_transform` of checked distances."""
+    positive = scaling.eigenvalues > 0
     axes = np.zeros_like(scaling.coordinates)
-    axes[:, extended] = scaling.coordinates[:, extended] / scaling.eigenvalues[extended]
-    placed = np.empty((len(distances), axes.shape[1]))
+    axes[:, positive] = scaling.coordinates[:, positive] / scaling.eigenvalues[positive]
+    coordinates = np.empty((len(distances), axes.shape[1]))
 
-    def place(rows: tuple[int, int]) -> None:
+    def embed(rows: tuple[int, int]) -> None:
         squares = np.square(distances[slice(*rows)] * (1.0 / scaling.unit))
         squares -= scaling.mean_squares
-        placed[slice(*rows)] = -0.5 * (squares @ axes)
+        coordinates[slice(*rows)] = -0.5 * (squares @ axes)
 
     with one_blas_thread():
-        map_threads(place, _row_blocks(distances), n_jobs)
-    return placed
+        map_threads(embed, _row_blocks(distances), n_jobs)
+    return coordinates
 
 
 class Axes(NamedTuple):
@@ -173,20 +187,20 @@ class Axes(NamedTuple):
 
 
 def principal_axes(points: np.ndarray) -> Axes:
-    """Centre and principal directions of points, the longest first, each along its larger part."""
+    """Centre and principal directions of points, largest variance first; the largest entry is positive."""
     centre = points.mean(axis=0)
     centred = points - centre
     extent = float(np.abs(centred).max()) or 1.0
     _, _, directions = np.linalg.svd(np.einsum("ni,nj->ij", centred / extent, centred / extent))
-    larger = np.argmax(np.abs(directions), axis=1)
-    directions *= np.sign(directions[np.arange(len(directions)), larger])[:, None]
+    largest = np.argmax(np.abs(directions), axis=1)
+    directions *= np.sign(directions[np.arange(len(directions)), largest])[:, None]
     return Axes(centre, directions.T)
 
 
 def reconstruction_error(
     scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = -1
 ) -> float:
-    """Root mean square difference of the inner products of distances and of coordinates."""
+    """Root mean squared difference between the inner products from distances and from coordinates."""
     coordinates = scaling.coordinates / scaling.unit
     means, mean = scaling.mean_squares, scaling.mean_squares.mean()
 
@@ -205,7 +219,7 @@ def reconstruction_error(
 
 
 class CentredSquares(LinearOperator):
-    """-1/2 J S J for squared distances S and the centring J, which takes the mean away."""
+    """-1/2 J S J for squared distances S and the centring matrix J, which subtracts the mean."""
 
     def __init__(self, distances: np.ndarray, unit: float, n_jobs: int | None) -> None:
         super().__init__(np.float64, distances.shape)
@@ -234,14 +248,14 @@ class CentredSquares(LinearOperator):
 
 
 def _row_blocks(distances: np.ndarray) -> list[tuple[int, int]]:
-    return blocks(len(distances), max(1, CACHED // distances.shape[1]))
+    return blocks(len(distances), max(1, ENTRIES_PER_BLOCK // distances.shape[1]))
 
 
 def _unit(distances: np.ndarray) -> float:
     largest = float(distances.max())
     if not np.isfinite(largest):
         raise InvalidValueError(
-            "distances hold infinite or undefined values, but scaling needs finite ones; "
-            "connect the graph whose paths they are."
+            "distances contain infinite or undefined values, but scaling needs finite ones; if they are "
+            "shortest paths, connect the graph."
         )
     return power_of_two(largest)

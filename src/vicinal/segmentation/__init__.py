@@ -1,6 +1,6 @@
-"""Images cut into segments.
+"""Image segmentation.
 
-- `segment`: normalised cut of the graph of an image's pixels
+- `segment`: normalised cut of the pixel graph of an image
 """
 
 from vicinal._core.lazy import attach

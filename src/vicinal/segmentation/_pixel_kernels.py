@@ -1,4 +1,4 @@
-"""Kernels of the affinities between pixels."""
+"""Kernels for affinities between pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vicinal._core.jit import jit
 
 @jit
 def count_neighbors(height, width, offsets, start, stop, counts):
-    """Neighbours inside the image, of the pixels of rows ``start`` to ``stop``."""
+    """Number of neighbours inside the image, for pixels of rows ``start`` to ``stop``."""
     for y in range(start, stop):
         for x in range(width):
             inside = 0
@@ -21,8 +21,10 @@ def count_neighbors(height, width, offsets, start, stop, counts):
 
 
 @jit
-def fill_neighbors(values, scale, offsets, nearness, least, indptr, start, stop, indices, weights):
-    """Entries of the same pixels: Gaussian of the difference times nearness of the position."""
+def fill_neighbors(
+    values, scale, offsets, proximity, min_affinity, indptr, start, stop, indices, weights
+):
+    """Affinities of these pixels: Gaussian of the difference times the spatial proximity."""
     height, width, n_channels = values.shape
     for y in range(start, stop):
         for x in range(width):
@@ -36,5 +38,5 @@ def fill_neighbors(values, scale, offsets, nearness, least, indptr, start, stop,
                     difference = (values[y, x, c] - values[v, u, c]) / scale
                     square += difference * difference
                 indices[e] = v * width + u
-                weights[e] = max(least, np.exp(-0.5 * square)) * nearness[o]
+                weights[e] = max(min_affinity, np.exp(-0.5 * square)) * proximity[o]
                 e += 1

@@ -1,4 +1,4 @@
-"""Pixels of an image: what is compared, which of them are neighbours, and how strongly."""
+"""Pixels of an image: compared values, neighbours, and affinities."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from vicinal._core.rescale import max_magnitude, power_of_two
 from vicinal.exceptions import InvalidValueError
 
 LINES_PER_TASK = 16
-# The scale that "auto" sets, in units of the typical difference, and the least affinity of neighbours.
-# Without the latter the cheapest cut would be around the thin line of mixed pixels along a strong edge.
-# Both were chosen on photographs with human maps: of floors from 1e-8 to 1e-2 and shares from 0.25 to 1
-# these agree best with people and leave no tiny segments.
-TYPICAL_SHARE = 0.3
-LEAST = 1e-4
+# Scale of "auto" relative to the typical difference, and the smallest affinity of neighbours. Without the
+# latter, the cheapest cut would be around the thin line of mixed pixels along a strong edge. Both were chosen
+# on photographs with human segmentations: among affinities from 1e-8 to 1e-2 and factors from 0.25 to 1,
+# these agree best and leave no tiny segments.
+AUTO_SCALE_FACTOR = 0.3
+MIN_AFFINITY = 1e-4
 
 RGB_TO_XYZ = np.array(
     [
@@ -36,29 +36,29 @@ def check_image(image: Any) -> np.ndarray:
     array = real_array(image, "image")
     if array.ndim not in (2, 3) or array.size == 0:
         raise InvalidValueError(
-            f"image has shape {array.shape}, but (height, width) for grey or (height, width, "
-            "channels) is needed, with at least one pixel."
+            f"image has shape {array.shape}, but (height, width) or (height, width, channels) is needed, "
+            "with at least one pixel."
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         first = np.argwhere(~np.isfinite(array))[0].tolist()
         raise InvalidValueError(
-            f"image holds NaN or infinity, the first at {first}; fill such pixels in, for instance "
-            "by numpy.nan_to_num."
+            f"image contains NaN or infinity, the first at {first}; replace such values, e.g. with "
+            "numpy.nan_to_num."
         )
     return array
 
 
 def as_colors(image: np.ndarray) -> np.ndarray | None:
-    """Red, green and blue from 0 to 1, as seen on white paper; None if the image holds no colours."""
+    """Red, green and blue from 0 to 1, blended with white; None if the image is not in colour."""
     if image.ndim != 3 or image.shape[2] not in (3, 4):
         return None
     if image.dtype == np.uint16:
-        brightest = 65535
+        max_value = 65535
     else:
-        brightest = 255 if image.dtype.kind in "ui" else 1
-    if image.min() < 0 or image.max() > brightest:
+        max_value = 255 if image.dtype.kind in "ui" else 1
+    if image.min() < 0 or image.max() > max_value:
         return None
-    colors = image.astype(np.float64) / brightest
+    colors = image.astype(np.float64) / max_value
     if colors.shape[2] == 4:
         alpha = colors[..., 3:]
         colors = colors[..., :3] * alpha + (1 - alpha)
@@ -66,10 +66,10 @@ def as_colors(image: np.ndarray) -> np.ndarray | None:
 
 
 def comparable(image: np.ndarray) -> tuple[np.ndarray, float]:
-    """Values (height, width, channels) whose differences count, and the unit they are given in.
+    """Values (height, width, channels) whose differences are compared, and their unit.
 
-    The unit is 1 for colours, which become L*a*b*. For others it is a power of two: values keep their
-    bits, and the squares of their differences stay in range.
+    The unit is 1 for colours, which are converted to L*a*b*. For other images it is a power of two, so that
+    values keep their bits and squared differences stay in range.
     """
     colors = as_colors(image)
     if colors is not None:
@@ -80,16 +80,16 @@ def comparable(image: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _lab(rgb: np.ndarray) -> np.ndarray:
-    """CIE L*a*b* of sRGB: distances are about as large as the differences that people see."""
+    """CIE L*a*b* of sRGB, where distances approximate perceived differences."""
     linear = np.where(rgb > 0.04045, ((rgb + 0.055) / 1.055) ** 2.4, rgb / 12.92)
-    light = linear @ (RGB_TO_XYZ / WHITE[:, None]).T
-    dark = light * (841 / 108) + 4 / 29
-    x, y, z = np.moveaxis(np.where(light > (6 / 29) ** 3, np.cbrt(light), dark), -1, 0)
+    xyz = linear @ (RGB_TO_XYZ / WHITE[:, None]).T
+    dark = xyz * (841 / 108) + 4 / 29
+    x, y, z = np.moveaxis(np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), dark), -1, 0)
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
 
 
 def smoothed(values: np.ndarray, width: float) -> np.ndarray:
-    """Channels blurred by a Gaussian, which takes out the noise of single pixels."""
+    """Channels blurred by a Gaussian, which removes pixel noise."""
     from scipy.ndimage import gaussian_filter
 
     if width == 0:
@@ -98,84 +98,85 @@ def smoothed(values: np.ndarray, width: float) -> np.ndarray:
 
 
 def typical_difference(values: np.ndarray) -> float:
-    """Root of the mean squared difference of pixels side by side; 1 where there is none."""
-    squares = [np.square(np.diff(values, axis=axis)).sum(axis=2).ravel() for axis in (0, 1)]
-    every = np.concatenate(squares)
-    mean = float(every.mean()) if len(every) else 0.0
+    """Root mean squared difference of adjacent pixels; 1 if there is none."""
+    squares = np.concatenate(
+        [np.square(np.diff(values, axis=axis)).sum(axis=2).ravel() for axis in (0, 1)]
+    )
+    mean = float(squares.mean()) if len(squares) else 0.0
     return np.sqrt(mean) if mean > 0 else 1.0
 
 
 def grid_offsets() -> tuple[np.ndarray, np.ndarray]:
-    """Steps to the 8 pixels around one, all equally near."""
+    """Steps to the 8 pixels around a pixel, all with proximity 1."""
     offsets, _ = radius_offsets(1.5, 1.0)
     return offsets, np.ones(len(offsets))
 
 
 def radius_offsets(radius: float, spatial_scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Steps to all pixels within a radius, in the order of their numbers, and how near they are."""
-    reach = int(radius)
-    steps = np.arange(-reach, reach + 1)
+    """Steps to all pixels within a radius, in row order, and their proximities."""
+    extent = int(radius)
+    steps = np.arange(-extent, extent + 1)
     offsets = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
     squares = np.square(offsets).sum(axis=1)
     inside = (squares > 0) & (squares <= radius**2)
-    # The factor of the next pixel is 1: a cut does not change with the unit of affinity, and however
-    # short the scale, the image stays in one piece.
+    # Adjacent pixels have proximity 1: a cut does not depend on the unit of affinity, and the graph stays
+    # connected for any scale.
     with np.errstate(over="ignore"):
         beyond = (squares[inside] - 1) / spatial_scale / spatial_scale
     return offsets[inside], np.exp(-0.5 * beyond)
 
 
-def typical_step(offsets: np.ndarray, nearness: np.ndarray) -> float:
-    """Root of the mean square of a step along an axis, where all pixels are alike."""
-    return float(np.sqrt((nearness @ np.square(offsets)).max() / (nearness.sum() + 1.0)))
+def typical_step(offsets: np.ndarray, proximity: np.ndarray) -> float:
+    """Root mean squared step along an axis, in a uniform image."""
+    return float(np.sqrt((proximity @ np.square(offsets)).max() / (proximity.sum() + 1.0)))
 
 
 def pixel_affinity(
     values: np.ndarray,
     offsets: np.ndarray,
-    nearness: np.ndarray,
+    proximity: np.ndarray,
     scale: float,
     n_jobs: int | None = -1,
 ) -> sparse.csr_array:
-    """Affinity of each pixel with those at the offsets: exp(-(difference / scale)^2 / 2) * nearness.
+    """Affinity of each pixel with those at the offsets: exp(-(difference / scale)^2 / 2) * proximity.
 
     Parameters
     ----------
     values : ndarray of shape (height, width, channels)
-        What is compared, Euclidean over the channels.
+        Compared values, Euclidean over the channels.
     offsets : ndarray of int of shape (m, 2)
         Steps (down, right) to the neighbours, sorted, each with its opposite.
-    nearness : ndarray of shape (m,)
-        Factor of each step; 1 to the next pixels.
+    proximity : ndarray of shape (m,)
+        Factor of each step; 1 for adjacent pixels.
     scale : float
-        Difference at which affinity has clearly dropped.
-    n_jobs : int, optional
-        Threads, all cores by default.
+        Width of the Gaussian.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
 
     Returns
     -------
     csr_array of shape (height * width, height * width)
-        Symmetric, and connected.
+        Symmetric and connected.
     """
     from vicinal.segmentation._pixel_kernels import count_neighbors, fill_neighbors
 
     height, width = values.shape[:2]
     n = height * width
     require_memory(
-        # Matrix, its normalised form, its Laplacian, and the products that make the first level.
+        # The matrix, its normalised form, its Laplacian, and the products of the first coarsening level.
         n * len(offsets) * 60.0,
         f"The graph of {n:,} pixels with {len(offsets)} neighbours each",
-        "Choose a smaller radius, graph='grid', or a smaller image.",
+        "Use a smaller radius, graph='grid', or a smaller image.",
     )
     index = np.int32 if n * len(offsets) <= np.iinfo(np.int32).max else np.int64
     counts = np.empty(n, dtype=index)
     lines = blocks(height, LINES_PER_TASK)
-    map_threads(lambda at: count_neighbors(height, width, offsets, *at, counts), lines, n_jobs)
+    map_threads(lambda span: count_neighbors(height, width, offsets, *span, counts), lines, n_jobs)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index)
     indices, weights = np.empty(indptr[-1], dtype=index), np.empty(indptr[-1])
     map_threads(
-        lambda at: fill_neighbors(
-            values, scale, offsets, nearness, LEAST, indptr, *at, indices, weights
+        lambda span: fill_neighbors(
+            values, scale, offsets, proximity, MIN_AFFINITY, indptr, *span, indices, weights
         ),
         lines,
         n_jobs,

@@ -1,8 +1,8 @@
-"""Normalised cut of an image."""
+"""`segment`: normalised cut of an image."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +16,7 @@ from vicinal.operators._eigen.multilevel import multilevel_eigenpairs
 from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees, normalized_affinity
 from vicinal.segmentation._pixels import (
-    TYPICAL_SHARE,
+    AUTO_SCALE_FACTOR,
     check_image,
     comparable,
     grid_offsets,
@@ -28,74 +28,75 @@ from vicinal.segmentation._pixels import (
 )
 from vicinal.segmentation._smoothed_cut import smoothed_vectors
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
 GRAPHS = ("grid", "radius")
-# The rotation that reads segments off eigenvectors has few numbers: so many pixels settle it.
-SAMPLE = 20_000
-# Vectors are wanted for where their rows lie, not to the last digit.
+# Number of pixels that determine the rotation from eigenvectors to segments, which has few parameters.
+N_SAMPLED_PIXELS = 20_000
+# Residual of the eigenvectors; segments do not need more digits.
 ACCURACY = 1e-2
-# Pixels that a blur may spread over.
-WIDEST = 1e4
+# Largest width of the blur, in pixels.
+MAX_SMOOTHING = 1e4
 
 
 @checked
 def segment(
-    image: Any,
+    image: ArrayLike,
     n_segments: int,
     *,
-    graph: str = "grid",
+    graph: Literal["grid", "radius"] = "grid",
     radius: float = 3.0,
-    scale: Any = "auto",
+    scale: float | Literal["auto"] = "auto",
     spatial_scale: float | None = None,
     smoothing: float = 1.0,
     smooth: int = 0,
     random_state: int | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> np.ndarray:
-    """Cut an image into segments, inside which pixels resemble their neighbours.
+    """Segment an image by a normalised cut of its pixel graph.
 
-    Pixels are the nodes of a graph whose affinities fall with the difference of their values; the
-    normalised cut separates it where little affinity crosses, into parts that are not too small.
+    Pixels are the nodes of a graph whose affinities decrease with the difference of their values. The
+    normalised cut separates it where little affinity is cut, into segments that are not too small.
 
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        Grey or colour, of any real type. Three channels are taken for sRGB, four for sRGB with alpha
-        (seen on white), if they are bytes, 16-bit or between 0 and 1; colours are then compared in
-        CIE L*a*b*, where distances follow the eye. Other channels are compared as they are.
+        Grey or colour, of any real dtype. Three channels are interpreted as sRGB, four as sRGB with alpha
+        (blended with white), if they are bytes, 16-bit or between 0 and 1; colours are then compared in
+        CIE L*a*b*, where distances approximate perception. Other channels are compared as they are.
     n_segments : int
-        Number of segments. In rare cases some stay empty, and there are fewer.
+        Number of segments. In rare cases some are empty, and there are fewer.
     graph : {"grid", "radius"}, default="grid"
-        Neighbours of a pixel: the 8 around it, or all within a radius, which costs more time and
-        memory and looks over thin lines and gaps.
+        Neighbours of a pixel: the 8 around it, or all within a radius, which takes more time and memory but
+        bridges thin lines and gaps.
     radius : float, default=3.0
-        In pixels, for ``graph="radius"``.
+        Radius in pixels, for ``graph="radius"``.
     scale : float or "auto", default="auto"
-        Difference of two pixels at which their affinity has clearly dropped; of colours in units of
-        L*a*b* (black to white is 100), else in those of the image. "auto" is 0.3 times the root mean
-        square of the differences of pixels side by side, so that it follows contrast and units.
-        However large the difference, 1e-4 of the affinity is left.
+        Standard deviation of the Gaussian of pixel differences; for colours in units of L*a*b* (black to
+        white is 100), otherwise in units of the image. "auto" is 0.3 times the root mean squared difference
+        of adjacent pixels, so it adapts to contrast and units. Affinities are at least 1e-4.
     spatial_scale : float, optional
-        Distance in pixels at which affinity has clearly dropped, for ``graph="radius"``; by default
-        half the radius.
+        Standard deviation of the Gaussian of distances in pixels, for ``graph="radius"``; half the radius by
+        default.
     smoothing : float, default=1.0
-        Width in pixels of the Gaussian that blurs the image first; 0 takes it as it is.
+        Width in pixels of the Gaussian blur of the image; 0 disables it.
     smooth : int, default=0
-        Number of steps of self-smoothing of the affinity before the cut, see `vicinal.self_smooth`; 0 is
-        none. Its cost grows with the number and with the radius.
+        Number of self-smoothing steps of the affinity before the cut, see `vicinal.self_smooth`; 0 disables
+        it. The cost grows with the number of steps and the radius.
     random_state : int, optional
-        Seed of the reading of segments off eigenvectors; None is 0.
+        Seed of the rotation from eigenvectors to segments; None means 0.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Above 0 a progress bar is shown.
+        If positive, a progress bar is shown.
 
     Returns
     -------
     ndarray of int of shape (height, width)
-        Label of each pixel, numbered from 0 in the order in which segments are met from the top left
-        corner. A segment need not be connected. An image of one colour gives no reason to cut
-        anywhere: it falls into compact parts of about the same size.
+        Label of each pixel, numbered from 0 in reading order. A segment need not be connected. An image of
+        one colour is split into compact segments of about the same size.
 
     References
     ----------
@@ -120,28 +121,29 @@ def segment(
         remedy=f"The image has {height} x {width} pixels.",
     )
     check_choice(graph, "graph", GRAPHS)
-    radius = check_real(radius, "radius", low=1.0, remedy="The next pixel is at distance 1.")
-    reach = radius / 2 if spatial_scale is None else spatial_scale
-    reach = check_real(reach, "spatial_scale", low=0.0, open_low=True)
+    radius = check_real(radius, "radius", low=1.0, remedy="Adjacent pixels are at distance 1.")
+    spatial_scale = radius / 2 if spatial_scale is None else spatial_scale
+    spatial_scale = check_real(spatial_scale, "spatial_scale", low=0.0, open_low=True)
     steps = check_count(smooth, "smooth", low=0)
-    smoothing = check_real(smoothing, "smoothing", low=0.0, high=WIDEST)
+    smoothing = check_real(smoothing, "smoothing", low=0.0, high=MAX_SMOOTHING)
     values = smoothed(values, smoothing)
     if isinstance(scale, str):
         check_choice(scale, "scale", ("auto",))
-        width_of_gaussian = TYPICAL_SHARE * typical_difference(values)
+        value_scale = AUTO_SCALE_FACTOR * typical_difference(values)
     else:
-        given = check_real(scale, "scale", low=0.0, open_low=True)
-        width_of_gaussian = max(given / unit, np.finfo(float).tiny)
+        scale = check_real(scale, "scale", low=0.0, open_low=True)
+        value_scale = max(scale / unit, np.finfo(float).tiny)
     if graph == "grid":
-        offsets, nearness = grid_offsets()
+        offsets, proximity = grid_offsets()
     else:
-        offsets, nearness = radius_offsets(min(radius, float(np.hypot(height, width))), reach)
+        diagonal = float(np.hypot(height, width))
+        offsets, proximity = radius_offsets(min(radius, diagonal), spatial_scale)
     if n_segments == 1:
         return np.zeros((height, width), dtype=np.int64)
-    weights = pixel_affinity(values, offsets, nearness, width_of_gaussian, n_jobs)
+    weights = pixel_affinity(values, offsets, proximity, value_scale, n_jobs)
     progress = "segment" if verbose > 0 else None
     if steps > 0 and n_segments <= height * width // 4:
-        step = typical_step(offsets, nearness)
+        step = typical_step(offsets, proximity)
         shape = height, width
         rows = smoothed_vectors(weights, shape, step, steps, n_segments, n_jobs, progress)
     else:
@@ -157,7 +159,7 @@ def cut_vectors(
     require_memory(
         8.0 * n * 10 * n_vectors,
         f"{n_vectors} eigenvectors of {n:,} pixels",
-        "Ask for fewer segments, or make the image smaller.",
+        "Use fewer segments or a smaller image.",
     )
     sums = degrees(weights)
     if n_vectors > n // 10:
@@ -175,14 +177,14 @@ def cut_vectors(
 
 
 def read_segments(rows: np.ndarray, n_segments: int, seed: int) -> np.ndarray:
-    """Segments of pixels whose eigenvector entries are nearly alike, numbered by their first pixels."""
+    """Segments of pixels with similar eigenvector entries, numbered by first pixel."""
     sample = rows
-    if len(rows) > SAMPLE:
-        chosen = np.random.default_rng(seed).choice(len(rows), SAMPLE, replace=False)
+    if len(rows) > N_SAMPLED_PIXELS:
+        chosen = np.random.default_rng(seed).choice(len(rows), N_SAMPLED_PIXELS, replace=False)
         sample = rows[np.sort(chosen)]
-    # Hundreds of small products: threads of BLAS would mostly wait for each other.
+    # Hundreds of small products, for which BLAS threads would mostly wait for each other.
     with one_blas_thread():
-        found = assign_rows(sample, n_segments, "discretize", seed)
-        labels = nearest_center(rows, found.centers, "discretize")
+        assignment = assign_rows(sample, n_segments, "discretize", seed)
+        labels = nearest_center(rows, assignment.centers, "discretize")
     _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]

@@ -15,7 +15,7 @@ from vicinal.metrics import global_consistency_error, local_consistency_error
 from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
 from vicinal.segmentation._pixels import (
-    TYPICAL_SHARE,
+    AUTO_SCALE_FACTOR,
     grid_offsets,
     pixel_affinity,
     smoothed,
@@ -57,7 +57,7 @@ def segments(setting: Setting, verbose: int = 0) -> Outcome:
 def diffusion_coordinates(photograph: GreyImage) -> tuple[np.ndarray, np.ndarray]:
     """Slowest modes of the random walk on pixels, and their eigenvalues."""
     values = smoothed(photograph.grey[..., None], 1.0)
-    scale = TYPICAL_SHARE * typical_difference(values)
+    scale = AUTO_SCALE_FACTOR * typical_difference(values)
     weights = pixel_affinity(values, *grid_offsets(), scale)
     weights = sparse.csr_array(weights + sparse.eye_array(weights.shape[0]))
     pairs = leading_eigenpairs(weights, N_DIRECTIONS + 1, tolerance=1e-6)
