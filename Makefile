@@ -19,8 +19,8 @@ test: .venv/test.stamp
 test-slow: .venv/test.stamp
 	$(BIN)/pytest -m slow
 
-# The suite on the lowest versions that pyproject.toml declares (they need Python 3.11 or 3.12), and on the
-# newest that there are. Compiled code is kept apart, as each version of numba discards that of others.
+# The tests on the lowest versions declared in pyproject.toml (they need Python 3.11 or 3.12), and on the
+# newest available. Compiled code is cached separately, because each numba version discards that of others.
 test-lowest: .venv-lowest/stamp
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2
 
@@ -35,7 +35,7 @@ test-newest: .venv-newest
 .venv-lowest .venv-newest:
 	$(PYTHON) -m venv $@
 
-# Installs Debian's chromium if there is none; screenshots are left in report-screenshots/.
+# Installs Debian's chromium if it is missing; screenshots are written to report-screenshots/.
 test-browser: .venv/browser.stamp
 	command -v chromedriver chromium > /dev/null || \
 	    (apt-get update -qq && apt-get install --yes -qq chromium chromium-driver)
@@ -44,7 +44,7 @@ test-browser: .venv/browser.stamp
 bench: .venv/bench.stamp
 	$(BIN)/python -m benchmarks graphs
 
-# Pages in build/docs/index.html; a warning is an error. It needs no network.
+# Writes build/docs/index.html; a warning is an error. It needs no network.
 docs: .venv/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 

@@ -90,16 +90,16 @@ def test_an_interrupted_run_resumes_after_the_last_finished_step(tmp_path, monke
             vicinal.perceive(X, resume=tmp_path / "cache")
     cached = sorted(path.name for path in (tmp_path / "cache").iterdir())
     assert cached == ["clusters-and-noise.npz", "neighbour-structure.npz", "number-of-clusters.npz"]
-    whole = vicinal.perceive(X)
+    uninterrupted = vicinal.perceive(X)
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "count_clusters", stop)
         patch.setattr(pipeline, "find_clusters", stop)
         resumed = vicinal.perceive(X, resume=tmp_path / "cache")
         with pytest.raises(KeyboardInterrupt):  # other parameters are another run
             vicinal.perceive(X, resume=tmp_path / "cache", n_clusters=4)
-    np.testing.assert_array_equal(resumed.labels, whole.labels)
+    np.testing.assert_array_equal(resumed.labels, uninterrupted.labels)
     np.testing.assert_array_equal(
-        resumed.maps.coordinates["isomap"], whole.maps.coordinates["isomap"]
+        resumed.maps.coordinates["isomap"], uninterrupted.maps.coordinates["isomap"]
     )
 
 

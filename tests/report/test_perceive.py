@@ -1,4 +1,4 @@
-"""The whole pipeline: results on well-known tables, and the contract of a Perception."""
+"""The full analysis: results on well-known tables, and the contract of `Perception`."""
 
 import warnings
 

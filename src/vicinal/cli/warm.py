@@ -139,7 +139,7 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     for method in CLUSTERS.values():
         yield partial(getattr(vicinal, method.estimator)(n_clusters=3, **method.fixed).fit, small)
     for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
-        yield partial(estimator().fit, small)  # the number of clusters is found
+        yield partial(estimator().fit, small)  # estimates the number of clusters
     yield partial(vicinal.OutlierDetector().fit, small)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
         yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, small)

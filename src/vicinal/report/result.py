@@ -1,4 +1,4 @@
-"""`Perception`: everything that was found in a table, as arrays, DataFrame, text and HTML."""
+"""`Perception`: the results of an analysis, as arrays, DataFrame, text and HTML."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Perception:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters found; ``count.n_clusters`` is the number looked for."""
+        """Number of clusters found; ``count.n_clusters`` is the number requested or estimated."""
         return int(self.labels.max()) + 1
 
     @property

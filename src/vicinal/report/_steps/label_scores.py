@@ -39,7 +39,7 @@ class LabelScores(NamedTuple):
 def score_against(
     labels: np.ndarray, inputs: SharedInputs, clusters: Clusters, n_clusters: int
 ) -> LabelScores:
-    """Score every method with the same number of clusters; HDBSCAN finds its own."""
+    """Score every method with the same number of clusters; HDBSCAN chooses its own."""
     rows = _sample_rows(labels, inputs.seed)
     labelled = labels[rows] != ""
     classes = np.unique(labels[rows][labelled], return_inverse=True)[1]

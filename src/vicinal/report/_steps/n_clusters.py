@@ -106,9 +106,9 @@ def _choose_by_eigengap(perceptual: np.ndarray, trees: np.ndarray) -> tuple[int,
         return 1, "neither spectrum has a significant eigengap"
     (other,) = gaps.keys() - {name}
     if best[other] == n:
-        return n, f"the eigengaps of {name} and of {other} are both largest after {n}"
-    other_gap = "is not significant" if best[other] == 1 else f"is smaller, after {best[other]}"
-    return n, f"the largest eigengap of {name} is after {n}; that of {other} {other_gap}"
+        return n, f"the eigengaps of {name} and of {other} are both largest at {n} clusters"
+    other_gap = "is not significant" if best[other] == 1 else f"is smaller, at {best[other]}"
+    return n, f"the largest eigengap of {name} is at {n} clusters; that of {other} {other_gap}"
 
 
 def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInputs) -> np.ndarray:

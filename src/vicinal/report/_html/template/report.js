@@ -65,7 +65,7 @@ function pictureOf(row, side) {
   return picture;
 }
 
-// Facts about a row beside its cluster: noise score, known label, and the value it is coloured by.
+// Facts about a row besides its cluster: noise score, known label, and the value it is coloured by.
 function factsOf(row) {
   const listed = data.colours.filter((c, i) => i > 0 && (c.name === "noise score" || c.name.startsWith("known ") || c === currentColour()));
   return listed.map((c) => `${c.name}: ${valueOf(c, row)}`);
