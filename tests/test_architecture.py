@@ -14,6 +14,7 @@ LAYERS = [
     {"_core"},
     {"datasets"},
     {"neighbors"},
+    {"tables"},
     {"graphs"},
     {"operators"},
     {"_base"},

@@ -12,7 +12,8 @@ The package is a pipeline; each stage can also be used on its own:
 
 :func:`perceive` runs the whole pipeline on one table and reports the results.
 
-See also :mod:`vicinal.metrics`, :mod:`vicinal.plot` and :mod:`vicinal.datasets`.
+See also :mod:`vicinal.tables` (columns of any kind), :mod:`vicinal.metrics`, :mod:`vicinal.plot` and
+:mod:`vicinal.datasets`.
 """
 
 from vicinal._core.lazy import attach, reexport
@@ -51,6 +52,7 @@ LAZY_NAMES = {
     "semi_supervised.similarity_vote": ["SimilarityVoteClassifier"],
     "segmentation.normalized_cut": ["segment"],
     "report.pipeline": ["perceive"],
+    "tables.encoder": ["TableEncoder"],
 }
 
 __getattr__, __dir__, __all__ = attach(
@@ -73,5 +75,6 @@ __getattr__, __dir__, __all__ = attach(
         "segmentation",
         "semi_supervised",
         "similarity",
+        "tables",
     ],
 )

@@ -14,6 +14,7 @@ from vicinal import report as report
 from vicinal import segmentation as segmentation
 from vicinal import semi_supervised as semi_supervised
 from vicinal import similarity as similarity
+from vicinal import tables as tables
 from vicinal._base.citation import citation as citation
 from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
@@ -45,6 +46,7 @@ from vicinal.semi_supervised.similarity_vote import (
 from vicinal.similarity.paths.similarity import path_similarity as path_similarity
 from vicinal.similarity.smoothing.estimator import SelfSmoothing as SelfSmoothing
 from vicinal.similarity.smoothing.operator import self_smooth as self_smooth
+from vicinal.tables.encoder import TableEncoder as TableEncoder
 
 __version__: str
 __all__: list[str]
@@ -69,6 +71,7 @@ __all__ = [
     "SimilarityVoteClassifier",
     "SparseSubspaceClustering",
     "SpectralClustering",
+    "TableEncoder",
     "citation",
     "cluster",
     "codes",
@@ -92,4 +95,5 @@ __all__ = [
     "self_smooth",
     "semi_supervised",
     "similarity",
+    "tables",
 ]

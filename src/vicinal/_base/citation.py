@@ -172,6 +172,7 @@ ESTIMATORS: dict[str, tuple[Reference, ...]] = {
     "SimilarityVoteClassifier": (SMOOTHING,),
     "SparseSubspaceClustering": (SPARSE_SUBSPACE,),
     "SpectralClustering": (),
+    "TableEncoder": (),
 }
 METHODS = {"njw": NJW, "ncut": NCUT}
 GRAPHS: dict[str, tuple[Reference, ...]] = {

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from vicinal import __version__
+from vicinal._core.suggestions import suggestion
 from vicinal.cli import (
     bench,
     cluster,
@@ -34,7 +35,7 @@ from vicinal.cli import (
     smooth,
     warm,
 )
-from vicinal.cli.names import in_terms_of_options, suggestion
+from vicinal.cli.names import in_terms_of_options
 from vicinal.cli.options import HelpPage
 from vicinal.cli.output import format_facts, format_json
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from vicinal.cli.names import suggestion
+from vicinal._core.suggestions import suggestion
 from vicinal.cli.options import new_command
 from vicinal.exceptions import InvalidValueError
 

@@ -9,8 +9,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import RawTable, missing_cells, unique_names
-from vicinal.cli.names import suggestion
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 # Errors that numpy raises for a truncated or damaged file, or one with Python objects.

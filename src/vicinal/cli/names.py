@@ -1,11 +1,12 @@
-"""Names a user types: aliases of choices, and suggestions for names that do not exist."""
+"""Names a user types: aliases of choices, and options instead of parameters in messages."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
+
+from vicinal._core.suggestions import suggestion
 
 # Options by the library's parameters they set, where the names differ. Where several options set
 # parameters of one name, the option that was given is meant.
@@ -27,13 +28,6 @@ OPTIONS_BY_PARAMETER = {
 def flag(name: str) -> str:
     """Option that sets an attribute of the parsed arguments."""
     return f"--{name.replace('_', '-')}"
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`` (did you mean ...?)`` if a known name is close to the given one, otherwise nothing."""
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), by_lower, n=1)
-    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
 def name_type(what: str, aliases: Mapping[str, str]) -> Callable[[str], str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
+from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import RawTable
 from vicinal.cli.columns import count_unlabelled, same_class
 from vicinal.cli.methods import (
@@ -19,7 +20,6 @@ from vicinal.cli.methods import (
     matrix_meaning,
     methods_listing,
 )
-from vicinal.cli.names import suggestion
 from vicinal.cli.options import (
     add_data,
     add_run_options,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import RawTable
 from vicinal.cli.columns import (
     READ_ERRORS,
@@ -19,7 +20,6 @@ from vicinal.cli.columns import (
     numeric_columns,
     row_column,
 )
-from vicinal.cli.names import suggestion
 from vicinal.cli.stdin import STDIN, piped_file
 from vicinal.cli.text import read_text
 from vicinal.exceptions import InvalidValueError

@@ -1,0 +1,8 @@
+"""Tables of any columns as points: numbers, categories, dates and missing values in one distance.
+
+- `TableEncoder`: kinds of columns, their weights, and points whose distances compare all of them
+"""
+
+from vicinal._core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, {"encoder": ["TableEncoder"]})

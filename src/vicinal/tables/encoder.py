@@ -1,0 +1,398 @@
+"""`TableEncoder`: tables with columns of any kind as points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vicinal._core.array_checks import check_extent
+from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.options import check_options
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.suggestions import suggestion
+from vicinal._core.tables import unique_names
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.tables._coding import Coder, fit_coder
+from vicinal.tables._completion import complete, donor_rows, typical_row
+from vicinal.tables._kinds import KINDS, TypedColumn, guess_kind, read_as
+from vicinal.tables._partial import PartialDistance
+from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
+from vicinal.tables._weights import column_weights
+
+SCALINGS = ("robust", "standard", "none")
+METRICS = ("euclidean", "gower")
+MISSING = ("neighbors", "typical", "keep")
+
+
+class ColumnSummary(NamedTuple):
+    """How a column was read.
+
+    Attributes
+    ----------
+    name, kind, reason : str
+        Name, kind, and why it is of this kind, or why it is not used.
+    used : bool
+        Whether distances compare it.
+    weight : float
+        Its weight; 0 if it is not used.
+    missing : int
+        Number of missing values.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    used: bool
+    weight: float
+    missing: int
+
+
+class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
+    """Rows of a table with columns of any kind as points whose distances compare all columns.
+
+    The squared distance of two rows is a weighted sum over columns. Numbers count by their squared
+    difference, in a robust unit in which two rows differ by 1 on average; ordered categories by the
+    difference of their ranks; two different categories by 1; dates as a number, and as points on circles
+    for the time of day, weekday and month in which they vary. With ``missing="neighbors"`` every method for
+    points can follow.
+
+    Kinds of columns are guessed from their values: numbers, also as text with currency signs, percent or
+    separators; booleans, yes and no; dates; categories. Constant and empty columns, row numbers, names and
+    free text are not used. ``columns_`` says what was decided, and why.
+
+    Columns that are statistically independent of all others, and have no groups of their own, tell nothing
+    about groups of rows: they get the weight 0. The weight of the others is the strength of their dependence
+    or of their own groups, relative to the largest.
+
+    Parameters
+    ----------
+    kinds : dict, optional
+        Kinds of some columns, by name: "numeric", "ordinal", "categorical", "boolean", "date" or "ignore". A
+        list of categories, lowest first, makes a column ordinal. Columns of arrays are called "column 1",
+        "column 2" and so on.
+    weights : dict, optional
+        Weights of some columns, by name, instead of automatic ones. 0 ignores a column.
+    scaling : {"robust", "standard", "none"}, default="robust"
+        Unit of numbers: from quartiles, from standard deviations, or as they are.
+    metric : {"euclidean", "gower"}, default="euclidean"
+        "gower" is the weighted mean of absolute differences in units of the range, of ranks and of
+        mismatches; all weights that are not given are 1. The points then have these as Manhattan distances.
+    missing : {"neighbors", "typical", "keep"}, default="neighbors"
+        How missing values are completed. "neighbors": from the 10 nearest rows that have the value, the mean
+        of numbers and the most frequent category. "typical": the mean, or the most frequent category.
+        "keep": not at all; they are NaN in the points, and only `distances` and `nearest` accept them.
+        Rows without any value get typical values. Categories that were not seen in `fit` are missing values.
+    n_jobs : int or None, default=-1
+        Number of threads, all cores by default. The result does not depend on it.
+
+    Attributes
+    ----------
+    columns_ : list of ColumnSummary
+        Name, kind, reason, use, weight and number of missing values of each column.
+    kinds_ : dict
+        Kind of each column, by name.
+    weights_ : dict
+        Weight of each column that is used, by name.
+    metric_ : callable
+        Distance of two encoded rows over the columns that both have, scaled up to all columns.
+    rows_ : ndarray (n, n_coordinates)
+        The rows of `fit`, encoded, with NaN where a value is missing.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if all are text.
+
+    Examples
+    --------
+    >>> from vicinal.tables import TableEncoder
+    >>> table = {"price": ["$1,200", "$900", None, "$80"], "size": ["L", "L", "L", "S"]}
+    >>> encoder = TableEncoder(kinds={"size": ["S", "M", "L"]}).fit(table)
+    >>> encoder.kinds_
+    {'price': 'numeric', 'size': 'ordinal'}
+    >>> encoder.transform(table).shape
+    (4, 2)
+    """
+
+    def __init__(
+        self,
+        kinds: Mapping[str, Any] | None = None,
+        *,
+        weights: Mapping[str, float] | None = None,
+        scaling: str = "robust",
+        metric: str = "euclidean",
+        missing: str = "neighbors",
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.kinds = kinds
+        self.weights = weights
+        self.scaling = scaling
+        self.metric = metric
+        self.missing = missing
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Learn kinds, scales and weights of the columns.
+
+        Parameters
+        ----------
+        X : DataFrame, array, dict of columns or list of dicts
+            A table of pandas, polars, pyarrow or another library that narwhals reads, or one of the others.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted encoder.
+        """
+        check_options(self)
+        check_choice(self.scaling, "scaling", SCALINGS)
+        check_choice(self.metric, "metric", METRICS)
+        check_choice(self.missing, "missing", MISSING)
+        raw = self._read(X, reset=True)
+        names = [column.name for column in raw]
+        kinds = _checked_kinds(self.kinds, names)
+        weights = _checked_weights(self.weights, names)
+        typed = [_typed(column, kinds.get(column.name)) for column in raw]
+        typed = [
+            column._replace(kind="ignore", reason="its weight is 0")
+            if weights.get(column.name) == 0 and column.kind != "ignore"
+            else column
+            for column in typed
+        ]
+        used = [_varying(column) for column in typed]
+        columns = [column for column in used if column.kind != "ignore"]
+        if not columns:
+            raise InvalidValueError(_no_usable_column(used))
+        coders = [fit_coder(column, self.scaling, self.metric) for column in columns]
+        if self.metric == "gower":
+            values = np.array([weights.get(column.name, 1.0) for column in columns])
+        else:
+            values = column_weights(columns, coders, weights)
+        self._keep(used, columns, coders, values)
+        return self
+
+    def _keep(
+        self,
+        typed: Sequence[TypedColumn],
+        columns: Sequence[TypedColumn],
+        coders: Sequence[Coder],
+        weights: np.ndarray,
+    ) -> None:
+        """Set the attributes, and encode the rows."""
+        kept = np.flatnonzero(weights > 0).tolist()
+        self._columns = [columns[j]._replace(numbers=None, words=None) for j in kept]
+        self._coders = [coders[j] for j in kept]
+        weight_of = {columns[j].name: float(weights[j]) for j in range(len(columns))}
+        self.columns_ = [_summary(column, weight_of.get(column.name)) for column in typed]
+        self.kinds_ = {column.name: column.kind for column in typed}
+        self.weights_ = {column.name: weight_of[column.name] for column in self._columns}
+        sizes = [len(coder.names) or 1 for coder in self._coders]
+        self.metric_ = PartialDistance(
+            weights[kept],
+            np.repeat(np.arange(len(kept)), sizes),
+            np.array([coder.is_nominal for coder in self._coders]),
+            power=1 if self.metric == "gower" else 2,
+        )
+        self.rows_ = self._encode([columns[j] for j in kept])
+        self._typical = typical_row(self.rows_, self.metric_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : DataFrame, array, dict of columns or list of dicts
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray (m, n_coordinates)
+            Points; complete unless ``missing="keep"``.
+        """
+        points = self._points(X)
+        if self.missing == "keep":
+            return points
+        if self.missing == "typical":
+            return np.where(np.isnan(points), self._typical, points)
+        donors = donor_rows(self.rows_)
+        return complete(points, donors, self._typical, self.metric_, self.n_jobs)
+
+    def distances(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Distances of rows over the columns that both have, scaled up to all columns.
+
+        Parameters
+        ----------
+        X : DataFrame, array, dict of columns or list of dicts
+            Rows with the columns of `fit`.
+        Y : DataFrame, array, dict of columns or list of dicts, optional
+            Other such rows; the rows of `fit` by default.
+
+        Returns
+        -------
+        ndarray (m, n)
+            Infinite where no column is present in both rows.
+        """
+        points = self._points(X)
+        return self.metric_.matrix(points, self.rows_ if Y is None else self._points(Y))
+
+    def nearest(self, n_neighbors: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest rows of `fit`, by the distances of `distances`, without a matrix of all pairs.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            Number of rows.
+        X : DataFrame, array, dict of columns or list of dicts, optional
+            Rows whose neighbours are wanted; the rows of `fit` by default, which then are neighbours of
+            themselves.
+
+        Returns
+        -------
+        tuple of ndarray (m, n_neighbors)
+            Indices and distances, nearest first.
+        """
+        check_is_fitted(self)
+        k = check_count(n_neighbors, "n_neighbors", high=len(self.rows_))
+        points = self.rows_ if X is None else self._points(X)
+        return self.metric_.nearest(points, self.rows_, k, self.n_jobs)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the coordinates.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            The name of a column, followed by that of a category or a part of a date.
+        """
+        check_is_fitted(self)
+        names = [
+            f"{column.name}_{part}" if part else column.name
+            for column, coder in zip(self._columns, self._coders, strict=True)
+            for part in (coder.names or [""])
+        ]
+        return np.array(unique_names(names), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _read(self, X: Any, *, reset: bool) -> list[RawColumn]:
+        X = with_distinct_names(X)
+        columns = read_columns(X)
+        n = len(columns[0].values) if columns else 0
+        if not columns or not n:
+            what = f"0 feature(s) (shape=({len(X)}, 0))" if not columns else "0 sample(s)"
+            raise InvalidValueError(f"X has {what} while a minimum of 1 is required; add data.")
+        if hasattr(X, "shape"):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        elif reset:
+            self.n_features_in_ = len(columns)
+            self.feature_names_in_ = np.array([c.name for c in columns], dtype=object)
+        if reset and n < 2:
+            raise InvalidValueError(
+                "X has n_samples=1, but kinds and scales of columns need 2 rows at least; add rows."
+            )
+        return columns
+
+    def _points(self, X: Any) -> np.ndarray:
+        """Rows of X, encoded, with NaN where a value is missing."""
+        check_is_fitted(self)
+        by_name = {column.name: column for column in self._read(X, reset=False)}
+        typed = []
+        for column in self._columns:
+            if column.name not in by_name:
+                close = suggestion(column.name, by_name)
+                raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
+            raw = by_name[column.name]
+            typed.append(read_as(raw, column.kind, column.form, column.levels))
+        return self._encode(typed)
+
+    def _encode(self, columns: Sequence[TypedColumn]) -> np.ndarray:
+        total = self.metric_.weights.sum()
+        parts = []
+        for column, coder, weight in zip(columns, self._coders, self.metric_.weights, strict=True):
+            factor = weight / total if self.metric == "gower" else np.sqrt(weight)
+            parts.append(coder.encode(column) * factor)
+        points = np.ascontiguousarray(np.hstack(parts))
+        check_extent(np.nan_to_num(points), "X")
+        return points
+
+
+def _typed(column: RawColumn, kind: Any) -> TypedColumn:
+    if kind is None:
+        return guess_kind(column)
+    if isinstance(kind, str):
+        return read_as(column, kind)
+    return read_as(column, "ordinal", levels=kind)
+
+
+def _varying(column: TypedColumn) -> TypedColumn:
+    """The column, ignored if all its values are equal or missing."""
+    if column.kind == "ignore":
+        return column
+    values = column.numbers if column.words is None else column.words
+    assert values is not None
+    known = values[~column.missing]
+    if len(set(known.tolist())) > 1:
+        return column
+    return column._replace(kind="ignore", reason="constant" if len(known) else "empty")
+
+
+def _summary(column: TypedColumn, weight: float | None) -> ColumnSummary:
+    independent = weight == 0
+    reason = column.reason + "; independent of every other column" * independent
+    missing = int(column.missing.sum())
+    return ColumnSummary(column.name, column.kind, reason, bool(weight), weight or 0.0, missing)
+
+
+def _no_usable_column(columns: Sequence[TypedColumn]) -> str:
+    shown = ", ".join(f"{column.name!r} ({column.reason})" for column in columns[:8])
+    more = ", ..." if len(columns) > 8 else ""
+    return (
+        f"X has no column that rows can be compared by: {shown}{more}; add columns in which rows differ, "
+        "or give kinds."
+    )
+
+
+def _checked_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:
+    for name, kind in _checked_mapping(kinds, "kinds", names).items():
+        if isinstance(kind, str):
+            check_choice(kind, f"kinds[{name!r}]", KINDS)
+        elif not isinstance(kind, Sequence) or len(set(map(str, kind))) < max(len(kind), 2):
+            raise InvalidTypeError(
+                f"kinds[{name!r}]={kind!r}, but one of {', '.join(map(repr, KINDS))} is needed, or a list of "
+                "different categories, lowest first."
+            )
+    return dict(kinds or {})
+
+
+def _checked_weights(weights: Any, names: Sequence[str]) -> dict[str, float]:
+    checked = _checked_mapping(weights, "weights", names)
+    return {name: check_real(w, f"weights[{name!r}]", low=0.0) for name, w in checked.items()}
+
+
+def _checked_mapping(given: Any, what: str, names: Sequence[str]) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidTypeError(f"{what}={given!r}, but a dict by names of columns is needed.")
+    for name in given:
+        if name not in names:
+            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+            raise InvalidValueError(
+                f"{what}: X has no column {name!r}{suggestion(str(name), names)}; it has {shown}."
+            )
+    return dict(given)
