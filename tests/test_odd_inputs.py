@@ -30,6 +30,7 @@ from public_entries import Entry, public_entries
 from vicinal import Graph
 
 SECONDS = 60
+NAN = "NaN in the result"
 CLEAR = (ValueError, TypeError, MemoryError, OSError, ImportError)
 KINDS: dict[str, Any] = {
     "int": lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool),
@@ -74,8 +75,8 @@ def outcome(entry: Entry, parameter: str, value: Any) -> str:
     arguments = {**entry.arguments, parameter: value}
     before = fingerprint(arguments)
     try:
-        with warnings.catch_warnings(), time_limit(SECONDS):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as warned, time_limit(SECONDS):
+            warnings.simplefilter("always")
             for category in (RuntimeWarning, np.exceptions.ComplexWarning):
                 warnings.simplefilter("error", category)
             result = entry.call(**arguments)
@@ -86,6 +87,8 @@ def outcome(entry: Entry, parameter: str, value: Any) -> str:
         fault = fault_of_error(error, entry, parameter)
     else:
         fault = fault_of_result(result, entry, parameter, value)
+        if fault == NAN and any(re.search(r"\bNaN\b", str(w.message)) for w in warned):
+            fault = "result"  # documented, and said in a warning
     plt.close("all")
     if fingerprint(arguments) != before:
         return "the input was changed"
@@ -167,10 +170,10 @@ def faults_in(result: Any, depth: int = 0) -> Iterator[str]:
             yield "strengths outside [0, 1]"
     elif isinstance(result, (float, np.floating, complex)):
         if np.isnan(result):
-            yield "NaN in the result"
+            yield NAN
     elif isinstance(result, np.ndarray) and result.dtype.kind in "fc":
         if np.isnan(result).any():
-            yield "NaN in the result"
+            yield NAN
     elif sparse.issparse(result) and result.dtype.kind in "fc":
         yield from faults_in(result.data)
     elif depth < 4:

@@ -27,6 +27,7 @@ from vicinal.graphs._build.distance_rows import (
     neighbors_from_rows,
     neighbors_within,
 )
+from vicinal.graphs._checks import check_has_nodes
 from vicinal.graphs.affinities import MAX_SCALE_RATIO, affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sparse_points import check_sparse_points
@@ -79,6 +80,7 @@ class GraphEstimator(NestedGraphParams):
         """Build the graph for ``graph`` and X, or an `AffinityOperator` if the estimator accepts those."""
         check_options(self)
         if isinstance(X, Graph):
+            check_has_nodes(X, "X")
             reset_feature_attributes(self)
             return X if self._operator_builder() is None else self._operator_of(X)
         if self._operator_builders and isinstance(X, AffinityOperator):
@@ -316,7 +318,7 @@ class GraphEstimator(NestedGraphParams):
         metric = parameters.get("metric", "euclidean")
         return (
             isinstance(self.graph, str)
-            and self.graph in ("knn", "epsilon_ball")
+            and self.graph in ("knn", "epsilon_ball", "complete", "gaussian")
             and as_metric(metric).accepts_sparse
             and parameters.get("method") != "approximate"
         )

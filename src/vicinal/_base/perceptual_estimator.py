@@ -23,6 +23,7 @@ from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
+from vicinal.graphs._checks import check_has_nodes
 from vicinal.graphs._contextual import contextual
 from vicinal.graphs.graph import Graph
 from vicinal.operators.aligned_laplacian import AlignedWalk
@@ -57,6 +58,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         check_choice(self.laplacian, "laplacian", ("global", "aligned"))
         check_real(self.beta, "beta", low=0.0, high=1.0)
         if isinstance(X, Graph):
+            check_has_nodes(X, "X")
             self.graph_, self._duplicates = X, None
             reset_feature_attributes(self)
         else:

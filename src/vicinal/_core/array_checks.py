@@ -115,12 +115,15 @@ def as_floats(array: np.ndarray, dtype: Any = np.float64) -> np.ndarray:
         return np.ascontiguousarray(array, dtype=dtype)
 
 
-def check_extent(points: np.ndarray, name: str) -> None:
-    """Reject points whose distances would overflow."""
+def check_extent(points: Any, name: str) -> None:
+    """Reject points, dense or sparse, whose distances would overflow."""
     lowest, highest = float(points.min()), float(points.max())
     if -MAX_SAFE_COORDINATE < lowest <= highest < MAX_SAFE_COORDINATE:
         return
-    half_ranges = points.max(axis=0) / 2 - points.min(axis=0) / 2
+    low, high = points.min(axis=0), points.max(axis=0)
+    if sparse.issparse(points):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    half_ranges = high / 2 - low / 2
     largest = half_ranges.max()
     with np.errstate(over="ignore"):
         diameter = 2 * largest * np.linalg.norm(half_ranges / max(largest, 1.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,8 +12,9 @@ from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
 from vicinal._core.rescale import binary_exponent, normalize_magnitude
 from vicinal._core.scalar_checks import check_real
+from vicinal._core.warn import warn_of_all_pairs
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
-from vicinal.exceptions import InvalidValueError, VicinalWarning
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._entries import Entries, index_dtype, rows_of
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # Points shorter than this times the longest count as zero.
 ZERO_LENGTH = 1e-140
-# Beyond this, products of all pairs take hours.
-MAX_POINTS_WITHOUT_WARNING = 300_000
 
 
 @checked
@@ -116,13 +114,7 @@ def representation(
         f"The L1 graph of {n:,} points",
         "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
     )
-    if n > MAX_POINTS_WITHOUT_WARNING:
-        warnings.warn(
-            f"the L1 graph of {n:,} points computes {float(n) ** 2:.0e} inner products in every round, which "
-            "takes hours; structure_aware_l1(X) has small dictionaries. verbose=1 shows the progress.",
-            category=VicinalWarning,
-            stacklevel=3,
-        )
+    warn_of_all_pairs(n, n, "the L1 graph", "structure_aware_l1(X) has small dictionaries")
     codes = sparse_codes(
         directions,
         penalty=None if checked_penalty is None else checked_penalty * unit**2,

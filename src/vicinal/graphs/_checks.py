@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
+def check_has_nodes(graph: Graph, name: str) -> None:
+    """Reject a `Graph` without nodes."""
+    if graph.n_nodes == 0:
+        raise InvalidValueError(f"{name} is a Graph without nodes, but at least one is needed.")
+
+
 def check_structure(row_pointers: ArrayLike, columns: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     indptr = _as_integers(row_pointers, "indptr")
     indices = _as_integers(columns, "indices")

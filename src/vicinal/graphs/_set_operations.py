@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import read_array
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -226,7 +227,7 @@ def _check_comparable(graph: Graph, other: object) -> None:
 
 
 def _check_nodes(nodes: ArrayLike, n_nodes: int) -> np.ndarray:
-    chosen = np.asarray(nodes)
+    chosen = read_array(nodes, "nodes")
     if chosen.size == 0 and chosen.dtype.kind != "b":
         return np.empty(0, dtype=np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "biu":

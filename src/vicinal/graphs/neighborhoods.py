@@ -262,7 +262,8 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points, or a distance matrix with ``metric="precomputed"``.
+        Points (sparse if the metric is Euclidean or cosine), or a distance matrix with
+        ``metric="precomputed"``.
     metric : str or callable, default="euclidean"
         "euclidean", "manhattan", "cosine", any metric of scikit-learn, or "precomputed".
     n_jobs : int or None, default=-1
@@ -282,9 +283,9 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
            [1.  , 4.24, 0.  ]])
     """
     measure = as_metric(metric)
-    in_blocks = measure.is_minkowski or measure.is_precomputed
+    in_blocks = measure.is_precomputed or (measure.is_minkowski and not sparse.issparse(X))
     points = _check_all_pairs(X, measure, bytes_per_pair=20 if in_blocks else 34)
-    n = len(points)
+    n = points.shape[0]
     n_entries = n * (n - 1)
     distance_rows = measure.distance_rows(points, n_jobs)
     indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
@@ -318,7 +319,8 @@ def gaussian(
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points, or a distance matrix with ``metric="precomputed"``.
+        Points (sparse if the metric is Euclidean or cosine), or a distance matrix with
+        ``metric="precomputed"``.
     scale : float, "auto" or "local", default="auto"
         Scale of the Gaussian, see `vicinal.graphs.edge_scale`.
     metric : str or callable, default="euclidean"
@@ -346,16 +348,18 @@ def gaussian(
     return Graph._trusted(entries, False, graph.points, graph.metric)
 
 
-def _check_all_pairs(X: MatrixLike, metric: Metric, bytes_per_pair: int) -> np.ndarray:
-    points = metric.validate(X)
-    if sparse.issparse(points):
+def _check_all_pairs(X: MatrixLike, metric: Metric, bytes_per_pair: int) -> Any:
+    sparse_points = sparse.issparse(X) and metric.accepts_sparse
+    points = check_sparse_points(X) if sparse_points else metric.validate(X)
+    if metric.is_precomputed and sparse.issparse(points):
         raise InvalidTypeError(
             "X is a sparse matrix, but the complete graph needs the distance of every pair; "
             "Graph.from_scipy(X) uses the stored distances only."
         )
+    n = points.shape[0]
     require_memory(
-        float(bytes_per_pair) * len(points) ** 2,
-        f"The complete graph of {len(points):,} points",
+        float(bytes_per_pair) * n**2,
+        f"The complete graph of {n:,} points",
         "Use knn(X), which keeps only nearest neighbours.",
     )
     return points

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads
+from vicinal._core.warn import warn_of_all_pairs
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._brute_kernels import smallest
 from vicinal.neighbors._radius import Rows, in_blocks, rows_of
@@ -35,7 +36,7 @@ class Table:
         n_columns: int,
         n_jobs: int | None,
     ) -> None:
-        self.rows, self.n_rows, self.n_jobs = rows, n_rows, n_jobs
+        self.rows, self.n_rows, self.n_columns, self.n_jobs = rows, n_rows, n_columns, n_jobs
         self.size = max(1, BLOCK_ENTRIES // n_columns)
 
     def nearest(
@@ -48,6 +49,12 @@ class Table:
             a, b = span
             smallest(self.rows(a, b), _diagonal(a, b, exclude_self), indices[a:b], distances[a:b])
 
+        warn_of_all_pairs(
+            self.n_rows,
+            self.n_columns,
+            "the search under this metric",
+            "metric='euclidean' has an index",
+        )
         map_threads(select, blocks(self.n_rows, self.size), self.n_jobs, progress=progress)
         return indices, distances
 
@@ -57,7 +64,7 @@ class Table:
         def search(span: tuple[int, int]) -> Rows:
             return rows_of(self.rows(*span), radius, _diagonal(*span, exclude_self))
 
-        return in_blocks(search, self.n_rows, self.size, self.n_jobs, progress)
+        return in_blocks(search, self.n_rows, self.n_columns, self.size, self.n_jobs, progress)
 
 
 class Distances:

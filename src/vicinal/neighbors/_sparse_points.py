@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.array_checks import not_real
+from vicinal._core.array_checks import check_extent, not_real
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import safe_factor
 from vicinal._core.sparse import checked_csr
+from vicinal._core.warn import warn_of_all_pairs
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 # Products, and stored values of measured rows, that a task keeps in memory.
 BLOCK_ENTRIES, MEASURED_ENTRIES = 2_000_000, 1 << 21
+
+
+REDUCE = "reduce them to dense points, for instance by TruncatedSVD"
 
 
 class SparsePoints:
@@ -69,13 +73,14 @@ class SparsePoints:
             indptr = np.searchsorted(rows[near], np.arange(span[1] - span[0] + 1))
             return indptr, ids[near], distances[near]
 
-        return in_blocks(search, targets.shape[0], self.size, self.n_jobs, progress)
+        return in_blocks(search, targets.shape[0], len(self), self.size, self.n_jobs, progress)
 
     def _nearest(
         self, targets: sparse.csr_array, k: int, exclude_self: bool, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         n = targets.shape[0]
         indices, distances = np.empty((n, k), np.int64), np.empty((n, k))
+        warn_of_all_pairs(n, len(self), "the exact search among sparse points", REDUCE)
 
         def search(span: tuple[int, int]) -> None:
             a, b = span
@@ -143,6 +148,7 @@ def check_sparse_points(X: Any, name: str = "X") -> sparse.csr_array:
         raise InvalidValueError(
             f"{name} has shape {csr.shape}, but 1 point and 1 feature are needed."
         )
+    check_extent(csr, name)
     return csr
 
 

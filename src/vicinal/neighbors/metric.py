@@ -97,21 +97,20 @@ class Metric:
         squared_lengths(points.X, pairs, squares)
         return points.in_metric(np.sqrt(squares))
 
-    def distance_rows(
-        self, points: np.ndarray, n_jobs: NJobs = -1
-    ) -> Callable[[int, int], np.ndarray]:
+    def distance_rows(self, points: Any, n_jobs: NJobs = -1) -> Callable[[int, int], np.ndarray]:
         """Function ``(first, last)`` that returns these rows of the distance matrix of checked points."""
         if self.is_precomputed:
             return lambda first, last: points[first:last]
-        if self.is_minkowski:
+        if self.is_minkowski and not sparse.issparse(points):
             return self._compiled_rows(points)
-        if len(points) == 1:
+        n = points.shape[0]
+        if n == 1:
             return lambda first, last: np.zeros((1, 1))[first:last]
         from vicinal.neighbors.search import NeighborSearch
 
         search = NeighborSearch(points, metric=self.name, n_jobs=n_jobs)
-        indices, distances = search.nearest(len(points) - 1)
-        matrix = np.empty((len(points),) * 2)
+        indices, distances = search.nearest(n - 1)
+        matrix = np.empty((n, n))
         np.put_along_axis(matrix, indices, distances, axis=1)
         # Matrix products may round d(i, j) and d(j, i) differently.
         matrix = np.minimum(matrix, matrix.T)

@@ -156,10 +156,12 @@ def as_affinity(
     affinity: Any, *, symmetric: bool = True, name: str = "affinity"
 ) -> sparse.csr_array:
     """Compute the affinity of a graph, or check a matrix of affinities."""
+    from vicinal.graphs._checks import check_has_nodes
     from vicinal.graphs.graph import Graph
 
     if not isinstance(affinity, Graph):
         return check_affinity(affinity, name=name, symmetric=symmetric)
+    check_has_nodes(affinity, name)
     if symmetric and affinity.directed:
         raise InvalidValueError(
             "the graph is directed, but a symmetric affinity is needed; "

@@ -87,11 +87,11 @@ def stationary_distribution(
 
 def edge_weights(digraph: Any) -> sparse.csr_array:
     """Edge weights of a digraph: the strengths of a graph, or a checked matrix."""
+    from vicinal.graphs._checks import check_has_nodes
     from vicinal.graphs.graph import Graph
 
     if isinstance(digraph, Graph):
-        if digraph.n_nodes == 0:
-            raise InvalidValueError("digraph has no nodes, but a walk needs at least one.")
+        check_has_nodes(digraph, "digraph")
         return sparse.csr_array(digraph.to_scipy("strengths"))
     return check_affinity(digraph, name="digraph", symmetric=False)
 

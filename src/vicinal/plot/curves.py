@@ -90,7 +90,8 @@ def _distinct(baselines: dict[str, float]) -> dict[str, float]:
 
 
 def _check_curves(curves: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    if not isinstance(curves, Mapping) or not curves:
+    # A dok_array of scipy is a dict too, but its truth value is an error.
+    if not isinstance(curves, Mapping) or len(curves.items()) == 0:
         raise InvalidTypeError(
             f"curves is {type(curves).__name__}, but a Comparison or a mapping of names to (ts, scores) "
             "with at least one entry is needed."

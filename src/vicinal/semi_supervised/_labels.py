@@ -78,6 +78,10 @@ def encode_classes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(y, np.ma.MaskedArray):
         y = read_array(y, "y")
     labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "V":
+        raise InvalidTypeError(
+            f"y has dtype {labels.dtype}, but one class per point is needed; pass one of its fields."
+        )
     check_length(len(labels), n)
     if any(is_null(label) for label in labels.tolist()):
         raise InvalidValueError(

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator
+from vicinal._core.scalar_checks import as_float
 from vicinal.graphs.affinities import EDGES_PER_NODE, MAX_SCALE_RATIO, edge_scale
 from vicinal.semi_supervised._locality import keep_local
 
@@ -57,9 +58,11 @@ class TransductiveEstimator(GraphEstimator):
         graph = self.graph_
         assert graph is not None  # otherwise there are no neighbours
         scales = np.asarray(edge_scale(graph, "local"))
-        typical = self.scale if isinstance(self.scale, numbers.Real) else np.median(scales)
+        typical = (
+            as_float(self.scale) if isinstance(self.scale, numbers.Real) else np.median(scales)
+        )
         nearest = slice(0, EDGES_PER_NODE)
-        local = np.maximum(scales[indices[:, nearest]].mean(axis=1), float(typical))
+        local = np.maximum(scales[indices[:, nearest]].mean(axis=1), typical)
         with np.errstate(over="ignore", under="ignore"):
             nearest_distances = distances[:, nearest]
             # Missing neighbours are at infinite distance.

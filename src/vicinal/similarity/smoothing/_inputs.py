@@ -13,6 +13,7 @@ from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
 from vicinal.similarity.smoothing._out_of_sample import (
     PointKernel,
@@ -57,9 +58,14 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
     if as_metric(model.metric).is_precomputed:
         distances = check_distances(validate_input(model, X, accept_sparse=True, dtype=None))
     else:
-        points = validate_input(model, X, dtype=np.float64)
-        distances = point_distances(points, model, _stores_all_pairs(model.method, len(points)))
-    weights, scales = kernel_and_scales(distances, model.bandwidth, model.n_neighbors, model.width)
+        accepted = "csr" if as_metric(model.metric).accepts_sparse else False
+        points = validate_input(model, X, accept_sparse=accepted, dtype=np.float64)
+        if sparse.issparse(points):
+            points = check_sparse_points(points)
+        distances = point_distances(points, model, _stores_all_pairs(model.method, points.shape[0]))
+    weights, scales = kernel_and_scales(
+        distances, float(model.bandwidth), model.n_neighbors, model.width
+    )
     return weights, True, PointKernel.of(points, distances, scales, model)
 
 

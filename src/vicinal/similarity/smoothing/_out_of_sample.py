@@ -42,7 +42,7 @@ class PointKernel:
         Number of fitted points that each new point is compared with.
     """
 
-    points: np.ndarray | None
+    points: Any
     scales: np.ndarray
     nearest: int
     bandwidth: float
@@ -53,9 +53,7 @@ class PointKernel:
     _search: CachedSearch
 
     @classmethod
-    def of(
-        cls, points: np.ndarray | None, distances: Any, scales: np.ndarray, model: Any
-    ) -> PointKernel:
+    def of(cls, points: Any, distances: Any, scales: np.ndarray, model: Any) -> PointKernel:
         """The kernel of a `SelfSmoothing`, from the distances and scales of its points."""
         n = len(scales)
         # Sparse distances contain near points only.
@@ -64,7 +62,7 @@ class PointKernel:
             points,
             scales,
             nearest,
-            model.bandwidth,
+            float(model.bandwidth),
             model.n_neighbors,
             model.width,
             model.metric,
@@ -76,14 +74,12 @@ class PointKernel:
         """The search among fitted points; None if X holds distances."""
         return None if self.points is None else self._search(self.n_jobs)
 
-    def similarities(self, X: np.ndarray, search: NeighborSearch | None) -> np.ndarray:
+    def similarities(self, X: Any, search: NeighborSearch | None) -> np.ndarray:
         """Kernel (m, n) between new and fitted points, formula (1)."""
         indices, _, exponents = self._exponents(X, search)
         return _scatter(np.exp(-exponents), indices, len(self.scales))
 
-    def first_step(
-        self, X: np.ndarray, search: NeighborSearch | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def first_step(self, X: Any, search: NeighborSearch | None) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities (m, n) of the first step of each new point, and its degree."""
         indices, distances, exponents = self._exponents(X, search)
         degrees = np.maximum(np.exp(-exponents).sum(axis=1), 1.0)
@@ -96,7 +92,7 @@ class PointKernel:
         return _scatter(probabilities, indices, len(self.scales)), degrees
 
     def _exponents(
-        self, X: np.ndarray, search: NeighborSearch | None
+        self, X: Any, search: NeighborSearch | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Fitted points sorted by distance, their distances, and the negative exponents of the kernel."""
         if search is None:
@@ -131,9 +127,9 @@ def _scatter(values: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
     return rows
 
 
-def point_distances(points: np.ndarray, model: Any, dense: bool) -> Any:
+def point_distances(points: Any, model: Any, dense: bool) -> Any:
     """Distances of all pairs of points, or of neighbours only in a sparse matrix."""
-    n = len(points)
+    n = points.shape[0]
     if n == 1:
         return np.zeros((1, 1)) if dense else sparse.csr_array((1, 1))
     if not dense:
@@ -163,7 +159,7 @@ def check_new(model: Any, X: Any) -> Any:
             "out-of-sample extension is not available after fuse(); call fit() instead."
         )
     pairwise = is_pairwise(model.metric)
-    accepted = "csr" if pairwise else False
+    accepted = "csr" if pairwise or sparse.issparse(model._kernel.points) else False
     new = validate_input(model, X, reset=False, dtype=np.float64, accept_sparse=accepted)
     if pairwise and new.min() < 0:
         raise InvalidValueError(
@@ -199,13 +195,13 @@ def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
     search = kernel.search() if kernel else None
     for start, stop in blocks(X.shape[0], max(1, ENTRIES_PER_BLOCK // len(walk.sums))):
         block = X[start:stop]
-        if sparse.issparse(block):
-            block = _to_dense(block, np.inf if kernel else 0.0)
         items = np.arange(start, stop)
-        if kernel:
-            _check_reached(np.isfinite(block).any(axis=1), items)
-        else:
+        if search is None and sparse.issparse(block):
+            block = _to_dense(block, np.inf if kernel else 0.0)
+        if not kernel:
             block = np.ldexp(block, -walk.exponent)
+        elif search is None:
+            _check_reached(np.isfinite(block).any(axis=1), items)
         if diagonal is not None:
             rows = kernel.similarities(block, search) if kernel else block / diagonal
         else:

@@ -18,6 +18,7 @@ from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
 from vicinal._core.scalar_checks import check_count, check_list
 from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors.metric import as_metric
 from vicinal.similarity.smoothing._fusion import (
     FusedWalk,
     check_fusion,
@@ -137,7 +138,9 @@ class SelfSmoothing(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = tags.input_tags.sparse = is_pairwise(self.metric)
+        pairwise = is_pairwise(self.metric)
+        tags.input_tags.pairwise = pairwise
+        tags.input_tags.sparse = pairwise or as_metric(self.metric).accepts_sparse
         return tags
 
     def fit(self, X: MatrixLike, y: object = None) -> SelfSmoothing:
@@ -146,7 +149,8 @@ class SelfSmoothing(
         Parameters
         ----------
         X : array of shape (n, n_features), or array or sparse matrix of shape (n, n)
-            Points; distances with ``metric="precomputed"``, similarities with ``metric="similarity"``.
+            Points (sparse if the metric is Euclidean or cosine); distances with
+            ``metric="precomputed"``, similarities with ``metric="similarity"``.
         y : None
             Ignored.
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike
 
 POSITIVE_DIAGONAL = (
-    "Self-similarities must be positive: set the diagonal, e.g. numpy.fill_diagonal(W, 1)."
+    "Self-similarities must be positive: set the diagonal of the given similarities (W, X or sources), "
+    "e.g. numpy.fill_diagonal(W, 1)."
 )
 
 # For larger t, powers of an eigenvalue 1 with its rounding error are noise.

@@ -1,0 +1,93 @@
+"""Odd inputs that once gave an error of another library, each with the error or result that it gives now."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import vicinal
+from public_entries import CLASSES, DISTANCES, GRAPH, LABELS, POINTS, SIMILARITY
+from vicinal import Graph
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
+
+NO_NODES = Graph([0], [], [])
+ON_GRAPHS = [
+    "DiffusionMaps",
+    "LaplacianEigenmaps",
+    "ManifoldRanking",
+    "PerceptualClustering",
+    "PerceptualEmbedding",
+    "PerceptualRanking",
+    "SpectralClustering",
+]
+
+
+@pytest.mark.parametrize("name", ON_GRAPHS)
+def test_a_graph_without_nodes_is_rejected_by_estimators(name):
+    with pytest.raises(InvalidValueError, match="X is a Graph without nodes"):
+        getattr(vicinal, name)().fit(NO_NODES)
+
+
+def test_a_graph_without_nodes_is_rejected_as_an_affinity_or_digraph():
+    for function in (vicinal.embed.diffusion_distance, vicinal.operators.laplacian):
+        with pytest.raises(InvalidValueError, match="affinity is a Graph without nodes"):
+            function(NO_NODES, *([1.0] if "distance" in function.__name__ else []))
+    with pytest.raises(InvalidValueError, match="digraph is a Graph without nodes"):
+        vicinal.operators.stationary_distribution(NO_NODES)
+
+
+def test_sparse_points_whose_distances_overflow_are_rejected():
+    huge = sparse.csr_array(POINTS / np.abs(POINTS).max() * 1.7e308)
+    for call in (
+        lambda: vicinal.graphs.knn(huge, 3),
+        lambda: vicinal.GraphClassifier().fit(huge, LABELS),
+    ):
+        with pytest.raises(InvalidValueError, match=r"X contains values from .* divide X by 1e10"):
+            call()
+    # Columns of one sign and extent within the largest number have finite distances.
+    near = sparse.csr_array(np.linspace(1.0, 1.7, 12)[:, None] * 1e308)
+    assert np.isfinite(vicinal.graphs.knn(near, 3).lengths).all()
+
+
+def test_records_are_not_classes():
+    records = np.zeros(12, dtype=[("a", float), ("b", int)])
+    with pytest.raises(InvalidTypeError, match="pass one of its fields"):
+        vicinal.GraphClassifier().fit(POINTS, records)
+
+
+@pytest.mark.parametrize("name", ["GraphClassifier", "GraphRegressor", "LabelPropagation"])
+def test_a_scale_beyond_the_largest_float_counts_as_infinite(name):
+    y = POINTS[:, 0] if name == "GraphRegressor" else CLASSES
+    options = {"graph_params": {"n_neighbors": 3}}
+    huge, infinite = (
+        getattr(vicinal, name)(scale=scale, **options).fit(POINTS, y).predict(POINTS + 0.1)
+        for scale in (10**400, np.inf)
+    )
+    np.testing.assert_array_equal(huge, infinite)
+
+
+def test_a_bandwidth_may_be_a_fraction():
+    fraction, number = (
+        vicinal.SelfSmoothing(5, bandwidth=bandwidth).fit(POINTS).transform(POINTS + 0.1)
+        for bandwidth in (Fraction(1, 4), 0.25)
+    )
+    np.testing.assert_array_equal(fraction, number)
+
+
+def test_ragged_nodes_are_rejected_by_name():
+    with pytest.raises(InvalidValueError, match="nodes is a list whose rows have different"):
+        GRAPH.subgraph([[1], [2, 3]])
+
+
+def test_fused_similarities_without_a_diagonal_are_named():
+    with pytest.raises(InvalidValueError, match=r"set the diagonal of .* sources"):
+        vicinal.SelfSmoothing().fuse(np.zeros((2, 5, 5)))
+    assert vicinal.SelfSmoothing().fuse([SIMILARITY, SIMILARITY]).similarity_.shape == (
+        DISTANCES.shape
+    )
+
+
+def test_a_sparse_matrix_is_not_a_mapping_of_curves():
+    with pytest.raises(InvalidTypeError, match="curves"):
+        vicinal.plot.dynamics(sparse.dok_array(np.eye(3)))
