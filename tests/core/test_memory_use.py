@@ -108,10 +108,10 @@ def test_a_digraph_is_not_solved_for_a_matrix_that_does_not_fit(monkeypatch, lit
 @pytest.mark.parametrize("model", [ManifoldRanking(), PerceptualRanking()])
 def test_memory_of_query_results_is_checked_before_the_search(model, monkeypatch, little_memory):
     model.fit(points(200))
-    monkeypatch.setattr(type(model), "_inserted", unexpected)
+    monkeypatch.setattr(type(model), "_start_vectors_of_new", unexpected)
     with pytest.raises(MemoryError, match="Scores of 200 points for 9,000 queries needs"):
         model.scores(points(9000))
-    with pytest.raises(MemoryError, match="answers to 9,000 queries needs"):
+    with pytest.raises(MemoryError, match="results of 9,000 queries needs"):
         model.rank(points(9000), 150)
 
 
