@@ -1,5 +1,7 @@
 """Kernel k-means: k-means in feature space, and what is no kernel."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -228,3 +230,14 @@ def test_more_clusters_than_different_points_leaves_none_empty():
 def test_bad_input_is_named(X, options, words):
     with pytest.raises(ValueError, match=words):
         KernelKMeans(**{"n_clusters": 2, **options}).fit(X)
+
+
+def test_a_kernel_of_far_more_directions_than_clusters_is_warned_of():
+    kernel = np.eye(60) + 1e-3
+    model = KernelKMeans(3, kernel="precomputed", psd="project", random_state=0)
+    with pytest.warns(UserWarning, match=r"about 60 directions.*SelfSmoothing\(n_clusters=3\)"):
+        model.fit(kernel)
+    blocks = np.kron(np.eye(3), np.ones((20, 20))) + 1e-3 * np.eye(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(blocks)

@@ -21,6 +21,7 @@ from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.warn import warn_user
 from vicinal.cluster._kernel_kmeans import (
     FactoredKernel,
     FullKernel,
@@ -36,6 +37,9 @@ KERNELS = ("rbf", "linear", "precomputed")
 ROUNDING = 1e-8
 # A Gaussian this narrow is 1 at its centre and 0 elsewhere; a narrower one would overflow.
 NARROWEST = 1e300
+# Effective rank per cluster above which k-means saw little of the clusters in nearly all similarities that
+# were smoothed for retrieval.
+MAX_RANK_RATIO = 5.0
 
 
 class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
@@ -53,7 +57,8 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         Coefficient in exp(-gamma d^2); "scale" is 1 / (n_features * variance of X).
     psd : {"check", "project"}, default="check"
         What to do with a kernel that is not symmetric positive semi-definite: "check" raises an error
-        (k-means may not converge); "project" uses the nearest PSD matrix.
+        (k-means may not converge); "project" uses the nearest PSD matrix, with a warning if it spreads over
+        far more directions than clusters, as similarities do that are smoothed for retrieval.
     n_init : int, default=10
         Number of k-means++ initialisations; the best result is kept.
     max_iter : int, default=300
@@ -86,7 +91,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
     >>> from vicinal.datasets import make_two_moons
     >>> from vicinal.metrics import clustering_accuracy
     >>> X, truth = make_two_moons(200, noise=0.05, random_state=0)
-    >>> similarity = SelfSmoothing(200).fit(X).similarity_
+    >>> similarity = SelfSmoothing(n_clusters=2).fit(X).similarity_
     >>> model = KernelKMeans(2, kernel="precomputed", psd="project", random_state=0)
     >>> clustering_accuracy(truth, model.fit_predict(similarity))
     1.0
@@ -209,7 +214,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
                     f"X has shape {matrix.shape}, but kernel='precomputed' needs a square matrix; "
                     "points go in with kernel='rbf' or another."
                 )
-            return positive_kernel(matrix, self.psd)
+            return positive_kernel(matrix, self.psd, self.n_clusters)
         points = self._points = validate_input(self, X, dtype=np.float64)
         if not callable(self.kernel):
             # Neither a shift nor a unit changes what is near to what.
@@ -221,7 +226,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         remedy = "Cluster a sample and predict the rest, or give a sparse kernel as 'precomputed'."
         require_memory(24.0 * n * n, f"The kernel of {n:,} points", remedy)
         if callable(self.kernel):
-            return positive_kernel(self._inner(points, points), self.psd)
+            return positive_kernel(self._inner(points, points), self.psd, self.n_clusters)
         self._gamma = self._gamma_of(points)
         # A Gaussian is positive semi-definite.
         return FullKernel(self._inner(points, points)), None
@@ -253,7 +258,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
             return rbf_kernel(X, Y, self._gamma)
 
 
-def positive_kernel(matrix: Any, psd: str) -> tuple[Kernel, np.ndarray | None]:
+def positive_kernel(matrix: Any, psd: str, n_clusters: int) -> tuple[Kernel, np.ndarray | None]:
     """A matrix as a kernel, checked or projected to the nearest one, with the basis of the projection."""
     n = matrix.shape[0]
     if psd == "project":
@@ -262,6 +267,7 @@ def positive_kernel(matrix: Any, psd: str) -> tuple[Kernel, np.ndarray | None]:
         )
         dense = matrix.toarray() if sparse.issparse(matrix) else matrix
         values, vectors = positive_part(dense)
+        _warn_if_spread(values, n_clusters)
         factors = vectors * np.sqrt(values)
         if 4 * factors.shape[1] < n:
             return FactoredKernel(factors), vectors
@@ -281,6 +287,18 @@ def positive_kernel(matrix: Any, psd: str) -> tuple[Kernel, np.ndarray | None]:
     if sparse.issparse(matrix):
         return SparseKernel(sparse.csr_array(matrix)), None
     return FullKernel(np.ascontiguousarray(matrix)), None
+
+
+def _warn_if_spread(values: np.ndarray, n_clusters: int) -> None:
+    """Warn if far more directions of a kernel matter, by its eigenvalues, than there are clusters."""
+    squares = float(np.square(values).sum())
+    rank = float(values.sum()) ** 2 / squares if squares > 0 else 0.0
+    if rank > MAX_RANK_RATIO * n_clusters:
+        warn_user(
+            f"the kernel spreads over about {rank:.0f} directions, far more than n_clusters={n_clusters}, so "
+            "k-means hardly sees the clusters. If it is a smoothed similarity, smooth it for clusters: "
+            f"SelfSmoothing(n_clusters={n_clusters})."
+        )
 
 
 def _negative_eigenvalue(matrix: Any) -> float | None:

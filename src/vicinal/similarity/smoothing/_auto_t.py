@@ -3,7 +3,14 @@
 At t = 0, points with fewer neighbours have larger return probabilities P^(t+1)[i, i]: their rank correlation
 with the degree d_i is -1. In the limit the return probability is proportional to d_i, and the correlation is
 +1: every row then prefers the same hubs, whatever the query. Where the correlation crosses 0, the walk has
-forgotten the density at its start but does not yet depend on the hubs. This t is chosen.
+forgotten the density at its start but does not yet depend on the hubs. This t is chosen for retrieval.
+
+For clusters it is far too small: the kernel W P^t still has hundreds of directions, in which k-means finds
+nothing. With l the eigenvalues of P, the number of directions that matter is the effective rank
+
+    (sum l^(t+1))^2 / sum l^(2(t+1)) = (trace P^(t+1))^2 / trace P^(2(t+1)),
+
+which falls from about n to 1. For k clusters, t is where it is k.
 """
 
 from __future__ import annotations
@@ -15,6 +22,8 @@ from scipy.stats import rankdata
 
 # Half octaves suffice: the crossing is interpolated, and scores change slowly around it.
 GRID = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
+# Of separate clusters, whose number is the limit of the effective rank, which it only comes close to.
+RANK_TOLERANCE = 0.01
 
 
 def choose_t(
@@ -54,6 +63,43 @@ def choose_t(
     else:
         t = steps[np.argmax(values)]
     return max(1, round(t)), np.column_stack([steps, values])
+
+
+def choose_t_for_clusters(
+    returns: Callable[[float], np.ndarray], n: int, n_clusters: int, grid: np.ndarray = GRID
+) -> tuple[int, np.ndarray]:
+    """The number of steps after which as many directions of a similarity matter as there are clusters.
+
+    Parameters
+    ----------
+    returns : callable
+        From t to P^(t+1)[i, i] of the points, or of a sample of them.
+    n : int
+        Number of points.
+    n_clusters : int
+    grid : ndarray
+        Numbers of steps to look at, ascending.
+
+    Returns
+    -------
+    t : int
+        Where the effective rank reaches the number of clusters; the last of the grid if it does not.
+    curve : ndarray (m, 2)
+        Numbers of steps looked at, and the effective rank at each.
+    """
+    target = n_clusters * (1.0 + RANK_TOLERANCE)
+    curve: list[tuple[float, float]] = []
+    for t in grid:
+        once, twice = float(returns(t).mean()), float(returns(2 * t + 1).mean())
+        curve.append((t, n * once * once / twice if twice > 0 else float(n)))
+        if curve[-1][1] <= target:
+            break
+    steps, ranks = np.array(curve).T
+    t = steps[-1]
+    if ranks[-1] <= target and len(ranks) > 1:
+        fraction = np.log(ranks[-2] / target) / np.log(ranks[-2] / ranks[-1])
+        t = (steps[-2] + 1) * ((steps[-1] + 1) / (steps[-2] + 1)) ** fraction - 1
+    return max(1, round(t)), np.column_stack([steps, ranks])
 
 
 def _rank_correlation(x: np.ndarray, y: np.ndarray) -> float:

@@ -43,6 +43,8 @@ def check_parameters(model: Any) -> None:
     check_real(model.bandwidth, "bandwidth", low=0.0, open_low=True)
     check_count(model.n_neighbors, "n_neighbors")
     check_choice(model.width, "width", WIDTHS)
+    if model.n_clusters is not None:
+        check_count(model.n_clusters, "n_clusters")
     check_choice(model.method, "method", METHODS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import many_duplicates
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import degrees, normalized_affinity, transition
-from vicinal.similarity.smoothing._auto_t import choose_t
+from vicinal.similarity.smoothing._auto_t import GRID, choose_t, choose_t_for_clusters
 from vicinal.similarity.smoothing._dense import (
     SQUARING_MAX_ITEMS,
     TOLERANCE,
@@ -38,6 +38,8 @@ N_SAMPLED, ALL_MAX_POINTS = 128, 2_500
 EXACT = 1e-14
 # Tolerance of return probabilities, of which only the order matters.
 RANKING_TOLERANCE = 1e-8
+# From t to P^(t+1)[i, i].
+Returns = Callable[[float], np.ndarray]
 
 
 class DenseWalk:
@@ -161,8 +163,10 @@ class SparseWalk:
         return self.spread(self.weights[items], t)
 
 
-def walk_steps(walk: DenseWalk | SparseWalk, seed: int) -> tuple[int, np.ndarray]:
-    """The number of steps that `choose_t` selects for a walk, and its curve."""
+def walk_steps(
+    walk: DenseWalk | SparseWalk, seed: int, n_clusters: int | None = None
+) -> tuple[int, np.ndarray]:
+    """The number of steps that is chosen for a walk, for retrieval or for clusters, and its curve."""
     n = len(walk.sums)
     if not walk.symmetric:
         if isinstance(walk, SparseWalk):
@@ -170,11 +174,16 @@ def walk_steps(walk: DenseWalk | SparseWalk, seed: int) -> tuple[int, np.ndarray
                 "t='auto', but the similarity is sparse and asymmetric; pass a number of steps, or use "
                 "method='dense'."
             )
-        return choose_t(SquaredReturns(walk.weights), walk.sums, SquaredReturns.GRID)
-    if isinstance(walk, DenseWalk) and walk.n_distinct <= ALL_MAX_POINTS:
-        return choose_t(walk.returns, walk.sums)
-    items = np.sort(np.random.default_rng(seed).choice(n, min(N_SAMPLED, n), replace=False))
-    return choose_t(SampledReturns(walk.operator, items), walk.sums[items])
+        returns: Returns = SquaredReturns(walk.weights)
+        sums, grid = walk.sums, SquaredReturns.GRID
+    elif isinstance(walk, DenseWalk) and walk.n_distinct <= ALL_MAX_POINTS:
+        returns, sums, grid = walk.returns, walk.sums, GRID
+    else:
+        items = np.sort(np.random.default_rng(seed).choice(n, min(N_SAMPLED, n), replace=False))
+        returns, sums, grid = SampledReturns(walk.operator, items), walk.sums[items], GRID
+    if n_clusters is not None:
+        return choose_t_for_clusters(returns, n, n_clusters, grid)
+    return choose_t(returns, sums, grid)
 
 
 class SampledReturns:

@@ -60,13 +60,17 @@ class SelfSmoothing(
     ----------
     t : float or "auto", default="auto"
         Number of steps. "auto" chooses the number at which the return probability of a walk does not depend
-        on the density at its start, see ``t_curve_``.
+        on the density at its start, or with ``n_clusters`` the number for a kernel of this many clusters; see
+        ``t_curve_``.
     bandwidth : float, default=0.1
         Kernel width in units of the squared scale, see `smoothing_kernel`.
     n_neighbors : int, default=30
         Number of neighbours that determine the scale of a point, see `smoothing_kernel`.
     width : {"pair", "global"}, default="pair"
         Whether the kernel uses the mean scale of each two points, or that of all points.
+    n_clusters : int, optional
+        Number of clusters, if the similarity is to be the kernel of `vicinal.KernelKMeans`: "auto" smooths
+        until as many directions matter as there are clusters. For retrieval that is far too long.
     metric : str or callable, default="euclidean"
         As for `vicinal.graphs.knn`; "precomputed" if X holds distances, "similarity" if it holds
         similarities.
@@ -90,7 +94,8 @@ class SelfSmoothing(
         Number of steps.
     t_curve_ : ndarray of shape (m, 2) or None
         With "auto", numbers of steps, and at each the rank correlation between return probability and
-        degree, which rises from -1; ``t_`` is where it crosses 0.
+        degree, which rises from -1; ``t_`` is where it crosses 0. With ``n_clusters``, at each the effective
+        rank (trace P^(t+1))^2 / trace P^(2(t+1)); ``t_`` is where it falls to ``n_clusters``.
     affinity_ : ndarray or csr_array
         The similarity before smoothing. Not set by a fusion with ``how="after"`` or ``"cross"``.
 
@@ -120,6 +125,7 @@ class SelfSmoothing(
         bandwidth: float = 0.1,
         n_neighbors: int = 30,
         width: Literal["pair", "global"] = "pair",
+        n_clusters: int | None = None,
         metric: MetricLike = "euclidean",
         method: Literal["auto", "dense", "sparse"] = "auto",
         random_state: RandomStateLike = None,
@@ -130,6 +136,7 @@ class SelfSmoothing(
         self.bandwidth = bandwidth
         self.n_neighbors = n_neighbors
         self.width = width
+        self.n_clusters = n_clusters
         self.metric = metric
         self.method = method
         self.random_state = random_state
@@ -346,7 +353,7 @@ class SelfSmoothing(
             self.t_, self.t_curve_ = check_steps(self.t), None
             return
         seed = seed_from(self.random_state)
-        self.t_, self.t_curve_ = walk_steps(walk, seed)
+        self.t_, self.t_curve_ = walk_steps(walk, seed, self.n_clusters)
 
     def _set_ranked(self, ranked: np.ndarray) -> None:
         self._ranked, self.n_items_ = ranked, len(ranked)
