@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import clusters, noise, outliers, shapes, start, steps, trees
+from benchmarks import clusters, kernels, noise, outliers, retrieval, shapes, start, steps, trees
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
@@ -12,8 +12,10 @@ from benchmarks.suites import SUITES
 # Suites that do not measure the time of calls.
 TABLES = {
     "clusters": clusters.run,
+    "kernels": kernels.run,
     "noise": noise.run,
     "outliers": outliers.run,
+    "retrieval": retrieval.run,
     "shapes": shapes.run,
     "start": start.run,
     "steps": steps.run,

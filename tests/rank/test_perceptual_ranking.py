@@ -121,7 +121,7 @@ def test_answers_leave_the_labelled_out_unless_asked():
 def test_the_order_of_the_points_does_not_matter(descriptor, laplacian):
     X, _ = make_half_cylinders(150, 100, random_state=0)
     order = np.random.default_rng(0).permutation(400)
-    model = PerceptualRanking(descriptor=descriptor, laplacian=laplacian)
+    model = PerceptualRanking(alpha=0.999, descriptor=descriptor, laplacian=laplacian)
     plain = model.fit(X).scores(order[:20])
     permuted = model.fit(X[order]).scores(np.arange(20))
     assert permuted == pytest.approx(plain[:, order], rel=1e-7)
@@ -185,7 +185,7 @@ def mean_precision(model, X, labels, queries):
 def test_a_surface_is_found_in_as_much_noise_where_the_undirected_graph_loses_it(descriptor):
     X, labels = make_half_cylinders(800, 800, random_state=0)
     queries = np.random.default_rng(0).choice(1600, 25, replace=False)
-    ours = mean_precision(PerceptualRanking(descriptor=descriptor), X, labels, queries)
+    ours = mean_precision(PerceptualRanking(10, 0.999, descriptor=descriptor), X, labels, queries)
     assert ours >= WANTED[800]
     peer = max(
         mean_precision(ManifoldRanking(alpha), X, labels, queries) for alpha in (0.99, 0.999)
@@ -201,7 +201,8 @@ def test_the_first_800_are_of_the_surface_of_the_query(descriptor, n_noise):
     for seed in range(5):
         X, labels = make_half_cylinders(800, n_noise, random_state=seed)
         queries = np.random.default_rng(seed).choice(1600, 50, replace=False)
-        found.append(mean_precision(PerceptualRanking(descriptor=descriptor), X, labels, queries))
+        model = PerceptualRanking(10, 0.999, descriptor=descriptor)
+        found.append(mean_precision(model, X, labels, queries))
     assert np.mean(found) >= WANTED[n_noise]
 
 
@@ -280,7 +281,7 @@ def test_nodes_without_edges_and_several_closed_classes_are_ranked_below_beta_1(
 @pytest.mark.parametrize(
     ("params", "error"),
     [
-        ({"alpha": 1.0}, ValueError), ({"alpha": -0.5}, ValueError), ({"alpha": "x"}, TypeError),
+        ({"alpha": 1.0}, ValueError), ({"alpha": -0.5}, ValueError), ({"alpha": "x"}, ValueError),
         ({"beta": 1.5}, ValueError), ({"beta": -0.1}, ValueError),
         ({"laplacian": "local"}, ValueError), ({"descriptor": "mean"}, ValueError),
         ({"n_neighbors": 1}, ValueError), ({"n_neighbors": 2.5}, TypeError),

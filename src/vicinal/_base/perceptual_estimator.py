@@ -63,12 +63,15 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             reset_feature_attributes(self)
         else:
             self.graph_ = self._digraph_of(X)
-        kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
-        walk = kind(self.graph_, float(self.beta), n_jobs=self.n_jobs)
+        walk = self._walk(self.graph_, float(self.beta))
         self._masses = self.stationary_ = walk.stationary
         if self._duplicates is not None:
             self.stationary_ = self._of_rows(walk.stationary / self._multiplicity())
         return walk
+
+    def _walk(self, digraph: Graph, beta: float) -> SymmetricWalk | AlignedWalk:
+        kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
+        return kind(digraph, beta, n_jobs=self.n_jobs)
 
     def _eigenpairs(
         self, walk: SymmetricWalk | AlignedWalk, n_pairs: int, tolerance: float = 1e-9

@@ -86,7 +86,8 @@ def add_to(commands: Any) -> None:
     group.add_argument(
         "--alpha",
         type=float,
-        help="diffusion range, below 1: small values rank by distance, large ones by structure",
+        help="diffusion range, below 1: small values rank by distance, large ones by structure; "
+        "perceptual chooses it from the data by default",
     )
     group.add_argument("--steps", type=int, metavar="N", help="number of propagation steps")
     add_targets(parser, "results of each query")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from vicinal._base.perceptual_estimator import PerceptualEstimator
+from vicinal._core.scalar_checks import check_choice
 from vicinal.graphs._build.duplicates import Duplicates
+from vicinal.graphs.graph import Graph
+from vicinal.operators.aligned_laplacian import AlignedWalk
 from vicinal.operators.digraph import SymmetricWalk
+from vicinal.operators.stationary import TELEPORT
+from vicinal.rank._auto_alpha import choose_alpha
 from vicinal.rank._queries import RankingMixin, check_alpha, scaled_starts
 from vicinal.rank._scores import Resolvent, resolvent
 
@@ -29,8 +35,10 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     ----------
     n_neighbors : int, default=10
         Number K of neighbours in a context.
-    alpha : float, default=0.999
-        How far scores spread, in [0, 1). Small values rank by proximity, large ones by structure.
+    alpha : float or "auto", default="auto"
+        How far scores spread, in [0, 1). Small values rank by proximity, large ones by structure. "auto"
+        takes the value at which rankings along two halves of each context agree best, compared with the
+        agreement of different queries; see ``alpha_curve_``.
     descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
         Structure of a context, see `vicinal.contextual_distance`.
     epsilon : float, optional
@@ -48,6 +56,12 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
 
     Attributes
     ----------
+    alpha_ : float
+        How far scores spread.
+    alpha_curve_ : ndarray (m, 2) or None
+        With "auto", values of alpha and at each the reliability of rankings: 1 if two halves of the contexts
+        rank alike, 0 if the ranking does not depend on the query. With fewer than 10 distinct rows it is
+        empty, and alpha is 0.9.
     stationary_ : ndarray (n,)
         Stationary distribution of the walk; duplicates share it equally.
     graph_ : Graph
@@ -73,7 +87,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     def __init__(
         self,
         n_neighbors: int = 10,
-        alpha: float = 0.999,
+        alpha: float | str = "auto",
         *,
         descriptor: Any = "coding_length",
         epsilon: float | None = None,
@@ -106,19 +120,35 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         PerceptualRanking
             The fitted estimator.
         """
-        alpha = check_alpha(self.alpha)
+        if isinstance(self.alpha, str):
+            check_choice(self.alpha, "alpha", ("auto",))
+        else:
+            check_alpha(self.alpha)
         walk = self._build_walk(X)
-        if isinstance(walk, SymmetricWalk):
-            self._resolvent = resolvent(
-                walk.sparse_part, alpha, walk.left, walk.right, n_jobs=self.n_jobs
+        self.alpha_curve_: np.ndarray | None = None
+        if isinstance(self.alpha, str):
+            self.alpha_, self.alpha_curve_ = choose_alpha(
+                self.graph_, self._masses, self._solver, self.n_jobs
             )
         else:
-            self._resolvent = resolvent(walk.matrix, alpha)
+            self.alpha_ = float(self.alpha)
+        self._resolvent = self._scores_along(walk, self.alpha_)
         self._rank_first = None
         if self._duplicates is not None:
             copied = CopiedScores(self._resolvent, self._duplicates)
             self._resolvent, self._rank_first = copied, copied.rows_of
         return self
+
+    def _solver(self, digraph: Graph) -> Callable[[float], Resolvent]:
+        """Scores along a part of the digraph, for any alpha."""
+        # A part need not be connected as the whole is, so its walk always has a teleport.
+        walk = self._walk(digraph, min(float(self.beta), TELEPORT))
+        return lambda alpha: self._scores_along(walk, alpha)
+
+    def _scores_along(self, walk: SymmetricWalk | AlignedWalk, alpha: float) -> Resolvent:
+        if isinstance(walk, SymmetricWalk):
+            return resolvent(walk.sparse_part, alpha, walk.left, walk.right, n_jobs=self.n_jobs)
+        return resolvent(walk.matrix, alpha)
 
     def _start_vectors_of_new(self, X: Any) -> sparse.csr_array:
         starts = scaled_starts(self._new_contexts(X).steps, self._masses)

@@ -1,0 +1,122 @@
+"""How far a ranking reaches: a choice of alpha that needs no labels.
+
+Every context is cut in two, its neighbours dealt out in turn, so there are two digraphs of the same points
+that have no edge in common. A ranking that is about the query is the same along both; one that is about
+chance differs; and one that is about hubs is the same along both, but for any other query too. So the rank
+correlation w of the two rankings of a query is compared with that of two queries, b:
+
+    reliability = (w - b) / (1 - b),
+
+which is 1 if the halves agree perfectly, and 0 if the query does not matter. Small alpha lose w, as halves
+share no neighbours; large ones raise b. The alpha of the highest reliability is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
+
+from vicinal.graphs.graph import Graph
+from vicinal.rank._scores import Resolvent
+
+# About evenly spaced in the logarithm of the reach 1 / (1 - alpha).
+GRID = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
+# Queries that decide, and points that are ranked for them.
+N_QUERIES, N_RANKED = 64, 1000
+# Below this number of nodes rankings are too short to be compared: the paper's value for small classes.
+MIN_NODES, FEW_NODES_ALPHA = 10, 0.9
+
+# From a digraph and alpha to the scores along it.
+Solver = Callable[[float], Resolvent]
+
+
+def choose_alpha(
+    digraph: Graph, masses: np.ndarray, solver: Callable[[Graph], Solver], n_jobs: int | None
+) -> tuple[float, np.ndarray]:
+    """The alpha at which rankings along two halves of each context agree best.
+
+    Parameters
+    ----------
+    digraph : Graph
+        The contextual digraph.
+    masses : ndarray (n,)
+        Stationary distribution: queries are spread over its order, whatever the order of the rows.
+    solver : callable
+        Makes a solver for a digraph.
+    n_jobs : int or None
+        Number of threads.
+
+    Returns
+    -------
+    alpha : float
+    curve : ndarray (m, 2)
+        Values of alpha, up to the second after the best one, and their reliability.
+    """
+    n = digraph.n_nodes
+    if n < MIN_NODES:
+        return FEW_NODES_ALPHA, np.empty((0, 2))
+    order = np.argsort(masses, kind="stable")
+    queries, ranked = _spread(order, N_QUERIES), _spread(order, N_RANKED)
+    m = len(queries)
+    starts = sparse.csr_array((np.ones(m), (np.arange(m), queries)), shape=(m, n))
+    solvers = [solver(half) for half in _halves(digraph)]
+    curve: list[tuple[float, float]] = []
+    for alpha in GRID:
+        first, second = (solve(alpha)(starts, n_jobs)[:, ranked] for solve in solvers)
+        curve.append((alpha, reliability(first, second)))
+        if len(curve) - 1 - int(np.argmax([value for _, value in curve])) == 2:
+            break
+    values = np.array(curve)
+    return float(values[np.argmax(values[:, 1]), 0]), values
+
+
+def reliability(first: np.ndarray, second: np.ndarray) -> float:
+    """How much more two rankings of the same query agree than those of different queries.
+
+    Parameters
+    ----------
+    first, second : ndarray (m, n)
+        Two tables of scores, a row per query.
+    """
+    correlation = _standard_ranks(first) @ _standard_ranks(second).T
+    m = len(correlation)
+    within = float(np.trace(correlation)) / m
+    between = (float(correlation.sum()) - m * within) / (m * (m - 1))
+    return (within - between) / (1.0 - between) if between < 1.0 else 0.0
+
+
+def _standard_ranks(scores: np.ndarray) -> np.ndarray:
+    """Ranks in each row, of mean 0 and length 1, or all 0 if the scores are equal."""
+    ranks = rankdata(scores, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    lengths = np.linalg.norm(ranks, axis=1, keepdims=True)
+    return np.divide(ranks, lengths, out=np.zeros_like(ranks), where=lengths > 0)
+
+
+def _spread(order: np.ndarray, n_wanted: int) -> np.ndarray:
+    """At most this many entries of an order, evenly spaced."""
+    at = np.linspace(0, len(order) - 1, min(n_wanted, len(order)))
+    return order[np.round(at).astype(np.int64)]
+
+
+def _halves(digraph: Graph) -> tuple[Graph, Graph]:
+    """Every other edge of each node, by descending strength, and the rest."""
+    rows = np.repeat(np.arange(digraph.n_nodes), digraph.degrees)
+    order = np.lexsort((-digraph.strengths, rows))
+    place = np.arange(len(rows)) - (np.cumsum(digraph.degrees) - digraph.degrees)[rows]
+    edges = np.column_stack([rows, digraph.indices])[order]
+    lengths, strengths = digraph.lengths[order], digraph.strengths[order]
+    first, second = (
+        Graph.from_edges(
+            digraph.n_nodes,
+            edges[place % 2 == parity],
+            lengths[place % 2 == parity],
+            strengths[place % 2 == parity],
+            directed=True,
+        )
+        for parity in (0, 1)
+    )
+    return first, second
