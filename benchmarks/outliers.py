@@ -46,6 +46,12 @@ def _detector(X: np.ndarray, seed: int) -> np.ndarray:
     return -OutlierDetector(random_state=seed).fit(X).score_samples(X)
 
 
+def _noise_score(X: np.ndarray, seed: int) -> np.ndarray:
+    from vicinal import PerceptualClustering
+
+    return PerceptualClustering(random_state=seed).fit(X).noise_score_
+
+
 def _forest(X: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.ensemble import IsolationForest
 
@@ -66,6 +72,7 @@ def _local_factor(X: np.ndarray, seed: int) -> np.ndarray:
 
 METHODS: dict[str, Method] = {
     "vicinal OutlierDetector": _detector,
+    "vicinal PerceptualClustering, noise_score_": _noise_score,
     "scikit-learn IsolationForest": _forest,
     "distance to the 5th neighbour": _neighbor,
     "scikit-learn LocalOutlierFactor": _local_factor,

@@ -18,7 +18,7 @@ def table():
 def literal_scores(model, X):
     """Mean distance to the nearest member of each sample that is elsewhere, from the definition."""
     placed = model._rescaling.transform(X)
-    gaps = np.linalg.norm(placed[:, None, None] - model._samples, axis=3)
+    gaps = np.linalg.norm(placed[:, None, None] - model._distances.samples, axis=3)
     nearest = np.where(gaps > 0, gaps, np.inf).min(axis=2)
     return -np.where(np.isfinite(nearest), nearest, 0.0).mean(axis=1) / model._unit
 

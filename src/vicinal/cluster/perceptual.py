@@ -24,6 +24,7 @@ from vicinal.cluster._background import DEEP
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence
 from vicinal.cluster._noise import NoiseSplit, split_norms, visited
+from vicinal.cluster._noise_score import noise_scores
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
@@ -90,7 +91,10 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         Cluster of each point, numbered by first points; -1 for noise.
     n_clusters_ : int
     noise_score_ : ndarray (n,)
-        From 0, far from the origin, to 1 at the origin; 0.5 is the mean square distance.
+        From 0 to 1: above 0.5 for points with the label -1, below for the others, and in both groups the
+        higher, the more unusual a point's distance to its 8th neighbour or to small samples of the points
+        is, whichever is more so. Points at the fence of a boxplot of these distances have 0.25, or 0.75 with
+        the label -1, whatever the data. Without points it follows the stationary distribution.
     noise_threshold_ : float
         Norm below which a point is noise.
     noise_gain_ : float or None
@@ -133,6 +137,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     >>> sorted(set(model.labels_.tolist()))
     [-1, 0, 1]
     """
+
+    _noise_score: np.ndarray | None
 
     def __init__(
         self,
@@ -196,7 +202,6 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self, walk: Any, pairs: Eigenpairs, evidence: ClusterEvidence | None
     ) -> PerceptualClustering:
         """Separate noise and assign the other nodes, by at least as many eigenpairs as `_n_pairs` says."""
-        n = walk.shape[0]
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
@@ -206,9 +211,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
         norms = np.linalg.norm(self._directions, axis=1)
         is_noise = self._split_noise(norms, evidence)
-        mean_square = max(self._directions.shape[1], 1) / n
         self.norms_ = self._of_rows(norms)
-        self.noise_score_ = 1.0 / (1.0 + np.square(self.norms_) / mean_square)
+        self._noise_score = None
         self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
         return self
 
@@ -239,6 +243,16 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         labels = np.where(norms < self.noise_threshold_, -1, labels)
         own = weights.indices[weights.indptr[:-1]]
         return np.where(known, self._of_nodes(self.labels_)[own], labels)
+
+    @property
+    def noise_score_(self) -> np.ndarray:
+        check_is_fitted(self)
+        # Found when it is first asked for: many fits are only after labels.
+        if self._noise_score is None:
+            is_noise = self._of_nodes(self.labels_) < 0
+            scores = noise_scores(self.graph_, self._masses, is_noise, self.n_jobs)
+            self._noise_score = self._of_rows(scores)
+        return self._noise_score
 
     @property
     def probabilities_(self) -> np.ndarray:

@@ -13,13 +13,11 @@ from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from
-from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal.outliers._sampling_kernels import mean_nearest
+from vicinal.neighbors._sampled_distances import N_SAMPLES, SAMPLE_SIZE, SampledDistances
 
 # Fence of a boxplot, in quartile distances.
 WHISKER = 1.5
-BLOCK = 1024
 CURVE = 101
 
 
@@ -75,8 +73,8 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         self,
         contamination: float | str = "auto",
         *,
-        sample_size: int = 16,
-        n_samples: int = 100,
+        sample_size: int = SAMPLE_SIZE,
+        n_samples: int = N_SAMPLES,
         random_state: Any = 0,
         n_jobs: int | None = -1,
     ) -> None:
@@ -106,14 +104,10 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         n_samples = check_count(self.n_samples, "n_samples")
         points = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
         self._rescaling = fit_rescaling(points)
-        placed = np.ascontiguousarray(self._rescaling.transform(points))
+        placed = self._rescaling.transform(points)
         n = len(placed)
-        draw = np.random.default_rng(seed_from(self.random_state))
-        order = np.lexsort(placed.T[::-1])
-        # Groups of outliers, some percent of the rows, should be absent from most samples.
-        size = min(size, max(n // 16, 2))
-        drawn = [draw.choice(n, size, replace=False) for _ in range(n_samples)]
-        self._samples = placed[order[np.array(drawn)]]
+        rng = np.random.default_rng(seed_from(self.random_state))
+        self._distances = SampledDistances(placed, rng, size, n_samples)
         self._unit = 1.0
         distances = -self._score(placed)
         # Scores are in units of the typical distance, so they mean the same in any unit of the data.
@@ -141,7 +135,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         """
         check_is_fitted(self)
         points = validate_input(self, X, reset=False, dtype=np.float64)
-        return self._score(np.ascontiguousarray(self._rescaling.transform(points)))
+        return self._score(self._rescaling.transform(points))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores above the threshold: negative for outliers.
@@ -184,13 +178,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         return self.fit(X).labels_
 
     def _score(self, placed: np.ndarray) -> np.ndarray:
-        distances = np.empty(len(placed))
-        map_threads(
-            lambda part: mean_nearest(placed, self._samples, *part, distances),
-            blocks(len(placed), BLOCK),
-            self.n_jobs,
-        )
-        return -distances / self._unit
+        return -self._distances(placed, self.n_jobs) / self._unit
 
     def _threshold(self, scores: np.ndarray) -> float:
         if isinstance(self.contamination, numbers.Real):

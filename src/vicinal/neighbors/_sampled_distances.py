@@ -1,0 +1,53 @@
+"""How far points are from small random samples of others: large for outliers, even if they come in groups."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.parallel import blocks, map_threads
+from vicinal.neighbors._sampling_kernels import mean_nearest
+
+SAMPLE_SIZE: int = 16
+N_SAMPLES: int = 100
+# In small tables, one in this many rows is drawn: groups of outliers, some percent of the rows, should be
+# absent from most samples.
+MIN_ROWS_PER_DRAW = 16
+BLOCK = 1024
+
+
+class SampledDistances:
+    """Mean over samples of the Euclidean distance from a point to the nearest member that is not at it.
+
+    Parameters
+    ----------
+    points : ndarray (n, n_features)
+        Rows to draw from. They are sorted first, so their order does not matter.
+    rng : Generator
+    size : int
+        Rows per sample; in small tables fewer, but 2 at least.
+    n_samples : int
+    """
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        rng: np.random.Generator,
+        size: int = SAMPLE_SIZE,
+        n_samples: int = N_SAMPLES,
+    ) -> None:
+        n = len(points)
+        order = np.lexsort(points.T[::-1])
+        size = min(size, max(n // MIN_ROWS_PER_DRAW, 2), n)
+        drawn = [rng.choice(n, size, replace=False) for _ in range(n_samples)]
+        self.samples = np.ascontiguousarray(points[order[np.array(drawn)]])
+
+    def __call__(self, points: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Distances of points, of those that were drawn from or of others."""
+        points = np.ascontiguousarray(points)
+        distances = np.empty(len(points))
+        map_threads(
+            lambda part: mean_nearest(points, self.samples, *part, distances),
+            blocks(len(points), BLOCK),
+            n_jobs,
+        )
+        return distances
