@@ -83,6 +83,12 @@ def _perceptual(X: np.ndarray) -> np.ndarray:
     return PerceptualClustering(random_state=0).fit_predict(X)
 
 
+def _perceive(X: np.ndarray) -> np.ndarray:
+    from vicinal import perceive
+
+    return perceive(X, scaling="none", sample=50).clusters.labels
+
+
 def _hdbscan(X: np.ndarray) -> np.ndarray:
     from sklearn.cluster import HDBSCAN
 
@@ -132,6 +138,7 @@ METHODS: dict[str, Method] = {
     "vicinal estimate_clusters": _evidence,
     "vicinal SpectralClustering on disjoint trees": _spectral,
     "vicinal PerceptualClustering": _perceptual,
+    "vicinal perceive": _perceive,
     "scikit-learn HDBSCAN (1 %)": _hdbscan,
     **({"PLSCAN": _plscan} if _installed("fast_plscan") else {}),
     **({"Leiden, 15 neighbours": _leiden} if _installed("leidenalg") else {}),
