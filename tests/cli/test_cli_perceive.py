@@ -286,4 +286,4 @@ def test_a_wide_table_of_20_000_rows_has_a_report(tmp_path, facts_of):
     facts = facts_of("perceive", tmp_path / "wide.npz", "--label", "y", "-o", tmp_path / "r.html")
     assert (facts["rows"], facts["columns"], facts["clusters"]) == (20_000, 500, 6)
     scores = {row["method"]: row for row in facts["scores"]}
-    assert scores["spectral on disjoint trees"]["accuracy"] == 1.0
+    assert scores["spectral clustering on spanning trees"]["accuracy"] == 1.0

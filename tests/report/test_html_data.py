@@ -63,7 +63,7 @@ def test_codes_of_many_categories_do_not_wrap_around():
     result = vicinal.perceive(X, labels=labels, n_clusters=1, sample=60)
     np.testing.assert_array_equal(unpack(colours_of(result)["known label"]), np.arange(1, n + 1))
     cluster_numbers = np.arange(n)
-    clusters = result.clusters._replace(labels=cluster_numbers, tree_labels=cluster_numbers)
+    clusters = result.clusters._replace(labels=cluster_numbers, other_labels=cluster_numbers)
     page_data = payload(replace(result, clusters=clusters))
     np.testing.assert_array_equal(unpack(page_data["colours"][0]), cluster_numbers + 1)
     strip = np.frombuffer(base64.b64decode(page_data["matrices"]["clusters"]), "<u4")

@@ -82,9 +82,12 @@ def test_the_data_of_the_page_are_those_of_the_result(perception):
     colours = {colour["name"]: colour for colour in data["colours"]}
     np.testing.assert_array_equal(unpack(colours["cluster"]["codes"], "u1"), result.labels + 1)
     assert colours["known species"]["names"] == ["setosa", "versicolor", "virginica"]
-    assert {"noise score", "garden", "petal length (cm)", "cluster on spanning trees"} <= set(
-        colours
-    )
+    assert {
+        "noise score",
+        "garden",
+        "petal length (cm)",
+        "cluster by spectral clustering on spanning trees",
+    } <= set(colours)
     score = colours["noise score"]
     np.testing.assert_allclose(unpack(score["values"], "<f4"), result.noise_score, rtol=1e-6)
     for entry in data["maps"]:

@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine, make_blobs
+from sklearn.datasets import load_digits, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 import vicinal
 from vicinal.datasets import make_half_cylinders, make_two_moons
@@ -32,7 +33,10 @@ def test_every_row_has_a_cluster_a_score_and_coordinates(name, perception):
     result = perception(name)
     n = len(result.data.ids)
     assert (
-        result.labels.shape == result.noise_score.shape == result.clusters.tree_labels.shape == (n,)
+        result.labels.shape
+        == result.noise_score.shape
+        == result.clusters.other_labels.shape
+        == (n,)
     )
     assert set(np.unique(result.labels)) - {-1} == set(range(result.n_clusters))
     assert result.noise_score.min() >= 0
@@ -120,7 +124,7 @@ def test_clusters_agree_with_known_classes(perception):
     assert clustering_accuracy(truth[both], result.labels[both]) > 0.98
     assert result.noise_score[~on_surface].mean() > result.noise_score[on_surface].mean() + 0.1
     spirals = perception("spirals")
-    assert clustering_accuracy(spirals.data.labels, spirals.clusters.tree_labels) == 1.0
+    assert clustering_accuracy(spirals.data.labels, spirals.clusters.other_labels) == 1.0
 
 
 def test_scores_match_the_metrics_on_the_labels(perception):
@@ -128,7 +132,7 @@ def test_scores_match_the_metrics_on_the_labels(perception):
     table = {row["method"]: row for row in result.scores.table}
     assert set(table) == {
         "perceptual clustering",
-        "spectral on disjoint trees",
+        "spectral clustering on spanning trees",
         "k-means",
         "HDBSCAN",
         "scikit-learn spectral",
@@ -233,3 +237,11 @@ def test_duplicates_are_counted():
     assert result.neighborhoods.n_duplicates == 15
     np.testing.assert_array_equal(result.neighborhoods.duplicate_of[40:], np.arange(15))
     assert len(result.labels) == 55
+
+
+def test_communities_are_reported_by_spectral_clustering_and_outnumber_a_coarse_eigengap():
+    X, y = load_digits(return_X_y=True)
+    result = vicinal.perceive(X[:900], sample=50)
+    assert result.clusters.method == "spectral clustering on spanning trees"
+    assert 9 <= result.n_clusters <= 12
+    assert adjusted_rand_score(y[:900], result.labels) > 0.7

@@ -36,15 +36,21 @@ class AutomaticClusters:
 
 
 def choose_number(gaps: np.ndarray, evidence: ClusterEvidence | None, points: Any) -> int:
-    """The number of clusters by the spectrum if it has a significant gap, otherwise by the evidence.
-
-    A spectrum with a significant gap hardly ever shows too many clusters, but on real data it often has none.
-    Points on a line are the exception: their graph breaks wherever chance leaves them apart.
-    """
+    """The number of clusters by the spectrum if it decides, otherwise by the evidence."""
     by_gap = n_clusters_by_gap(gaps)
-    if evidence is None:
+    if evidence is None or (by_gap > 1 and eigengap_decides(evidence, points.shape[1])):
         return by_gap
-    return by_gap if by_gap > 1 and points.shape[1] > 1 else evidence.n_clusters
+    return evidence.n_clusters
+
+
+def eigengap_decides(evidence: ClusterEvidence, n_features: int) -> bool:
+    """Whether a significant eigengap is a better guide to the number of clusters than the evidence.
+
+    A significant gap rarely indicates too many clusters, but two kinds of data are exceptions. On a line,
+    graphs break at any gap that occurs by chance. Where the evidence is communities, in many dimensions, the
+    largest gap often comes after a coarse split with real clusters inside.
+    """
+    return n_features > 1 and evidence.source != "communities"
 
 
 def membership(

@@ -149,7 +149,7 @@ def _agreement(result: Perception) -> str:
     if result.n_clusters == 1:
         return "Not applicable to a single cluster."
     return (
-        "Spectral clustering on spanning trees, an independent method, assigns "
+        f"{result.clusters.other_method.capitalize()}, an independent method, assigns "
         f"{result.clusters.same_fraction:.1%} of the non-noise rows to the same cluster "
         f"(ARI {result.clusters.adjusted_rand:.2f})."
     )

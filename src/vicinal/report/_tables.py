@@ -83,24 +83,23 @@ def clusters(result: Perception) -> Table:
 
 
 def contingency(result: Perception) -> Table:
-    """Number of rows by cluster and by cluster on the spanning trees."""
+    """Number of rows by cluster and by cluster of the other method."""
     counts = result.clusters.contingency
     used = np.flatnonzero(counts.any(axis=0)).tolist()
     noise = len(counts) - 1
     columns = [Column("cluster", "", cluster_name, "cluster")]
     for j in used:
-        key = f"tree_cluster_{j}"
+        key = f"other_cluster_{j}"
         columns.append(Column(key, cluster_name(j), shade=_fraction_of_rows(key)))
     records = [
         {"cluster": -1 if i == noise else i, "rows": int(counts[i].sum())}
-        | {f"tree_cluster_{j}": int(counts[i, j]) for j in used}
+        | {f"other_cluster_{j}": int(counts[i, j]) for j in used}
         for i in range(len(counts))
         if counts[i].any()
     ]
     caption = (
-        "Rows: clusters of this report. Columns: clusters by spectral clustering on disjoint spanning "
-        "trees, which uses edge lengths instead of contexts. The more rows are on the diagonal, the "
-        "better the two methods agree."
+        f"Rows: clusters of this report, by {result.clusters.method}. Columns: clusters by "
+        f"{result.clusters.other_method}. The more rows are on the diagonal, the better the two agree."
     )
     return Table(columns, records, caption)
 

@@ -6,7 +6,13 @@ import numpy as np
 
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
-from vicinal.report._steps.clusters import Clusters, cluster_sizes, contingency_table
+from vicinal.report._steps.clusters import (
+    PERCEPTUAL,
+    SPECTRAL,
+    Clusters,
+    cluster_sizes,
+    contingency_table,
+)
 from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.maps import ABOUT, Maps, principal_plane
@@ -43,7 +49,9 @@ def no_clusters(inputs: SharedInputs, data: CleanTable) -> Clusters:
     labels, score = np.zeros(inputs.n, dtype=np.int64), np.zeros(inputs.n)
     return Clusters(
         labels=labels,
-        tree_labels=labels,
+        method=PERCEPTUAL,
+        other_labels=labels,
+        other_method=SPECTRAL,
         n_requested=1,
         noise_score=score,
         noise_threshold=1.0,

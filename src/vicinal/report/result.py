@@ -127,7 +127,7 @@ class Perception:
         Returns
         -------
         pandas.DataFrame
-            Columns ``id``, the label column if there is one, ``cluster``, ``tree_cluster``,
+            Columns ``id``, the label column if there is one, ``cluster``, ``other_cluster``,
             ``noise_score``, and two columns per map.
         """
         try:
@@ -141,7 +141,7 @@ class Perception:
             columns[self.data.label_name] = [label or None for label in self.data.labels.tolist()]
         columns |= {
             "cluster": self.labels,
-            "tree_cluster": self.clusters.tree_labels,
+            "other_cluster": self.clusters.other_labels,
             "noise_score": self.noise_score,
         }
         for name, coordinates in self.maps.coordinates.items():

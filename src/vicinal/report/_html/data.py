@@ -69,7 +69,7 @@ def _map(result: Perception, name: str) -> dict[str, Any]:
 
 def _colours(result: Perception) -> Iterator[dict[str, Any]]:
     data, clusters = result.data, result.clusters
-    n_clusters = int(max(clusters.labels.max(), clusters.tree_labels.max())) + 1
+    n_clusters = int(max(clusters.labels.max(), clusters.other_labels.max())) + 1
     names = [cluster_name(label) for label in range(n_clusters)]
     yield _categories("cluster", clusters.labels, names)
     yield _numbers("noise score", clusters.noise_score)
@@ -79,7 +79,7 @@ def _colours(result: Perception) -> Iterator[dict[str, Any]]:
         # The empty string (no label) sorts first and becomes -1.
         codes = codes - (len(categories) - len(class_names))
         yield _categories(f"known {data.label_name}", codes, class_names, "no label")
-    yield _categories("cluster on spanning trees", clusters.tree_labels, names)
+    yield _categories(f"cluster by {clusters.other_method}", clusters.other_labels, names)
     yield _numbers("occurrences in neighbour lists", result.neighborhoods.occurrences)
     for name, column in data.others.items():
         categories, codes = _category_codes(column)

@@ -8,12 +8,14 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from vicinal import SpectralClustering
+from vicinal.cluster._evidence import number_by_first_row
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.n_clusters import agreement
 
 N_TOP_FEATURES = 3
+PERCEPTUAL, SPECTRAL = "perceptual clustering", "spectral clustering on spanning trees"
 
 
 class Clusters(NamedTuple):
@@ -22,9 +24,11 @@ class Clusters(NamedTuple):
     Attributes
     ----------
     labels : ndarray of int (n,)
-        Clusters of the report, by perceptual clustering; -1 is noise.
-    tree_labels : ndarray of int (n,)
-        Clusters by spectral clustering on disjoint spanning trees, numbered to match ``labels``.
+        Clusters of the report; -1 is noise.
+    method, other_method : str
+        The methods that ``labels`` and ``other_labels`` come from.
+    other_labels : ndarray of int (n,)
+        Clusters by the other method, numbered to match ``labels``.
     n_requested : int
         Number of clusters that ``labels`` were requested to have.
     noise_score : ndarray (n,)
@@ -36,14 +40,16 @@ class Clusters(NamedTuple):
     adjusted_rand, mutual_information, same_fraction : float
         Agreement of the two methods without noise; the last is the fraction of rows with equal labels.
     contingency : ndarray of int (c, c')
-        Number of rows by cluster in ``labels`` (noise last) and in ``tree_labels``.
+        Number of rows by cluster in ``labels`` (noise last) and in ``other_labels``.
     sizes : list of dict
         For each cluster: rows, fraction, mean noise score, agreement, and the columns that distinguish
         it from the other rows.
     """
 
     labels: np.ndarray
-    tree_labels: np.ndarray
+    method: str
+    other_labels: np.ndarray
+    other_method: str
     n_requested: int
     noise_score: np.ndarray
     noise_threshold: float
@@ -56,35 +62,49 @@ class Clusters(NamedTuple):
 
 
 def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Clusters:
-    """Cluster all rows with both methods and compare."""
+    """Cluster all rows with both methods and compare.
+
+    Perceptual clustering reports, unless the evidence for clusters is communities: in many dimensions a walk
+    on contexts is drawn to hubs, and spectral clustering on spanning trees is the better of the two.
+    """
     n_requested = min(n_clusters, len(inputs.distinct))
     model = inputs.spectrum.cluster(n_requested, inputs.evidence)
     group = inputs.duplicates.group
-    labels, score = model.labels_[group], model.noise_score_[group]
+    perceptual, score = model.labels_[group], model.noise_score_[group]
     spectral = SpectralClustering(n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs)
-    tree_labels = match_labels(labels, spectral.fit(inputs.trees).labels_)
-    known = labels >= 0
+    by_trees = spectral.fit(inputs.trees).labels_
+    known = perceptual >= 0
     noise = score[~known]
+    methods = (PERCEPTUAL, SPECTRAL)
+    labels, other_labels = perceptual, match_labels(perceptual, by_trees)
+    if inputs.evidence.source == "communities":
+        methods = (SPECTRAL, PERCEPTUAL)
+        labels = np.full(len(by_trees), -1)
+        labels[known] = number_by_first_row(by_trees[known])
+        other_labels = match_labels(labels, perceptual)
     return Clusters(
         labels=labels,
-        tree_labels=tree_labels,
+        method=methods[0],
+        other_labels=other_labels,
+        other_method=methods[1],
         n_requested=n_requested,
         noise_score=score,
         noise_threshold=float(noise.min()) if len(noise) else 1.0,
         noise_doubt=model.noise_doubt_,
-        adjusted_rand=agreement(labels, tree_labels),
-        mutual_information=normalized_mutual_info(labels[known], tree_labels[known]),
-        same_fraction=float(np.mean(labels[known] == tree_labels[known])),
-        contingency=contingency_table(labels, tree_labels),
-        sizes=cluster_sizes(labels, tree_labels, score, data),
+        adjusted_rand=agreement(labels, other_labels),
+        mutual_information=normalized_mutual_info(labels[known], other_labels[known]),
+        same_fraction=float(np.mean(labels[known] == other_labels[known])),
+        contingency=contingency_table(labels, other_labels),
+        sizes=cluster_sizes(labels, other_labels, score, data),
     )
 
 
 def contingency_table(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Number of rows by label, noise (-1) last, and by other label."""
+    """Number of rows by label, noise (-1) last, and by other label; other noise is left out."""
     width = max(int(labels.max()), int(others.max())) + 1
     counts = np.zeros((width + 1, width), dtype=np.int64)
-    np.add.at(counts, (labels, others), 1)
+    known = others >= 0
+    np.add.at(counts, (labels[known], others[known]), 1)
     return counts
 
 
@@ -94,7 +114,7 @@ def match_labels(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
     new, old = linear_sum_assignment(counts, maximize=True)
     new_label = np.empty(counts.shape[1], dtype=np.int64)
     new_label[old] = new
-    return new_label[others]
+    return np.where(others >= 0, new_label[others], -1)
 
 
 def top_features(values: np.ndarray, names: list[str], members: np.ndarray) -> list[dict[str, Any]]:
@@ -107,7 +127,7 @@ def top_features(values: np.ndarray, names: list[str], members: np.ndarray) -> l
 
 
 def cluster_sizes(
-    labels: np.ndarray, tree_labels: np.ndarray, score: np.ndarray, data: CleanTable
+    labels: np.ndarray, other_labels: np.ndarray, score: np.ndarray, data: CleanTable
 ) -> list[dict[str, Any]]:
     """Rows, fraction, mean noise score, agreement and distinguishing columns of each cluster."""
     sizes = []
@@ -121,7 +141,7 @@ def cluster_sizes(
                 "rows": int(members.sum()),
                 "fraction": float(members.mean()),
                 "noise_score": float(score[members].mean()),
-                "agreement": float(np.mean(tree_labels[members] == label)) if label >= 0 else None,
+                "agreement": float(np.mean(other_labels[members] == label)) if label >= 0 else None,
                 "top_features": top_features(data.points, data.names, members),
             }
         )

@@ -44,8 +44,8 @@ def score_against(
     labelled = labels[rows] != ""
     classes = np.unique(labels[rows][labelled], return_inverse=True)[1]
     labelings = {
-        "perceptual clustering": clusters.labels[rows],
-        "spectral on disjoint trees": clusters.tree_labels[rows],
+        clusters.method: clusters.labels[rows],
+        clusters.other_method: clusters.other_labels[rows],
         **_peer_labels(inputs.points[rows], n_clusters, inputs.seed),
     }
     table = [

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import SpectralClustering, graphs
 from vicinal._core.parallel import progress_bar
+from vicinal.cluster._automatic import eigengap_decides
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.graphs._build.duplicates import find_duplicates
@@ -64,7 +65,7 @@ class ClusterCount(NamedTuple):
 def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     """Choose the number unless it is given; measure the stability of all numbers.
 
-    The largest significant eigengap decides; if there is none, densities and communities do.
+    The largest significant eigengap decides if it can be trusted; otherwise densities and communities do.
     """
     evidence = inputs.evidence
     n_gaps = min(max(MAX_CLUSTERS, evidence.n_clusters), inputs.n - 2)
@@ -74,8 +75,8 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     ).fit(inputs.trees)
     trees = model.eigengaps_[: len(inputs.distinct)]
     chosen, why = _choose_by_eigengap(perceptual, trees)
-    # On a line, graphs break at any gap that occurs by chance.
-    if evidence.prominence and (chosen == 1 or inputs.distinct.shape[1] == 1):
+    by_gap = chosen > 1 and eigengap_decides(evidence, inputs.distinct.shape[1])
+    if evidence.prominence and not by_gap:
         chosen, why = evidence.n_clusters, REASONS[evidence.source]
     if isinstance(requested, int):
         chosen, why = (
