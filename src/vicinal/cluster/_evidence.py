@@ -149,7 +149,7 @@ def _combine(
     candidates = _candidates(views, communities)
     if chosen is not None and not (modes.is_clear and n_modes >= chosen.n_clusters):
         layers = [
-            Layer(number_by_first_row(labels[group]), int(labels.max()) + 1, chosen.excess)
+            Layer(_number_by_first_row(labels[group]), int(labels.max()) + 1, chosen.excess)
             for labels in chosen.levels[::-1]
         ]
         source, best = "communities", layers[0]
@@ -199,7 +199,7 @@ def _mode_layers(view: DensityModes, n_modes: int, group: np.ndarray) -> list[La
     numbers.add(n_modes)
     layers = []
     for number in sorted(numbers):
-        labels = number_by_first_row(mode_labels(view, number)[group])
+        labels = _number_by_first_row(mode_labels(view, number)[group])
         layers.append(Layer(labels, number, float(falls[number - 2])))
     return layers
 
@@ -217,7 +217,7 @@ def _of_rows(noise: BackgroundNoise, group: np.ndarray) -> BackgroundNoise:
     )
 
 
-def number_by_first_row(labels: np.ndarray) -> np.ndarray:
+def _number_by_first_row(labels: np.ndarray) -> np.ndarray:
     """Clusters numbered by their first rows."""
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes]

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from vicinal.report._column_scaling import is_extreme
+from vicinal.report._steps.clusters import SPECTRAL
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -21,7 +22,7 @@ def versions() -> dict[str, str]:
 
 
 def snippet(result: Perception) -> str:
-    """Code that reproduces the clusters with the estimator alone."""
+    """Code that reproduces the clusters with the estimators alone."""
     data = result.data
     imports = {"from vicinal import PerceptualClustering"}
     body: list[str] = []
@@ -46,6 +47,16 @@ def snippet(result: Perception) -> str:
         "labels = model.fit_predict(X)  # -1 is noise",
         "noise_score = model.noise_score_",
     ]
+    if result.clusters.method == SPECTRAL:
+        imports |= {"import numpy as np", "from vicinal import SpectralClustering"}
+        body += [
+            "trees = SpectralClustering(",
+            f"    n_clusters={result.clusters.n_requested}, graph='disjoint_mst', "
+            f"random_state={result.parameters['random_state']}",
+            ")",
+            "known = labels >= 0",
+            "labels[known] = np.unique(trees.fit_predict(X)[known], return_inverse=True)[1]",
+        ]
     # Plain imports first.
     ordered = sorted(imports, key=lambda line: (line.startswith("from"), line))
     return "\n".join([*ordered, "", *body]) + "\n"

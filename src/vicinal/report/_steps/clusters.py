@@ -8,7 +8,6 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from vicinal import SpectralClustering
-from vicinal.cluster._evidence import number_by_first_row
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
@@ -80,7 +79,7 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     if inputs.evidence.source == "communities":
         methods = (SPECTRAL, PERCEPTUAL)
         labels = np.full(len(by_trees), -1)
-        labels[known] = number_by_first_row(by_trees[known])
+        labels[known] = np.unique(by_trees[known], return_inverse=True)[1]
         other_labels = match_labels(labels, perceptual)
     return Clusters(
         labels=labels,
