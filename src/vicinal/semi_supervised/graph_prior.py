@@ -161,7 +161,7 @@ def spread_values(
     targets = np.zeros((len(y), columns.shape[1] + 1))
     targets[labelled, :-1] = known
     targets[labelled, -1] = 1.0
-    solution, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    solution, error = minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
     values, evidence = solution[:, :-1], solution[:, -1]
     reached = is_reached(weights, evidence, error)
     if ridge == 0:
@@ -185,7 +185,7 @@ def spread_classes(
     """`class_probabilities` of checked weights and classes."""
     labelled = codes >= 0
     targets, default = indicators(codes), frequencies(codes)
-    values, error = _minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    values, error = minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
     mass = np.clip(values, 0.0, None).sum(axis=0)
     spread = normalize_rows(weights, values, error, default)
     if ridge > 0 and not spread.reached.all():
@@ -211,7 +211,7 @@ def indicators(codes: np.ndarray) -> np.ndarray:
     return table
 
 
-def _minimize(
+def minimize(
     weights: sparse.csr_array,
     labelled: np.ndarray,
     targets: np.ndarray,
@@ -220,6 +220,7 @@ def _minimize(
     n_jobs: int | None,
     verbose: int,
 ) -> tuple[np.ndarray, float]:
+    """Solve (S + ridge I + smoothness L) f = targets; returns f and its error bound, like `absorb`."""
     # The system is divided by large values of smoothness, so that nothing overflows.
     ridge, smoothness = float(ridge), float(smoothness)
     factor = 1.0 / max(1.0, smoothness)
