@@ -17,7 +17,8 @@ class RawTable(NamedTuple):
 
     ``points`` is an array, or a sparse matrix if the caller accepts one. ``notes`` describes decisions of the
     reader, ``others`` maps names to columns that are not coordinates, and ``images`` contains the grey levels
-    of each row (n, height, width).
+    of each row (n, height, width). ``columns`` is a table of all columns, numeric ones too, for
+    `vicinal.tables.TableEncoder`; None if all of them are coordinates.
     """
 
     points: Any
@@ -28,14 +29,11 @@ class RawTable(NamedTuple):
     others: Mapping[str, np.ndarray] = {}
     images: np.ndarray | None = None
     label_name: str = "label"
+    columns: Any = None
 
 
-def as_table(X: Any, name: str = "X") -> Any:
-    """Convert tables of other libraries, such as pyarrow and polars, to pandas DataFrames.
-
-    Columns keep their names. Everything else is returned unchanged, except for objects that contain several
-    tables, which are rejected.
-    """
+def check_single_table(X: Any, name: str = "X") -> None:
+    """Reject objects that contain several tables, or whose rows are not computed yet."""
     if hasattr(X, "obsm") and hasattr(X, "obs_names"):
         raise InvalidTypeError(
             f"{name} is an {type(X).__name__} object, which contains several tables; pass one of them, "
@@ -45,6 +43,15 @@ def as_table(X: Any, name: str = "X") -> Any:
         raise InvalidTypeError(
             f"{name} is a {type(X).__name__}, whose rows are not computed yet; pass {name}.collect()."
         )
+
+
+def as_table(X: Any, name: str = "X") -> Any:
+    """Convert tables of other libraries, such as pyarrow and polars, to pandas DataFrames.
+
+    Columns keep their names. Everything else is returned unchanged, except for what `check_single_table`
+    rejects.
+    """
+    check_single_table(X, name)
     if type(X).__module__.split(".")[0] == "pandas" or not hasattr(X, "to_pandas"):
         return X
     if not (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")):

@@ -22,6 +22,8 @@ class PerceptualSpectrum:
         Contextual digraph.
     max_clusters : int
         Largest number of clusters that `cluster` accepts, at most the number of nodes.
+    noise : "auto" or int
+        Noise of `PerceptualClustering`; 0 for none.
     random_state : int
         Seed of the solver and of the assignments.
     n_jobs : int or None
@@ -29,9 +31,17 @@ class PerceptualSpectrum:
     """
 
     def __init__(
-        self, digraph: Graph, max_clusters: int, *, random_state: int, n_jobs: int | None
+        self,
+        digraph: Graph,
+        max_clusters: int,
+        *,
+        noise: str | int = "auto",
+        random_state: int,
+        n_jobs: int | None,
     ) -> None:
-        self._model = PerceptualClustering(max_clusters, random_state=random_state, n_jobs=n_jobs)
+        self._model = PerceptualClustering(
+            max_clusters, noise=noise, random_state=random_state, n_jobs=n_jobs
+        )
         self._walk = self._model._build_walk(digraph)
         n_pairs = min(max(max_clusters, NOISE_DIRECTIONS), digraph.n_nodes - 1)
         self.pairs = self._model._eigenpairs(self._walk, n_pairs, TOLERANCE)

@@ -17,7 +17,7 @@ def to_json(result: Perception) -> dict[str, Any]:
     """Figures by name, and tables as lists of records."""
     return {
         "rows": len(result.labels),
-        "columns": len(result.data.names),
+        "columns": result.data.n_used,
         "notes": [*result.data.notes, result.data.why_scaling],
         "clusters": result.n_clusters,
         "why": explain_n_clusters(result),
@@ -26,6 +26,7 @@ def to_json(result: Perception) -> dict[str, Any]:
         "agreement": result.clusters.adjusted_rand,
         "dimension": result.neighborhoods.dimension,
         "duplicates": result.neighborhoods.n_duplicates,
+        "columns_read": _tables.columns(result).to_json(),
         "sizes": _tables.clusters(result).to_json(),
         "graphs": _tables.graphs(result).to_json(),
         "scores": [] if result.scores is None else _tables.label_scores(result).to_json(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,8 @@ from scipy import sparse
 from vicinal._core.array_checks import read_array
 from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import check_indices
-from vicinal._core.tables import RawTable, as_table, missing_cells, unique_names
+from vicinal._core.suggestions import suggestion
+from vicinal._core.tables import RawTable, check_single_table, missing_cells
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.report._column_scaling import (
     SCALINGS,
@@ -20,6 +21,12 @@ from vicinal.report._column_scaling import (
     max_abs,
     scale_columns,
 )
+from vicinal.report._encoded_columns import column_statistics, encode_columns
+from vicinal.tables._completion import fill_numbers
+from vicinal.tables._reading import column_names, read_columns, split_table
+
+if TYPE_CHECKING:
+    from vicinal.tables import TableEncoder
 
 MIN_ROWS = 10
 
@@ -30,9 +37,9 @@ class CleanTable(NamedTuple):
     Attributes
     ----------
     points : ndarray (n, d)
-        Complete and scaled values, without constant columns.
+        Complete and scaled values, without constant columns; or the encoded rows.
     values : ndarray (n, d)
-        The same before scaling.
+        The same before scaling; of a table with an encoder, its numbers and dates (as years).
     names, ids : list of str
         Names of the columns and of the rows.
     labels : ndarray of str (n,) or None
@@ -40,20 +47,25 @@ class CleanTable(NamedTuple):
     label_name : str
         Name of the label column.
     columns : list of dict
-        Statistics of every numeric column before scaling, its number of missing values, and whether it
-        is used.
+        Kind and weight of every column, statistics of numbers before scaling, the number of missing values,
+        whether it is used, and why.
     n_missing : int
-        Number of missing or infinite values that were replaced by the median of their column.
-    scaling : {"none", "standard"}
+        Number of missing or infinite values that were completed.
+    scaling : {"none", "standard", "robust"}
         Scaling that was applied.
     why_scaling : str
         Why it was applied.
     notes : list of str
         What was set aside, dropped or replaced.
     others : mapping of str to ndarray
-        Non-numeric columns.
+        Non-numeric columns, used or not.
     images : ndarray (n, height, width) or None
         Grey levels of the rows.
+    categories : mapping of str to ndarray of str
+        Columns of categories that are used; empty where a value is missing.
+    encoder : TableEncoder or None
+        What made points of the columns; None for tables of numbers, whose points have one coordinate per
+        column.
     """
 
     points: np.ndarray
@@ -69,24 +81,45 @@ class CleanTable(NamedTuple):
     notes: list[str]
     others: Mapping[str, np.ndarray]
     images: np.ndarray | None
+    categories: Mapping[str, np.ndarray] = {}
+    encoder: TableEncoder | None = None
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """One column per name in ``names``, in any unit."""
+        return self.points if self.encoder is None else self.values
+
+    @property
+    def n_used(self) -> int:
+        """Number of columns that rows are compared by."""
+        return sum(bool(column["used"]) for column in self.columns)
 
 
-def prepare(table: RawTable, scaling: str = "auto") -> CleanTable:
-    """Fill in missing values, drop constant columns, and scale where ranges are not comparable.
+def prepare(
+    table: RawTable,
+    scaling: str = "auto",
+    *,
+    kinds: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
+    n_jobs: int | None = -1,
+) -> CleanTable:
+    """Complete missing values, drop constant columns, and make columns comparable.
 
-    Values are copied once; dropping columns and scaling copy only what they change.
+    Tables of numbers are scaled where ranges are not comparable; all others, and those with given kinds or
+    weights of columns, are encoded. Values are copied once; dropping columns and scaling copy only what they
+    change.
     """
     check_choice(scaling, "scaling", SCALINGS)
+    if table.columns is not None or kinds or weights:
+        return _prepare_mixed(table, scaling, kinds, weights, n_jobs)
     values, images = _values_and_images(table)
     n, d = values.shape
-    if n < MIN_ROWS:
-        raise InvalidValueError(
-            f"the table has {n} row{'s' if n != 1 else ''}, but at least {MIN_ROWS} are needed; add rows."
-        )
-    names = [f"column {j + 1}" for j in range(d)] if table.names is None else list(table.names)
+    _check_rows(n)
+    names = _numbered(d) if table.names is None else list(table.names)
     notes = list(table.notes)
-    missing = _fill_missing(values, names, notes)
-    columns = _column_statistics(values, names, missing)
+    values, missing, missing_notes = fill_numbers(values, names, n_jobs)
+    notes += missing_notes
+    columns = column_statistics(values, names, missing)
     is_used = np.array([column["used"] for column in columns])
     _note_dropped([column for column in columns if column["missing"] < n], notes)
     if not is_used.any():
@@ -117,53 +150,95 @@ def prepare(table: RawTable, scaling: str = "auto") -> CleanTable:
     )
 
 
-def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
-    """A table from an array or a DataFrame; labels and ids may be names of its columns."""
-    X = as_table(X)
-    if not hasattr(X, "columns"):
-        for name, value in (("labels", labels), ("ids", ids)):
-            if isinstance(value, str):
-                raise InvalidValueError(
-                    f"{name}={value!r} is a column name, but X is an array without column names; pass a "
-                    "DataFrame, or the values themselves."
-                )
-        if sparse.issparse(X):
-            check_indices(X, "X")
-        array = X.toarray() if hasattr(X, "toarray") else read_array(X, "X")
-        return RawTable(
-            array,
-            ids=_array_or_none(ids),
-            labels=_array_or_none(labels),
-            images=_array_or_none(images),
+def _check_rows(n: int) -> None:
+    if n < MIN_ROWS:
+        raise InvalidValueError(
+            f"the table has {n} row{'s' if n != 1 else ''}, but at least {MIN_ROWS} are needed; add rows."
         )
+
+
+def _prepare_mixed(
+    table: RawTable, scaling: str, kinds: Any, weights: Any, n_jobs: int | None
+) -> CleanTable:
+    """A table of any columns, encoded."""
+    columns, images = table.columns, table.images
+    if columns is None:
+        values, images = _values_and_images(table)
+        columns = dict(zip(table.names or _numbered(values.shape[1]), values.T, strict=True))
+    encoded = encode_columns(columns, scaling, kinds, weights, n_jobs)
+    n = len(encoded.points)
+    _check_rows(n)
+    notes = [*table.notes, *encoded.notes]
+    return CleanTable(
+        points=encoded.points,
+        values=encoded.values,
+        names=encoded.names,
+        ids=_ids(table.ids, n),
+        labels=_labels(table.labels, n, notes),
+        label_name=table.label_name,
+        columns=encoded.columns,
+        n_missing=sum(column["missing"] for column in encoded.columns if column["used"]),
+        scaling=encoded.encoder.scaling,
+        why_scaling=encoded.why_scaling,
+        notes=notes,
+        others=encoded.others,
+        images=images,
+        categories=encoded.categories,
+        encoder=encoded.encoder,
+    )
+
+
+def _numbered(d: int) -> list[str]:
+    return [f"column {j + 1}" for j in range(d)]
+
+
+def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
+    """A table from an array or a data frame; labels and ids may be names of its columns."""
+    check_single_table(X)
+    known = None if sparse.issparse(X) else column_names(X)
     roles = {"labels": labels, "ids": ids}
     named = {role: name for role, name in roles.items() if isinstance(name, str)}
     for role, name in named.items():
-        if name not in X.columns:
+        if known is None:
             raise InvalidValueError(
-                f"{role}={name!r}, but the columns of X are {', '.join(map(str, X.columns))}."
+                f"{role}={name!r} is a column name, but X is an array without column names; pass a "
+                "DataFrame, or the values themselves."
             )
-    frame = X.drop(columns=list(named.values()))
-    kinds = [frame.iloc[:, j].dtype.kind for j in range(frame.shape[1])]
-    numeric = [j for j, kind in enumerate(kinds) if kind in "buif"]
-    names = unique_names(frame.columns)
-    others = {names[j]: j for j in range(len(kinds)) if j not in numeric}
-    if not numeric:
-        raise InvalidValueError(
-            f"X has no numeric column among {', '.join(map(str, X.columns))}; encode them as numbers."
-        )
-    flags = [names[j] for j in numeric if kinds[j] == "b"]
-    return RawTable(
-        frame.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan),
-        notes=[f"set aside {name!r}: it is not numeric" for name in others]
-        + [f"interpreted {name!r} as numbers: true is 1, false is 0" for name in flags],
-        names=[names[j] for j in numeric],
-        ids=_array_or_none(X[ids] if "ids" in named else ids),
-        labels=_array_or_none(X[labels] if "labels" in named else labels),
-        others={name: frame.iloc[:, j].to_numpy() for name, j in others.items()},
+        if name not in known:
+            raise InvalidValueError(
+                f"{role}={name!r}, but the columns of X are {', '.join(known)}{suggestion(name, known)}."
+            )
+    if known is None:
+        table = _array_table(X)
+    else:
+        taken, rest = split_table(X, list(dict.fromkeys(named.values())))
+        roles |= {role: taken[name] for role, name in named.items()}
+        table = _frame_table(rest)
+    return table._replace(
+        ids=_array_or_none(roles["ids"]),
+        labels=_array_or_none(roles["labels"]),
         images=_array_or_none(images),
         label_name=named.get("labels", "label"),
     )
+
+
+def _array_table(X: Any) -> RawTable:
+    if sparse.issparse(X):
+        check_indices(X, "X")
+    array = X.toarray() if hasattr(X, "toarray") else read_array(X, "X")
+    is_text = array.dtype.kind in "OUST" and array.ndim == 2
+    return _frame_table(array) if is_text else RawTable(array)
+
+
+def _frame_table(X: Any) -> RawTable:
+    """Coordinates if all columns are numbers; otherwise all columns as they are."""
+    columns = read_columns(X)
+    names = [column.name for column in columns]
+    if not columns:
+        raise InvalidValueError("X has no columns besides labels and ids; add columns.")
+    if any(column.values.dtype.kind != "f" for column in columns):
+        return RawTable(None, names=names, columns=X)
+    return RawTable(np.column_stack([column.values for column in columns]), names=names)
 
 
 def _array_or_none(values: Any) -> np.ndarray | None:
@@ -189,51 +264,6 @@ def _values_and_images(table: RawTable) -> tuple[np.ndarray, np.ndarray | None]:
             "is needed."
         )
     return np.array(values, dtype=np.float64, order="C"), images
-
-
-def _fill_missing(values: np.ndarray, names: list[str], notes: list[str]) -> np.ndarray:
-    """Replace missing values in place by the median of their column; count them per column."""
-    is_missing = ~np.isfinite(values)
-    missing: np.ndarray = is_missing.sum(axis=0)
-    for j in np.flatnonzero(missing):
-        finite = values[~is_missing[:, j], j]
-        # Halved, because the sum of two values may overflow.
-        values[is_missing[:, j], j] = 2.0 * np.median(finite / 2.0) if len(finite) else 0.0
-    empty = missing == len(values)
-    notes += [f"set aside {names[j]!r}: it is empty" for j in np.flatnonzero(empty)]
-    replaced = np.where(empty, 0, missing)
-    n_replaced = int(replaced.sum())
-    if n_replaced:
-        worst, n_values = int(np.argmax(replaced)), len(values) * np.count_nonzero(~empty)
-        notes.append(
-            f"{n_replaced:,} of {n_values:,} values are missing ({n_replaced / n_values:.2%}), most in "
-            f"{names[worst]!r} ({replaced[worst]:,}); each was replaced by the median of its column"
-        )
-    return missing
-
-
-def _column_statistics(
-    values: np.ndarray, names: list[str], missing: np.ndarray
-) -> list[dict[str, Any]]:
-    units = np.ones(len(names))
-    if is_extreme(values):
-        units = max_abs(values, axis=0)
-        values = values / units
-    low, median, high = np.quantile(values, [0.0, 0.5, 1.0], axis=0) * units
-    mean, std = values.mean(axis=0) * units, values.std(axis=0) * units
-    return [
-        {
-            "column": name,
-            "mean": float(mean[j]),
-            "std": float(std[j]),
-            "min": float(low[j]),
-            "median": float(median[j]),
-            "max": float(high[j]),
-            "missing": int(missing[j]),
-            "used": bool(high[j] > low[j]),
-        }
-        for j, name in enumerate(names)
-    ]
 
 
 def _note_dropped(columns: list[dict[str, Any]], notes: list[str]) -> None:

@@ -36,9 +36,10 @@ class SharedInputs:
         verbose: int,
         *,
         n_clusters: int | None = None,
+        noise: str | int = "auto",
     ) -> None:
         self.points, self.seed, self.n_jobs, self.verbose = points, seed, n_jobs, verbose
-        self.n_clusters = n_clusters
+        self.n_clusters, self.noise = n_clusters, noise
         n = len(points)
         self.sample = np.arange(n)
         if n > n_sample:
@@ -101,6 +102,7 @@ class SharedInputs:
         return PerceptualSpectrum(
             self.digraph,
             min(n_pairs, len(self.distinct)),
+            noise=self.noise,
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )

@@ -12,7 +12,7 @@ from vicinal.report._steps.clusters import SPECTRAL
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
-PLACEHOLDER = "X = ...  # the numeric columns of your table"
+PLACEHOLDER = "X = ...  # your table, without columns of labels and row names"
 
 
 def versions() -> dict[str, str]:
@@ -28,10 +28,13 @@ def snippet(result: Perception) -> str:
     body: list[str] = []
     for line in result.origin.reading or [PLACEHOLDER]:
         (imports.add if line.startswith(("import ", "from ")) else body.append)(line)
+    if data.encoder is not None:
+        imports.add("from vicinal import TableEncoder")
+        body.append(f"X = {data.encoder!r}.fit_transform(X)")
+        return _with_model(result, imports, body)
     if data.n_missing:
-        imports |= {"import numpy as np", "from sklearn.impute import SimpleImputer"}
-        body.append("X = np.where(np.isfinite(X), X, np.nan)")
-        body.append('X = SimpleImputer(strategy="median").fit_transform(X)')
+        imports.add("from vicinal.tables import fill_missing")
+        body.append("X = fill_missing(X)")
     if any(not column["used"] for column in data.columns):
         body.append("X = X[:, X.max(axis=0) > X.min(axis=0)]")
     if is_extreme(data.values):
@@ -39,10 +42,15 @@ def snippet(result: Perception) -> str:
     if data.scaling == "standard":
         imports.add("from sklearn.preprocessing import StandardScaler")
         body.append("X = StandardScaler().fit_transform(X)")
+    return _with_model(result, imports, body)
+
+
+def _with_model(result: Perception, imports: set[str], body: list[str]) -> str:
+    noise = "noise=0, " if result.data.categories else ""
     body += [
         "model = PerceptualClustering(",
         f"    n_clusters={result.clusters.n_requested}, n_neighbors={result.neighborhoods.context}, "
-        f"random_state={result.parameters['random_state']}",
+        f"{noise}random_state={result.parameters['random_state']}",
         ")",
         "labels = model.fit_predict(X)  # -1 is noise",
         "noise_score = model.noise_score_",

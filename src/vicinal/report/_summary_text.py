@@ -52,9 +52,9 @@ def summary(result: Perception) -> str:
 
 def title(result: Perception) -> str:
     """Name and size of the table."""
-    n, d = result.data.points.shape
-    columns = plural(len(result.data.columns), "numeric column")
-    return f"{result.origin.title}: {n:,} rows, {d:,} of {columns} used"
+    columns = plural(len(result.data.columns), "column")
+    rows = plural(len(result.labels), "row")
+    return f"{result.origin.title}: {rows}, {result.data.n_used:,} of {columns} used"
 
 
 def findings(result: Perception) -> list[tuple[str, str]]:
@@ -141,6 +141,11 @@ def _noise(result: Perception) -> str:
     n, n_noise = len(result.labels), int(np.count_nonzero(result.labels < 0))
     if n_noise:
         return f"{n_noise:,} of {n:,} rows ({n_noise / n:.1%}) are noise."
+    if result.data.categories:
+        return (
+            "Not separated: densities mean little where columns are categories. See the noise scores for "
+            "the least typical rows."
+        )
     text = "No noise detected; see the noise scores for the least typical rows."
     return text + " Note: very heavy noise can go undetected." * result.clusters.noise_doubt
 
@@ -156,7 +161,7 @@ def _agreement(result: Perception) -> str:
 
 
 def _dimension(result: Perception) -> str:
-    stats, d = result.neighborhoods, result.data.points.shape[1]
+    stats, d = result.neighborhoods, result.data.n_used
     if not np.isfinite(stats.dimension):
         return "Too few distinct rows to estimate."
     two_nn = stats.dimension_two_nearest

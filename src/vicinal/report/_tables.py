@@ -118,18 +118,22 @@ def least_typical(result: Perception) -> Table:
     return Table(columns, records, "The least typical rows. Click one to show it on the map.")
 
 
-def exemplars(result: Perception, picked: Record, features: Sequence[int]) -> Table:
-    """Typical and atypical rows of a cluster with their values in some columns."""
+def exemplars(
+    result: Perception, picked: Record, features: Sequence[int], categories: Sequence[str] = ()
+) -> Table:
+    """Typical and atypical rows of a cluster with their numbers and categories in some columns."""
     names = result.data.names
     columns = [
         Column("row", "row", kind="row"),
         Column("kind", "", "{}", "text"),
         Column("noise_score", "noise score", "{:.2f}"),
         *(Column(f"column_{j}", names[j], "{:.4g}") for j in features),
+        *(Column(f"category_{j}", name, "{}", "text") for j, name in enumerate(categories)),
     ]
     records = [
         {"row": i, "kind": kind, "noise_score": result.noise_score[i]}
         | {f"column_{j}": result.data.values[i, j] for j in features}
+        | {f"category_{j}": result.data.categories[name][i] for j, name in enumerate(categories)}
         for kind in ("typical", "atypical")
         for i in picked[kind]
     ]
@@ -204,15 +208,18 @@ def label_scores(result: Perception) -> Table:
 
 
 def columns(result: Perception) -> Table:
-    """Statistics of every numeric column."""
+    """Kind, statistics and use of every column."""
     statistics = ("mean", "std", "min", "median", "max")
     described = [
         Column("column", "column", "{}", "text"),
         *(Column(name, name, "{:.4g}") for name in statistics),
         Column("missing", "missing"),
-        Column("used", "", lambda used: "used" if used else "constant, dropped", "text"),
+        Column("kind", "kind", "{}", "text"),
+        Column("weight", "weight", "{:.2f}"),
+        Column("used", "", lambda used: "used" if used else "not used", "text"),
+        Column("reason", "", "{}", "text"),
     ]
-    caption = f"Numeric columns before scaling ({result.data.why_scaling})."
+    caption = f"Columns before scaling ({result.data.why_scaling})."
     return Table(described, result.data.columns, caption)
 
 
@@ -234,12 +241,18 @@ def cluster_name(label: int) -> str:
 
 def describe_features(features: Sequence[Record]) -> str:
     """The columns that distinguish a cluster, in words."""
-    words = [
-        f"{feature['column']} {'high' if feature['z_score'] > 0 else 'low'} ({feature['z_score']:+.1f})"
-        for feature in features
-        if abs(feature["z_score"]) >= MIN_Z_SCORE
-    ]
+    words = [_describe_feature(f) for f in features if abs(f["z_score"]) >= MIN_Z_SCORE]
     return ", ".join(words) or "near the mean in every column"
+
+
+def _describe_feature(feature: Record) -> str:
+    if "category" in feature:
+        return (
+            f"{feature['column']} is {feature['category']} "
+            f"({feature['inside']:.0%}, others {feature['outside']:.0%})"
+        )
+    direction = "high" if feature["z_score"] > 0 else "low"
+    return f"{feature['column']} {direction} ({feature['z_score']:+.1f})"
 
 
 def sample_size(n: int, total: int, kind: str = "rows") -> str:

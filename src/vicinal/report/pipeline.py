@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,6 +52,8 @@ def perceive(
     images: ArrayLike | None = None,
     n_clusters: int | Literal["auto"] = "auto",
     scaling: Literal["auto", "none", "standard"] = "auto",
+    kinds: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
     sample: int = N_SAMPLE,
     random_state: RandomStateLike = 0,
     n_jobs: NJobs = -1,
@@ -61,9 +64,10 @@ def perceive(
 
     Parameters
     ----------
-    X : array (n, d), (n, height, width) or DataFrame
-        Non-numeric columns of a DataFrame are set aside. Missing and infinite values are replaced by the
-        median of their column; constant columns are dropped. The report lists all of this.
+    X : array (n, d), (n, height, width), DataFrame, dict of columns or list of dicts
+        Columns of any kind; those that are not all numbers are compared as `vicinal.TableEncoder` does.
+        Missing and infinite values are completed from the nearest rows; constant columns, row names and free
+        text are not used. The report lists all of this.
     labels : array (n,) or str, optional
         Known classes, or the name of their column. They are only used to score the clusters.
     ids : array (n,) or str, optional
@@ -73,7 +77,12 @@ def perceive(
     n_clusters : int or "auto", default="auto"
         Number of clusters, not counting noise.
     scaling : {"auto", "none", "standard"}, default="auto"
-        "auto" standardises columns whose ranges differ by more than a factor of 10.
+        "auto" standardises columns of numbers whose ranges differ by more than a factor of 10, and scales
+        numbers robustly where there are other columns.
+    kinds : dict, optional
+        Kinds of columns that are guessed otherwise, by name: see `vicinal.TableEncoder`.
+    weights : dict, optional
+        Weights of columns that are automatic otherwise, by name.
     sample : int, default=2000
         Number of rows sampled for pairwise views; clusters, noise scores and maps always use all rows.
     random_state : int, Generator, RandomState or None, default=0
@@ -106,6 +115,8 @@ def perceive(
         Origin(),
         n_clusters=n_clusters,
         scaling=scaling,
+        kinds=kinds,
+        weights=weights,
         sample=sample,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -120,6 +131,8 @@ def perceive_table(
     *,
     n_clusters: int | str = "auto",
     scaling: str = "auto",
+    kinds: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
     sample: int = N_SAMPLE,
     random_state: Any = 0,
     n_jobs: int | None = -1,
@@ -131,7 +144,7 @@ def perceive_table(
         check_choice(n_clusters, "n_clusters", ("auto",))
     check_count(sample, "sample", low=50)
     n_threads(n_jobs)
-    data = prepare(table, scaling)
+    data = prepare(table, scaling, kinds=kinds, weights=weights, n_jobs=n_jobs)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."
         n_clusters = check_count(
@@ -142,6 +155,8 @@ def perceive_table(
     parameters = {
         "n_clusters": n_clusters,
         "scaling": scaling,
+        **({"kinds": dict(kinds)} if kinds else {}),
+        **({"weights": dict(weights)} if weights else {}),
         "sample": sample,
         "random_state": seed,
     }
@@ -151,7 +166,11 @@ def perceive_table(
     )
     step = CheckpointedRunner(names, folder, fingerprint, verbose)
     requested = None if isinstance(n_clusters, str) else n_clusters
-    inputs = SharedInputs(data.points, sample, seed, n_jobs, verbose, n_clusters=requested)
+    # Rows of rare categories are far from all others, but no noise.
+    noise = 0 if data.categories else "auto"
+    inputs = SharedInputs(
+        data.points, sample, seed, n_jobs, verbose, n_clusters=requested, noise=noise
+    )
     # Threads inside matrix products would change the order of summation, and slow down small problems.
     with threadpool_limits(limits=1):
         results = run_steps(step, inputs, data, n_clusters)

@@ -201,7 +201,7 @@ class Perception:
         return self.summary()
 
     def __repr__(self) -> str:
-        n, d = self.data.points.shape
+        n, d = len(self.labels), self.data.n_used
         noise = int(np.count_nonzero(self.labels < 0))
         return f"Perception({n:,} rows, {d:,} columns, {self.n_clusters} clusters, {noise:,} noise rows)"
 

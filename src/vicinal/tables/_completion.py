@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from vicinal._core.parallel import blocks
+from vicinal._core.array_checks import real_array
+from vicinal._core.parallel import blocks, n_threads
+from vicinal.exceptions import InvalidValueError
 from vicinal.tables._coding import fit_number
+from vicinal.tables._notes import missing_notes
 from vicinal.tables._partial import PartialDistance
 
 # A value comes from so many rows that have it, among so many nearest rows.
@@ -90,6 +96,70 @@ def _most_frequent(votes: np.ndarray, size: float) -> np.ndarray:
     return chosen
 
 
+def fill_missing(X: Any, *, n_jobs: int | None = -1) -> np.ndarray:
+    """Complete missing numbers from the nearest rows.
+
+    Rows are compared by the columns that both have, each in units of its quartile distance. A missing number
+    becomes the mean of the 10 nearest rows that have it, among the 50 nearest rows; of at most 20,000 rows,
+    evenly spaced.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Numbers. NaN and infinite ones count as missing.
+    n_jobs : int or None, default=-1
+        Number of threads, all cores by default. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray (n, d)
+        The complete table; columns without any number become 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal.tables import fill_missing
+    >>> fill_missing([[0.0, 1.0], [0.1, np.nan], [9.0, 5.0]])[1].tolist()
+    [0.1, 3.0]
+    """
+    n_threads(n_jobs)
+    values = real_array(X, "X").astype(np.float64)
+    if values.ndim != 2:
+        raise InvalidValueError(
+            f"X has shape {values.shape}, but a table (n_rows, n_columns) is needed; "
+            "X.reshape(-1, 1) makes a table with one column."
+        )
+    names = [str(j) for j in range(values.shape[1])]
+    return fill_numbers(values, names, n_jobs).values
+
+
+class FilledNumbers(NamedTuple):
+    """Numbers without missing values, the number of missing ones per column, and notes on them."""
+
+    values: np.ndarray
+    missing: np.ndarray
+    notes: list[str]
+
+
+def fill_numbers(
+    values: np.ndarray, names: Sequence[str], n_jobs: int | None = -1
+) -> FilledNumbers:
+    """Complete missing and infinite numbers from the nearest rows; empty columns become 0."""
+    is_missing = ~np.isfinite(values)
+    missing: np.ndarray = is_missing.sum(axis=0)
+    if not missing.any():
+        return FilledNumbers(values, missing, [])
+    empty = missing == len(values)
+    notes = [f"set aside {names[j]!r}: it is empty" for j in np.flatnonzero(empty).tolist()]
+    known = np.flatnonzero(~empty).tolist()
+    filled = np.zeros_like(values)
+    if known:
+        cells = np.where(is_missing, np.nan, values)[:, known]
+        filled[:, known] = complete_numbers(cells, n_jobs)
+        notes += missing_notes(missing[known], len(values), [names[j] for j in known])
+    return FilledNumbers(filled, missing, notes)
+
+
 def complete_numbers(values: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
     """A table of numbers in which missing ones come from the nearest rows; no column is empty."""
     coders = [fit_number(column, "robust") for column in values.T]
@@ -99,4 +169,8 @@ def complete_numbers(values: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
     distance = PartialDistance(np.ones(d), np.arange(d), np.zeros(d, dtype=bool), power=2)
     donors = donor_rows(points)
     completed = complete(points, donors, typical_row(donors, distance), distance, n_jobs)
-    return np.where(np.isnan(values), completed * units + centers, values)
+    # Means of coordinates may exceed the largest float by rounding.
+    with np.errstate(over="ignore"):
+        numbers = completed * units + centers
+    numbers = np.clip(numbers, np.nanmin(values, axis=0), np.nanmax(values, axis=0))
+    return np.where(np.isnan(values), numbers, values)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import read_array
-from vicinal._core.tables import as_table, is_missing, unique_names
+from vicinal._core.tables import check_single_table, is_missing, unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 
@@ -46,6 +46,29 @@ def read_columns(X: Any) -> list[RawColumn]:
     return _from_array(X)
 
 
+def split_table(X: Any, names: Sequence[str]) -> tuple[dict[str, np.ndarray], Any]:
+    """Some columns of a table as arrays by name, and the table without them."""
+    if isinstance(X, Sequence) and len(X) and all(isinstance(row, Mapping) for row in X):
+        X = {name: [row.get(name) for row in X] for name in dict.fromkeys(n for r in X for n in r)}
+    if isinstance(X, Mapping):
+        rest = {name: column for name, column in X.items() if name not in names}
+        return {name: np.asarray(X[name]) for name in names}, rest
+    frame = nw.from_native(with_distinct_names(X), eager_only=True)
+    columns = {name: np.asarray(frame.get_column(name).to_numpy()) for name in names}
+    return columns, frame.drop(*names).to_native()
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a table as text; None for arrays."""
+    if isinstance(X, Mapping):
+        return unique_names(X)
+    if isinstance(X, Sequence) and len(X) and all(isinstance(row, Mapping) for row in X):
+        return unique_names(dict.fromkeys(name for row in X for name in row))
+    if isinstance(X, np.ndarray) or not nw.dependencies.is_into_dataframe(X):
+        return None
+    return unique_names(nw.from_native(with_distinct_names(X), eager_only=True).columns)
+
+
 def _from_mapping(columns: Mapping[Any, Any]) -> list[RawColumn]:
     arrays = [
         column if isinstance(column, np.ndarray) else _objects(list(column))
@@ -64,6 +87,7 @@ def _from_mapping(columns: Mapping[Any, Any]) -> list[RawColumn]:
 
 def with_distinct_names(X: Any) -> Any:
     """A data frame whose columns have different names, of one type: narwhals rejects repeated ones."""
+    check_single_table(X)
     names = getattr(X, "column_names", getattr(X, "columns", None))
     if names is None or callable(names):
         return X
@@ -97,7 +121,7 @@ def _from_series(name: str, series: Any) -> RawColumn:
 def _from_array(X: Any) -> list[RawColumn]:
     if isinstance(X, list):
         X = _objects_of_rows(X)
-    array = read_array(as_table(X), "X")
+    array = read_array(X, "X")
     if array.ndim != 2:
         raise InvalidValueError(
             f"X has shape {array.shape}, but a table (n_rows, n_columns) is needed. Reshape your data: "

@@ -309,6 +309,10 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
 
     def _points(self, X: Any) -> np.ndarray:
         """Rows of X, encoded, with NaN where a value is missing."""
+        return self._encode(self._typed(X))
+
+    def _typed(self, X: Any) -> list[TypedColumn]:
+        """The columns of X that are used, read as in `fit`."""
         check_is_fitted(self)
         by_name = {column.name: column for column in self._read(X, reset=False)}
         typed = []
@@ -318,7 +322,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
                 raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
             raw = by_name[column.name]
             typed.append(read_as(raw, column.kind, column.form, column.levels))
-        return self._encode(typed)
+        return typed
 
     def _encode(self, columns: Sequence[TypedColumn]) -> np.ndarray:
         total = self.metric_.weights.sum()

@@ -51,7 +51,7 @@ def neighbours(result: Perception) -> Html:
     if len(curve) > 1:
         caption = (
             "Intrinsic dimension at increasing scale: the number of directions in which the rows vary "
-            f"locally, of {plural(result.data.points.shape[1], 'column')}."
+            f"locally, of {plural(result.data.n_used, 'column')}."
         )
         chart = line_chart([Curve("", *curve.T)], "neighbours", "dimension")
         figures.append(figure(chart, caption))
@@ -66,10 +66,10 @@ def labels(result: Perception) -> Html:
 
 
 def columns(result: Perception) -> Html:
-    """Every numeric column."""
+    """Every column."""
     n_columns = len(result.data.columns)
     is_open = " open" if n_columns <= MAX_OPEN_COLUMNS else ""
-    summary = f"<summary>{plural(n_columns, 'numeric column')}</summary>"
+    summary = f"<summary>{plural(n_columns, 'column')}</summary>"
     inner = f"<details{is_open}>{summary}{html_table(_tables.columns(result))}</details>"
     return section("columns", "Columns", inner)
 

@@ -43,8 +43,10 @@ def payload(result: Perception) -> dict[str, Any]:
 
 def columns_by_contrast(result: Perception) -> np.ndarray:
     """Columns sorted by the fraction of their variance between clusters, largest first."""
-    values, labels = result.data.points, result.labels
+    values, labels = result.data.numbers, result.labels
     known = labels >= 0
+    if not values.shape[1]:
+        return np.empty(0, dtype=np.int64)
     counts = np.bincount(labels[known])
     means = np.stack([np.bincount(labels[known], column) for column in values[known].T]) / counts
     centre, std = values[known].mean(axis=0), values[known].std(axis=0)

@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from vicinal.report._tables import Record
     from vicinal.report.result import Perception
 
-MAX_EXEMPLAR_COLUMNS = 4
+# Columns shown with typical rows, and how many of them may be categories.
+MAX_EXEMPLAR_COLUMNS, MAX_EXEMPLAR_CATEGORIES = 4, 2
 
 
 def glance(result: Perception) -> Html:
     """Key figures, and a sentence per finding."""
-    n, d = result.data.points.shape
+    n_columns = len(result.data.columns)
     cards = [
-        (f"{n:,}", "rows"),
-        (f"{d:,}", "columns used"),
+        (f"{len(result.labels):,}", "rows"),
+        (f"{result.data.n_used:,}", f"of {n_columns:,} columns used"),
         (f"{result.n_clusters}", "clusters" if result.n_clusters > 1 else "cluster"),
         (f"{np.mean(result.labels < 0):.1%}", "noise"),
     ]
@@ -126,13 +127,17 @@ def noise(result: Perception) -> Html:
 def exemplars(result: Perception) -> Html:
     """Typical and atypical rows of each cluster, as pictures or as tables."""
     pictures = result.data.images is not None
-    features = columns_by_contrast(result)[:MAX_EXEMPLAR_COLUMNS].tolist()
+    categories = _distinguishing_categories(result)[:MAX_EXEMPLAR_CATEGORIES]
+    n_features = MAX_EXEMPLAR_COLUMNS - len(categories)
+    features = columns_by_contrast(result)[:n_features].tolist()
     parts = []
     for picked in result.exemplars.clusters:
         if pictures:
             content = _picture_list(picked, result.data.ids)
         else:
-            content = html_table(_tables.exemplars(result, picked, features), result.data.ids)
+            content = html_table(
+                _tables.exemplars(result, picked, features, categories), result.data.ids
+            )
         parts.append(f'<div class="exemplars">{chip(picked["cluster"])}{content}</div>')
     note = (
         "Typical rows have the lowest noise scores of their cluster, atypical rows the highest. "
@@ -144,6 +149,12 @@ def exemplars(result: Perception) -> Html:
         paragraph(note),
         f'<div class="{"grid pictures" if pictures else "grid"}">{"".join(parts)}</div>',
     )
+
+
+def _distinguishing_categories(result: Perception) -> list[str]:
+    """Columns of categories that distinguish some cluster."""
+    features = [feature for size in result.clusters.sizes for feature in size["top_features"]]
+    return list(dict.fromkeys(f["column"] for f in features if "category" in f))
 
 
 def _picture_list(picked: Record, ids: Sequence[str]) -> Html:

@@ -116,13 +116,44 @@ def match_labels(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.where(others >= 0, new_label[others], -1)
 
 
-def top_features(values: np.ndarray, names: list[str], members: np.ndarray) -> list[dict[str, Any]]:
-    """Columns in which the mean of some rows is farthest from the overall mean, as z-scores."""
+def top_features(data: CleanTable, members: np.ndarray) -> list[dict[str, Any]]:
+    """Columns that distinguish some rows: means and categories farthest from overall, as z-scores."""
+    values = data.numbers
     std = values.std(axis=0)
     difference = values[members].mean(axis=0) - values.mean(axis=0)
     z_scores = difference / np.where(std > 0, std, 1.0)
-    best = np.argsort(-np.abs(z_scores), kind="stable")[:N_TOP_FEATURES]
-    return [{"column": names[j], "z_score": float(z_scores[j])} for j in best]
+    features: list[dict[str, Any]] = [
+        {"column": name, "z_score": float(z)} for name, z in zip(data.names, z_scores, strict=True)
+    ]
+    features += [top_category(name, words, members) for name, words in data.categories.items()]
+    order = np.argsort([-abs(feature["z_score"]) for feature in features], kind="stable")
+    return [features[j] for j in order[:N_TOP_FEATURES].tolist()]
+
+
+def top_category(name: str, words: np.ndarray, members: np.ndarray) -> dict[str, Any]:
+    """The most over-represented category among some rows, and its shares among them and the others.
+
+    The z-score is that of the column which is 1 in rows of the category and 0 in others. Missing values do
+    not count.
+    """
+    known = words != ""
+    categories, codes = np.unique(words[known], return_inverse=True)
+    inside = members[known]
+    n_inside = np.bincount(codes[inside], minlength=len(categories))
+    n_all = np.bincount(codes, minlength=len(categories))
+    share = n_all / max(len(codes), 1)
+    share_inside = n_inside / max(inside.sum(), 1)
+    share_outside = (n_all - n_inside) / max((~inside).sum(), 1)
+    std = np.sqrt(share * (1.0 - share))
+    z_scores = (share_inside - share) / np.where(std > 0, std, 1.0)
+    best = int(np.argmax(z_scores))
+    return {
+        "column": name,
+        "z_score": float(z_scores[best]) if inside.any() else 0.0,
+        "category": str(categories[best]),
+        "inside": float(share_inside[best]),
+        "outside": float(share_outside[best]),
+    }
 
 
 def cluster_sizes(
@@ -141,7 +172,7 @@ def cluster_sizes(
                 "fraction": float(members.mean()),
                 "noise_score": float(score[members].mean()),
                 "agreement": float(np.mean(other_labels[members] == label)) if label >= 0 else None,
-                "top_features": top_features(data.points, data.names, members),
+                "top_features": top_features(data, members),
             }
         )
     return sizes

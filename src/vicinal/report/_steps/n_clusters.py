@@ -124,6 +124,7 @@ def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInpu
             spectrum = PerceptualSpectrum(
                 graphs.contextual(points, k, n_jobs=inputs.n_jobs),
                 candidates[-1],
+                noise=inputs.noise,
                 random_state=inputs.seed,
                 n_jobs=inputs.n_jobs,
             )
