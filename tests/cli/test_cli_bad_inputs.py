@@ -21,9 +21,11 @@ BAD = {
     "missing.csv": (None, "does not exist; choose a file"),
     "empty.csv": ("", "is empty; a table with one row per point is needed"),
     "header.csv": ("x,y\n", "has no rows"),
-    "words.csv": ("name,kind\nada,a\ngrace,b\n", "has no numeric column among name, kind"),
-    "gaps.csv": ("x,y\n1,2\n,4\n5,\n", "2 of 3 rows have missing values"),
-    "infinite.tsv": ("x\ty\n1\t2\ninf\t4\n", "1 have infinite values (first: data row 2)"),
+    "words.csv": (
+        "name,kind\n" + "".join(f"name {i},a\n" for i in range(12)),
+        "no column that rows can be compared by: 'name' (names or free text",
+    ),
+    "gaps.csv": ("x,y\n,\n,\n", "has no numeric column among x, y"),
     "garbage.npy": ("no array", "cannot read"),
     "garbage.npz": ("no arrays", "cannot read"),
     "garbage.parquet": ("no table", "garbage.parquet as parquet"),
@@ -44,6 +46,49 @@ def test_a_bad_table_is_explained_in_one_line(command, name, tmp_path, error_of)
     message = error_of(command, path, *READING[command])
     assert str(path) in message
     assert expected in message
+
+
+@pytest.mark.parametrize("command", READING)
+def test_missing_and_infinite_values_are_completed_with_a_note(command, tmp_path, run, capsys):
+    rows = [f"{i},{(7 * i) % 12},{(5 * i) % 12}" for i in range(12)]
+    rows[3], rows[5] = "3,,3", "5,11,inf"
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(["x,y,z", *rows]) + "\n")
+    assert run(command, path, *READING[command]) == 0
+    note = "2 of 36 values are missing (5.56%), most in 'y' (1); each was completed from the nearest rows"
+    assert f"gaps.csv: {note}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", READING)
+def test_columns_of_any_kind_are_used_with_a_note(command, tmp_path, run, capsys):
+    rows = [f"id {i},{'a' if i % 2 else 'b'},${100 + 5 * (i % 2)}.{i:02}" for i in range(12)]
+    path = tmp_path / "mixed.csv"
+    path.write_text("\n".join(["name,kind,price", *rows]) + "\n")
+    assert run(command, path, *READING[command]) == 0
+    notes = capsys.readouterr().err
+    assert "mixed.csv: 2 of 3 columns used (categorical: kind; numeric: price)" in notes
+    assert "mixed.csv: 'name' not used: names or free text: 12 different values" in notes
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            ["--ignore", "knd"],
+            "--ignore knd: no such column (did you mean 'kind'?); there are name, kind",
+        ),
+        (["--weight", "kind=x"], "--weight 'kind=x': write COLUMN=2"),
+        (["--weight", "kind"], "--weight 'kind': write COLUMN=2"),
+        (["--numeric", "kind"], "column 'kind' is to be numeric, but 2 of its 2"),
+        (["--categorical", "kind", "--ignore", "kind"], "--ignore kind: another option gives"),
+        (["--ordinal", "kind=a<a"], "--ordinal 'kind=a<a': the categories must differ"),
+    ],
+)
+def test_wrong_options_of_columns_are_explained(command, options, expected, tmp_path, error_of):
+    path = tmp_path / "mixed.csv"
+    path.write_text("name,kind,x\n" + "".join(f"n{i},{'ab'[i % 2]},{i}.5\n" for i in range(12)))
+    assert expected in error_of(command, path, *READING[command], *options)
 
 
 @pytest.mark.parametrize("command", READING)

@@ -65,10 +65,25 @@ def test_repeated_column_names_get_a_suffix():
     ]
 
 
-def test_skipped_columns_are_listed(tmp_path, capsys, run):
+def test_columns_that_are_not_numbers_are_skipped_with_a_note_or_kept(tmp_path):
     path = write(tmp_path, "x,species,y\n1,setosa,2\n3,virginica,4\n")
-    assert run("graph", path, "--kind", "mst") == 0
-    assert "skipped 'species': 2 of 2 values are not numbers" in capsys.readouterr().err
+    table = read_table(path)
+    assert "skipped 'species': 2 of 2 values are not numbers, e.g. 'setosa'" in table.notes
+    mixed = read_table(path, accept_mixed=True)
+    assert mixed.points is None
+    assert list(mixed.columns.columns) == ["x", "species", "y"]
+    assert not any("skipped" in note for note in mixed.notes)
+    numbers = read_table(write(tmp_path, "x,y\n1,2\n3,4\n"), accept_mixed=True)
+    assert numbers.columns is None
+
+
+def test_kinds_order_and_weights_of_columns_are_options(tmp_path, facts_of):
+    rows = "".join(f"{'SML'[i % 3]},{10 * (i % 3) + i / 10},{i % 3}\n" for i in range(15))
+    path = write(tmp_path, "size,x,code\n" + rows)
+    facts = facts_of("graph", path, "--kind", "mst", "--weight", "x=4", "--ignore", "code")
+    assert facts["columns"] == 4
+    given = ["--ordinal", "size=S<M<L", "--categorical", "code", "--weight", "x=4"]
+    assert facts_of("graph", path, "--kind", "mst", *given)["columns"] == 5
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".npy", ".npz", ".h5ad"])

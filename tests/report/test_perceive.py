@@ -156,9 +156,11 @@ def test_the_frame_has_one_row_per_row_of_the_table(perception):
 def test_the_summary_lists_changes_to_the_table(perception):
     result = perception("iris")
     text = str(result)
-    assert "set aside 'garden'" in text
-    assert "4 of 750 values are missing (0.53%)" in text
-    assert "dropped 1 constant column: 'planet'" in text
+    assert "Table: 150 rows, 4 of 6 columns used" in text
+    assert "4 of 6 columns used (numeric: sepal length (cm)" in text
+    assert "'garden' not used: 2 categories; independent of every other column" in text
+    assert "'planet' not used: constant" in text
+    assert "4 of 600 values are missing (0.67%)" in text
     assert "2 clusters" in text
     assert "compared with species" in text
     assert (

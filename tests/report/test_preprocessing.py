@@ -5,6 +5,7 @@ import pytest
 
 from vicinal._core.tables import RawTable
 from vicinal.report._preprocessing import prepare, raw_table
+from vicinal.tables import TableEncoder, fill_missing
 
 pd = pytest.importorskip("pandas")
 
@@ -14,15 +15,12 @@ def values():
     return np.random.default_rng(0).normal(size=(30, 3))
 
 
-def test_missing_values_become_the_median_and_are_counted(values):
-    expected = values.copy()
+def test_missing_values_are_completed_from_the_nearest_rows_and_counted(values):
     values[[2, 5], 1] = np.nan
     values[7, 2] = np.inf
     original = values.copy()
     table = prepare(RawTable(values), "none")
-    expected[[2, 5], 1] = np.nanmedian(original[:, 1])
-    expected[7, 2] = np.median(original[np.isfinite(original[:, 2]), 2])
-    np.testing.assert_array_equal(table.points, expected)
+    np.testing.assert_array_equal(table.points, fill_missing(original))
     assert table.n_missing == 3
     assert [column["missing"] for column in table.columns] == [0, 2, 1]
     np.testing.assert_array_equal(values, original)  # the caller's table is unchanged
@@ -64,26 +62,59 @@ def test_columns_of_comparable_ranges_are_not_rescaled(source, words, values):
     np.testing.assert_array_equal(table.points, table.values)
 
 
-def test_text_columns_are_set_aside_and_labels_and_ids_are_found_by_name(values):
+def test_complete_tables_of_numbers_are_not_encoded(values):
+    frame = pd.DataFrame(values, columns=["a", "b", "c"])
+    for table in (prepare(RawTable(values)), prepare(raw_table(frame, None, None, None))):
+        assert table.encoder is None
+        assert table.scaling == "none"
+        np.testing.assert_array_equal(table.points, values)
+
+
+def test_columns_of_any_kind_are_encoded(values):
+    frame = pd.DataFrame(values, columns=["a", "b", "c"])
+    frame["kind"] = np.where(values[:, 0] > 0, "x", "y")
+    frame["since"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(
+        np.arange(30) * (values[:, 0] > 0), "D"
+    )
+    table = prepare(raw_table(frame, None, None, None))
+    np.testing.assert_array_equal(table.points, TableEncoder().fit_transform(frame))
+    assert list(table.categories) == ["kind"]
+    assert "since" in table.names
+    first = table.values[:, table.names.index("since")].min()
+    assert first == pytest.approx(2024.0, abs=0.01)
+    given = prepare(raw_table(frame, None, None, None), kinds={"a": "ignore"}, weights={"c": 2.0})
+    assert "a" not in given.names
+    assert given.encoder.weights_["c"] == 2.0
+
+
+def test_kinds_of_columns_of_an_array_are_given_by_number(values):
+    values[:, 0] = np.arange(30) % 3
+    table = prepare(RawTable(values), kinds={"column 1": "categorical"}, weights={"column 1": 1.0})
+    assert table.categories["column 1"].tolist()[:3] == ["0", "1", "2"]
+
+
+def test_labels_and_ids_are_found_by_name(values):
     frame = pd.DataFrame(values, columns=["a", "b", "c"])
     frame["kind"] = ["x", "y"] * 15
     frame["name"] = [f"n{i}" for i in range(30)]
     frame["class"] = [1.0, 2.0, 3.0] * 10
     table = prepare(raw_table(frame, "class", "name", None))
-    assert table.names == ["a", "b", "c"]
+    assert set(table.names) <= {"a", "b", "c"}
     assert table.ids[:2] == ["n0", "n1"]
     assert table.labels.tolist()[:3] == ["1", "2", "3"]
     assert table.label_name == "class"
     assert list(table.others) == ["kind"]
-    assert table.notes == ["set aside 'kind': it is not numeric"]
+    assert [column["column"] for column in table.columns] == ["a", "b", "c", "kind"]
 
 
-def test_a_frame_without_numeric_columns_is_rejected():
+def test_a_frame_without_usable_columns_is_rejected():
     frame = pd.DataFrame({"a": ["x"] * 20, "b": ["y"] * 20})
-    with pytest.raises(ValueError, match="no numeric column among a, b"):
-        raw_table(frame, None, None, None)
+    with pytest.raises(ValueError, match=r"rows can be compared by: 'a' \(constant\), 'b'"):
+        prepare(raw_table(frame, None, None, None))
     with pytest.raises(ValueError, match="labels='c', but the columns of X are a, b"):
         raw_table(frame, "c", None, None)
+    with pytest.raises(ValueError, match="no columns besides labels and ids"):
+        raw_table(frame, "a", "b", None)
 
 
 def test_images_become_tables_of_pixels():
@@ -128,12 +159,12 @@ def test_columns_of_the_same_name_are_all_used(values):
     frame.isetitem(1, ["x", "y"] * 15)
     frame.isetitem(3, ["u", "v", "w"] * 10)
     table = prepare(raw_table(frame, None, None, None))
-    assert table.names == ["a", "a (2)"]
+    assert [column["column"] for column in table.columns] == ["a", "kind", "a (2)", "kind (2)"]
     assert {name: column[0] for name, column in table.others.items()} == {
         "kind": "x",
         "kind (2)": "u",
     }
-    assert "set aside 'kind (2)': it is not numeric" in table.notes
+    assert "'kind (2)' not used: 3 categories; independent of every other column" in table.notes
 
 
 @pytest.mark.filterwarnings("error")

@@ -27,6 +27,8 @@ class Roles(NamedTuple):
     label: str | None = None
     # Whether a 1-D array may be condensed distances, as scipy's pdist returns them.
     condensed: bool = False
+    # Whether columns that are not numbers are kept, for `vicinal.tables`.
+    mixed: bool = False
 
 
 def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
@@ -39,7 +41,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     labels = row_column(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
-    numeric, names, notes, others = [], [], [], {}
+    numeric, names, notes, others, flags = [], [], [], {}, []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
         if name in (roles.id, roles.label):
@@ -53,13 +55,31 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
             numeric.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             names.append(name)
             if pandas.api.types.is_bool_dtype(column):
-                notes.append(f"converted {name!r} to numbers: true is 1, false is 0")
+                flags.append(name)
+        elif roles.mixed:
+            others[name] = column.to_numpy()
         else:
             notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
+    kept = [name for name in frame.columns if name in others or name in names]
+    if roles.mixed and (others or flags) and not _is_undivided(frame, kept):
+        return RawTable(None, notes, kept, ids, labels, columns=frame[kept].reset_index(drop=True))
+    if roles.mixed and others:
+        notes += [f"skipped {n!r}: {_why_not_numeric(frame[n], pandas)}" for n in others]
+    notes += [f"converted {name!r} to numbers: true is 1, false is 0" for name in flags]
     if not numeric:
         raise InvalidValueError(_no_numeric_column(frame, path, notes))
     return RawTable(np.column_stack(numeric), notes, names, ids, labels, others)
+
+
+def _is_undivided(frame: Any, kept: list[str]) -> bool:
+    """Whether the only column is text, as of a file whose lines were not split into cells."""
+    if frame.shape[1] > 1 or not kept:
+        return False
+    from vicinal.tables._kinds import guess_kind
+    from vicinal.tables._reading import read_columns
+
+    return guess_kind(read_columns(frame[kept])[0]).kind not in ("numeric", "date", "boolean")
 
 
 def _quote_name(name: str, position: int) -> str:
@@ -118,9 +138,14 @@ def row_column(
     return column
 
 
+def is_square(points: Any) -> bool:
+    """Whether a table has as many rows as columns."""
+    return points.shape[0] == points.shape[1]
+
+
 def looks_like_distances(points: Any) -> bool:
     """Whether a table may be a distance matrix: square, symmetric, nonnegative, with a zero diagonal."""
-    if points.shape[0] != points.shape[1] or points.shape[0] < 3 or points.diagonal().any():
+    if not is_square(points) or points.shape[0] < 3 or points.diagonal().any():
         return False
     if not points.min() >= 0 < points.max():
         return False

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from vicinal._core.tables import RawTable
-from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
+from vicinal.cli.column_options import (
+    add_column_options,
+    complete_points,
+    given_column_options,
+)
+from vicinal.cli.columns import DISTANCES_AS_POINTS, is_square, looks_like_distances
 from vicinal.cli.output import (
     FIGURE_FORMATS,
     MODULES_BY_FORMAT,
@@ -18,7 +23,7 @@ from vicinal.cli.output import (
     require_modules,
 )
 from vicinal.cli.stdin import path_or_stdin
-from vicinal.cli.tables import READERS, read_table
+from vicinal.cli.tables import READERS, check_finite, read_table
 from vicinal.exceptions import InvalidValueError
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
@@ -77,6 +82,7 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
         action="store_true",
         help="scale columns to mean 0 and standard deviation 1",
     )
+    add_column_options(parser)
 
 
 def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
@@ -100,18 +106,36 @@ def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
 def read_data(
     arguments: argparse.Namespace, *, matrix: str | None = None, accept_sparse: bool = False
 ) -> RawTable:
-    """Table without missing values; notes on how it was read go to stderr.
+    """Table of complete points; notes on how it was read go to stderr.
+
+    Missing values are completed from the nearest rows, and columns that are not numbers are encoded, unless
+    the table is a matrix.
 
     `matrix` is ``"affinity"``, ``"distances"`` or ``"kernel"`` if the table is a square matrix.
     """
     # smooth has --metric None until the table is read.
     accept_condensed = matrix == "distances" or getattr(arguments, "metric", "") is None
-    table = read_source(arguments, accept_sparse=accept_sparse, accept_condensed=accept_condensed)
-    for note in [*table.notes, *_matrix_notes(arguments, matrix, table.points)]:
+    given = given_column_options(arguments)
+    if matrix is not None and given:
+        raise InvalidValueError(f"{given[0]} has no effect on a matrix of pairs; remove it.")
+    table = read_source(
+        arguments,
+        accept_sparse=accept_sparse,
+        accept_condensed=accept_condensed,
+        accept_missing=matrix is None,
+        accept_mixed=matrix is None,
+    )
+    if table.points is not None and accept_condensed and is_square(table.points):
+        check_finite(table.points, arguments.data)
+    encoded = table.columns is not None or bool(given)
+    if matrix is None:
+        table = complete_points(table, arguments)
+    square_notes = [] if encoded else _matrix_notes(arguments, matrix, table.points)
+    for note in [*table.notes, *square_notes]:
         print(f"{arguments.data.name}: {note}", file=sys.stderr)
     if arguments.standardize and hasattr(table.points, "toarray"):
         raise InvalidValueError("--standardize would make a sparse matrix dense; remove it.")
-    if arguments.standardize:
+    if arguments.standardize and not encoded:
         from sklearn.preprocessing import StandardScaler
 
         table = table._replace(points=StandardScaler().fit_transform(table.points))

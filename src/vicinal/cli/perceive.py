@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vicinal._core.files import atomic_write
+from vicinal.cli.column_options import (
+    column_options,
+    given_column_options,
+    table_column_names,
+)
 from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
 from vicinal.cli.options import (
     add_data,
@@ -100,8 +105,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     if folder is not None:
         check_folder(folder, "--resume: cache folder")
-    table = read_source(arguments, accept_missing=True)
-    if looks_like_distances(table.points):
+    table = read_source(arguments, accept_missing=True, accept_mixed=True)
+    kinds, weights = column_options(arguments, table_column_names(table))
+    if table.points is not None and looks_like_distances(table.points):
         note = (
             f"{DISTANCES_AS_POINTS}; to cluster distances, use vicinal cluster --metric precomputed"
         )
@@ -109,8 +115,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     try:
         report = perceive_table(
             _with_images(table, arguments),
-            Origin(arguments.data.name, command_of(arguments), _reading(arguments)),
+            Origin(arguments.data.name, command_of(arguments), _reading(arguments, table)),
             n_clusters=arguments.clusters,
+            kinds=kinds,
+            weights=weights,
             scaling="standard" if arguments.standardize else "none" if arguments.as_is else "auto",
             sample=arguments.sample,
             folder=folder,
@@ -150,6 +158,7 @@ def command_of(arguments: argparse.Namespace) -> str:
         value = getattr(arguments, name)
         args += [] if value is None else [f"--{name}", str(value)]
     args += ["--clusters", str(arguments.clusters)] if arguments.clusters != "auto" else []
+    args += given_column_options(arguments)
     args += ["--standardize"] if arguments.standardize else []
     args += ["--as-is"] if arguments.as_is else []
     args += ["--sample", str(arguments.sample), "--seed", str(arguments.seed)]
@@ -163,11 +172,11 @@ def _with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
         return table
     from vicinal.cli.image_folder import images_of_rows
 
-    images = images_of_rows(arguments.images, table.points.shape[0], table.ids)
+    images = images_of_rows(arguments.images, table.n_rows, table.ids)
     return table._replace(images=images)
 
 
-def _reading(arguments: argparse.Namespace) -> list[str]:
+def _reading(arguments: argparse.Namespace, table: RawTable) -> list[str]:
     """Python code that reads the same table as ``X``."""
     path = f"Path({str(arguments.data)!r})"
     if arguments.data.is_dir():
@@ -176,9 +185,11 @@ def _reading(arguments: argparse.Namespace) -> list[str]:
         roles = {"key": arguments.key, "id_column": arguments.id, "label_column": arguments.label}
         args = [f"{name}={value!r}" for name, value in roles.items() if value is not None]
         imports = "tables import read_table"
-        call = f"read_table({', '.join([path, *args, 'accept_missing=True'])})"
-    return [
-        "from pathlib import Path",
-        f"from vicinal.cli.{imports}",
-        f"X = {call}.points",
-    ]
+        accepted = "accept_missing=True" if table.columns is None else "accept_mixed=True"
+        call = f"read_table({', '.join([path, *args, accepted])})"
+    lines = ["from pathlib import Path", f"from vicinal.cli.{imports}"]
+    if table.columns is not None:
+        return [*lines, f"X = {call}.columns"]
+    if table.names is not None and given_column_options(arguments):
+        return [*lines, f"table = {call}", "X = dict(zip(table.names, table.points.T))"]
+    return [*lines, f"X = {call}.points"]

@@ -1,7 +1,7 @@
-"""Read tables of numbers.
+"""Read tables.
 
-Columns that are not numeric are skipped with a note, never silently. A row with missing values is an
-error, because dropping it would shift the numbers of all rows after it.
+Where only numbers are accepted, other columns are skipped with a note, never silently, and a row with missing
+values is an error, because dropping it would shift the numbers of all rows after it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ def read_table(
     accept_sparse: bool = False,
     accept_condensed: bool = False,
     accept_missing: bool = False,
+    accept_mixed: bool = False,
 ) -> RawTable:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
+
+    With ``accept_mixed``, a table in which some columns are not numbers has all of them as ``columns``.
 
     ``key`` is an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. Row names and known
     classes are columns of a table, arrays of an .npz file, or columns of ``.obs``. Sparse matrices
@@ -51,6 +54,7 @@ def read_table(
                 accept_sparse=accept_sparse,
                 accept_condensed=accept_condensed,
                 accept_missing=accept_missing,
+                accept_mixed=accept_mixed,
             )
     suffix = path.suffix.lower()
     if suffix not in READERS:
@@ -68,9 +72,11 @@ def read_table(
         raise InvalidValueError(
             f"--key {key}: only .npz and .h5ad files have several arrays, not {path}; remove it."
         )
-    table = _as_rows(
-        READERS[suffix](path, Roles(key, id_column, label_column, accept_condensed)), path
-    )
+    roles = Roles(key, id_column, label_column, accept_condensed, accept_mixed)
+    table = READERS[suffix](path, roles)
+    if table.columns is not None:
+        return table
+    table = _as_rows(table, path)
     points = table.points
     if 0 in points.shape:
         raise InvalidValueError(f"{path} contains an empty table of shape {points.shape}.")
@@ -81,7 +87,7 @@ def read_table(
         points = points if accept_sparse else dense_table(points, path)
         table = table._replace(points=points)
     if not accept_missing:
-        _check_finite(table.points, path)
+        check_finite(table.points, path)
     return table
 
 
@@ -250,7 +256,8 @@ def dense_table(points: Any, path: Path) -> np.ndarray:
     return points.toarray()
 
 
-def _check_finite(points: Any, path: Path) -> None:
+def check_finite(points: Any, path: Path) -> None:
+    """Raise if a table has missing or infinite values."""
     if not isinstance(points, np.ndarray) or points.dtype.kind != "f":
         return
     missing, infinite = np.isnan(points).any(axis=1), np.isinf(points).any(axis=1)
