@@ -47,7 +47,7 @@ def test_a_table_with_text_columns_has_a_report(flowers, tmp_path, run, capsys):
     args = [flowers, "--label", "species", "--id", "name", "--seed", 3, "-o", report]
     assert run("perceive", *args, *QUICK) == 0
     out = capsys.readouterr().out
-    assert "flowers.csv: 100 rows, 4 of 4 numeric columns used" in out
+    assert "flowers.csv: 100 rows, 4 of 4 columns used" in out
     assert "compared with species" in out
     assert f"report written to {report}" in out
     page = report.read_text(encoding="utf-8")
@@ -89,7 +89,11 @@ def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
     ("name", "content", "message"),
     [
         ("three.csv", "x,y\n1,2\n3,4\n5,7\n", "the table has 3 rows"),
-        ("words.csv", "a,b\nc,d\ne,f\n", "no numeric column among a, b"),
+        (
+            "words.csv",
+            "a,b\n" + "".join(f"w{i},x\n" for i in range(20)),
+            "compared by: 'a' (names or",
+        ),
         ("empty.csv", "", "is empty"),
         ("header.csv", "x,y\n", "no rows"),
         ("same.csv", "x,y\n" + "1,2\n" * 20, "columns are constant"),

@@ -70,6 +70,21 @@ def test_complete_tables_of_numbers_are_not_encoded(values):
         np.testing.assert_array_equal(table.points, values)
 
 
+def test_numbers_beside_names_and_numbers_as_text_are_not_encoded(values):
+    frame = pd.DataFrame(values, columns=["a", "b", "c"])
+    frame.insert(1, "name", [f"n{i}" for i in range(30)])
+    frame["b"] = [f"{value:.17g} €" for value in frame["b"]]
+    table = prepare(raw_table(frame, None, None, None))
+    assert table.encoder is None
+    np.testing.assert_array_equal(table.points, values)
+    assert table.notes == [
+        "'name' not used: names or free text: 30 different values in 30 rows",
+        f"'b' read as numbers as text, such as {frame['b'][0]!r}",
+    ]
+    given = prepare(raw_table(frame, None, None, None), kinds={"b": "ignore"})
+    assert [column["column"] for column in given.columns] == ["a", "name", "b", "c"]
+
+
 def test_columns_of_any_kind_are_encoded(values):
     frame = pd.DataFrame(values, columns=["a", "b", "c"])
     frame["kind"] = np.where(values[:, 0] > 0, "x", "y")

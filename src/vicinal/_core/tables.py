@@ -17,8 +17,8 @@ class RawTable(NamedTuple):
 
     ``points`` is an array, or a sparse matrix if the caller accepts one. ``notes`` describes decisions of the
     reader, ``others`` maps names to columns that are not coordinates, and ``images`` contains the grey levels
-    of each row (n, height, width). ``columns`` is a table of all columns, numeric ones too, for
-    `vicinal.tables.TableEncoder`, if some are not numbers; ``points`` then is None until it is encoded.
+    of each row (n, height, width). ``columns`` is a table of all columns as they were read, if some are not
+    numbers; ``points`` is None if `vicinal.tables.TableEncoder` has to encode them.
     """
 
     points: Any
@@ -30,11 +30,6 @@ class RawTable(NamedTuple):
     images: np.ndarray | None = None
     label_name: str = "label"
     columns: Any = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.columns) if self.points is None else self.points.shape[0]
 
 
 def check_single_table(X: Any, name: str = "X") -> None:

@@ -122,10 +122,10 @@ def complete_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
     kinds, weights = column_options(arguments, names)
     notes = list(table.notes)
     source = "standard input" if arguments.data == STDIN else arguments.data
-    if table.columns is None and not kinds and not weights:
+    if table.points is not None and not kinds and not weights:
         if hasattr(table.points, "toarray") or table.points.dtype.kind != "f":
             return table
-        filled = fill_numbers(table.points, names, getattr(arguments, "jobs", -1))
+        filled = fill_numbers(table.points, table.names or names, getattr(arguments, "jobs", -1))
         used = filled.missing < len(table.points)
         if not used.any():
             raise InvalidValueError(f"{source}: all values are missing; add values.")

@@ -62,24 +62,30 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
             notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
     kept = [name for name in frame.columns if name in others or name in names]
-    if roles.mixed and (others or flags) and not _is_undivided(frame, kept):
-        return RawTable(None, notes, kept, ids, labels, columns=frame[kept].reset_index(drop=True))
-    if roles.mixed and others:
-        notes += [f"skipped {n!r}: {_why_not_numeric(frame[n], pandas)}" for n in others]
+    if roles.mixed and (others or flags):
+        table = _mixed_table(frame[kept].reset_index(drop=True), frame.shape[1] == 1)
+        if table is not None:
+            return table._replace(notes=[*notes, *table.notes], ids=ids, labels=labels)
+        notes += [f"skipped {name!r}: {_why_not_numeric(frame[name], pandas)}" for name in others]
     notes += [f"converted {name!r} to numbers: true is 1, false is 0" for name in flags]
     if not numeric:
         raise InvalidValueError(_no_numeric_column(frame, path, notes))
     return RawTable(np.column_stack(numeric), notes, names, ids, labels, others)
 
 
-def _is_undivided(frame: Any, kept: list[str]) -> bool:
-    """Whether the only column is text, as of a file whose lines were not split into cells."""
-    if frame.shape[1] > 1 or not kept:
-        return False
+def _mixed_table(frame: Any, is_only_column: bool) -> RawTable | None:
+    """A table in which some columns are not numbers; None if lines were not split into cells."""
     from vicinal.tables._kinds import guess_kind
+    from vicinal.tables._plain import as_plain_table
     from vicinal.tables._reading import read_columns
 
-    return guess_kind(read_columns(frame[kept])[0]).kind not in ("numeric", "date", "boolean")
+    columns = read_columns(frame)
+    if is_only_column and guess_kind(columns[0]).kind not in ("numeric", "date", "boolean"):
+        return None
+    plain = as_plain_table(columns)
+    if plain is None:
+        return RawTable(None, names=list(frame.columns), columns=frame)
+    return RawTable(plain.values, plain.notes, plain.names, others=plain.others, columns=frame)
 
 
 def _quote_name(name: str, position: int) -> str:

@@ -127,7 +127,7 @@ def read_data(
     )
     if table.points is not None and accept_condensed and is_square(table.points):
         check_finite(table.points, arguments.data)
-    encoded = table.columns is not None or bool(given)
+    encoded = table.points is None or bool(given)
     if matrix is None:
         table = complete_points(table, arguments)
     square_notes = [] if encoded else _matrix_notes(arguments, matrix, table.points)

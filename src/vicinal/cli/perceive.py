@@ -172,7 +172,8 @@ def _with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
         return table
     from vicinal.cli.image_folder import images_of_rows
 
-    images = images_of_rows(arguments.images, table.n_rows, table.ids)
+    n_rows = len(table.columns) if table.points is None else table.points.shape[0]
+    images = images_of_rows(arguments.images, n_rows, table.ids)
     return table._replace(images=images)
 
 
@@ -185,11 +186,12 @@ def _reading(arguments: argparse.Namespace, table: RawTable) -> list[str]:
         roles = {"key": arguments.key, "id_column": arguments.id, "label_column": arguments.label}
         args = [f"{name}={value!r}" for name, value in roles.items() if value is not None]
         imports = "tables import read_table"
-        accepted = "accept_missing=True" if table.columns is None else "accept_mixed=True"
-        call = f"read_table({', '.join([path, *args, accepted])})"
+        accepted = ["accept_missing=True"] + ["accept_mixed=True"] * (table.columns is not None)
+        call = f"read_table({', '.join([path, *args, *accepted])})"
     lines = ["from pathlib import Path", f"from vicinal.cli.{imports}"]
-    if table.columns is not None:
+    given = given_column_options(arguments)
+    if table.points is None or (table.columns is not None and given):
         return [*lines, f"X = {call}.columns"]
-    if table.names is not None and given_column_options(arguments):
+    if table.names is not None and given:
         return [*lines, f"table = {call}", "X = dict(zip(table.names, table.points.T))"]
     return [*lines, f"X = {call}.points"]

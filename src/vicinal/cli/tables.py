@@ -38,7 +38,8 @@ def read_table(
 ) -> RawTable:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
 
-    With ``accept_mixed``, a table in which some columns are not numbers has all of them as ``columns``.
+    With ``accept_mixed``, a table in which some columns are not numbers has all of them as ``columns``, and
+    no ``points`` if rows can be compared by some of these.
 
     ``key`` is an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. Row names and known
     classes are columns of a table, arrays of an .npz file, or columns of ``.obs``. Sparse matrices
@@ -74,7 +75,7 @@ def read_table(
         )
     roles = Roles(key, id_column, label_column, accept_condensed, accept_mixed)
     table = READERS[suffix](path, roles)
-    if table.columns is not None:
+    if table.points is None:
         return table
     table = _as_rows(table, path)
     points = table.points

@@ -23,6 +23,7 @@ from vicinal.report._column_scaling import (
 )
 from vicinal.report._encoded_columns import column_statistics, encode_columns
 from vicinal.tables._completion import fill_numbers
+from vicinal.tables._plain import as_plain_table
 from vicinal.tables._reading import column_names, read_columns, split_table
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def prepare(
     change.
     """
     check_choice(scaling, "scaling", SCALINGS)
-    if table.columns is not None or kinds or weights:
+    if table.points is None or kinds or weights:
         return _prepare_mixed(table, scaling, kinds, weights, n_jobs)
     values, images = _values_and_images(table)
     n, d = values.shape
@@ -231,14 +232,14 @@ def _array_table(X: Any) -> RawTable:
 
 
 def _frame_table(X: Any) -> RawTable:
-    """Coordinates if all columns are numbers; otherwise all columns as they are."""
+    """Coordinates if all usable columns are numbers; otherwise all columns as they are."""
     columns = read_columns(X)
-    names = [column.name for column in columns]
     if not columns:
         raise InvalidValueError("X has no columns besides labels and ids; add columns.")
-    if any(column.values.dtype.kind != "f" for column in columns):
-        return RawTable(None, names=names, columns=X)
-    return RawTable(np.column_stack([column.values for column in columns]), names=names)
+    plain = as_plain_table(columns)
+    if plain is None:
+        return RawTable(None, names=[column.name for column in columns], columns=X)
+    return RawTable(plain.values, plain.notes, plain.names, others=plain.others, columns=X)
 
 
 def _array_or_none(values: Any) -> np.ndarray | None:
