@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vicinal.tables._completion import N_DONORS, complete, complete_numbers, typical_row
+from vicinal.tables._completion import N_DONORS, Completer, complete_numbers
 from vicinal.tables._partial import PartialDistance
 
 WEIGHTS = np.array([1.0, 0.5, 2.0])
@@ -62,24 +62,41 @@ def test_nearest_rows_are_those_of_the_matrix_in_blocks(power, n_jobs, monkeypat
     np.testing.assert_allclose(np.take_along_axis(matrix, indices, axis=1), expected, atol=1e-7)
 
 
+def literal_completion(points, rows, distance):
+    """Completion from the definition, with rows as near as ``rows`` are."""
+    order = np.argsort(distance.matrix(rows, rows), axis=1, kind="stable")
+    completed = points.copy()
+    for i, j in np.argwhere(np.isnan(points[:, [0, 1, 4]])):
+        own = np.flatnonzero(j == COLUMN_OF)
+        ranks = [r for r, k in enumerate(order[i]) if not np.isnan(points[k, own[0]])][:N_DONORS]
+        values = points[np.ix_(order[i][ranks], own)]
+        completed[i, own] = values.mean(axis=0)
+        if j == 1:
+            # The nearer rows decide a tie.
+            counts = (values > 0).T @ (1.0 - 1e-6 * np.array(ranks))
+            best = counts.argmax()
+            completed[i, own] = np.where(np.arange(3) == best, np.nanmax(points[:, own]), 0.0)
+    return completed
+
+
 def test_missing_values_come_from_the_nearest_rows_that_have_them():
     distance = PartialDistance(WEIGHTS, COLUMN_OF, NOMINAL, 2)
     points = table(60, 2, 2)
+    points = points[~np.isnan(points).all(axis=1)]
+    first = literal_completion(points, points, distance)
+    expected = literal_completion(points, first, distance)
+    completed = Completer(points, distance, n_jobs=1).complete(points)
+    np.testing.assert_array_equal(completed[~np.isnan(points)], points[~np.isnan(points)])
+    np.testing.assert_allclose(completed, expected, atol=1e-9)
+
+
+def test_a_row_without_any_value_becomes_typical():
+    distance = PartialDistance(WEIGHTS, COLUMN_OF, NOMINAL, 2)
+    points = table(60, 2, 2)
     points[5] = np.nan
-    typical = typical_row(points, distance)
-    completed = complete(points, points, typical, distance)
-    known = ~np.isnan(points)
-    np.testing.assert_array_equal(completed[known], points[known])
-    np.testing.assert_array_equal(completed[5], typical)
-    order = np.argsort(distance.matrix(points, points), axis=1, kind="stable")
-    for i in np.flatnonzero(np.isnan(points[:, 0])):
-        near = [j for j in order[i] if not np.isnan(points[j, 0])][:N_DONORS]
-        if i != 5:
-            assert completed[i, 0] == pytest.approx(points[near, 0].mean())
-    for i in np.flatnonzero(np.isnan(points[:, 1])):
-        # One category of full size, as in the rows that have one.
-        assert np.count_nonzero(completed[i, 1:4]) == 1
-        assert completed[i, 1:4].max() == pytest.approx(np.sqrt(0.25))
+    completer = Completer(points, distance, n_jobs=1)
+    np.testing.assert_array_equal(completer.complete(points)[5], completer.typical)
+    assert completer.typical[0] == pytest.approx(np.nanmean(points[:, 0]))
 
 
 def test_missing_numbers_come_from_their_group():

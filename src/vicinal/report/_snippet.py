@@ -11,6 +11,7 @@ from vicinal.report._steps.clusters import SPECTRAL
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
+    from vicinal.tables import TableEncoder
 
 PLACEHOLDER = "X = ...  # your table, without columns of labels and row names"
 
@@ -30,7 +31,7 @@ def snippet(result: Perception) -> str:
         (imports.add if line.startswith(("import ", "from ")) else body.append)(line)
     if data.encoder is not None:
         imports.add("from vicinal import TableEncoder")
-        body.append(f"X = {data.encoder!r}.fit_transform(X)")
+        body.append(f"X = TableEncoder({_given_parameters(data.encoder)}).fit_transform(X)")
         return _with_model(result, imports, body)
     if data.n_missing:
         imports.add("from vicinal.tables import fill_missing")
@@ -43,6 +44,13 @@ def snippet(result: Perception) -> str:
         imports.add("from sklearn.preprocessing import StandardScaler")
         body.append("X = StandardScaler().fit_transform(X)")
     return _with_model(result, imports, body)
+
+
+def _given_parameters(encoder: TableEncoder) -> str:
+    """Parameters that change the points, as code."""
+    given = {"kinds": encoder.kinds, "weights": encoder.weights}
+    words = [f"{name}={dict(value)!r}" for name, value in given.items() if value]
+    return ", ".join([*words, f"scaling={encoder.scaling!r}"])
 
 
 def _with_model(result: Perception, imports: set[str], body: list[str]) -> str:

@@ -21,11 +21,71 @@ MAX_DONOR_ROWS = 20_000
 ROWS_PER_BLOCK = 8192
 
 
-def donor_rows(points: np.ndarray) -> np.ndarray:
-    """The rows that missing values are completed from."""
-    if len(points) <= MAX_DONOR_ROWS:
-        return points
-    return points[np.linspace(0, len(points) - 1, MAX_DONOR_ROWS).astype(np.int64)]
+class Completer:
+    """Missing coordinates of points, from rows of a table.
+
+    Numbers become the mean of the nearest rows that have them, categories the most frequent one. Rows are
+    compared twice: over the columns that both have, then over all columns of the rows completed so far.
+    Values that none of the nearest rows has, and rows in which everything is missing, get the typical value.
+
+    Parameters
+    ----------
+    rows : ndarray (n, n_coordinates)
+        Encoded rows of a table, NaN where a value is missing.
+    distance : PartialDistance
+        Distance of such rows.
+    n_jobs : int or None
+        Number of threads.
+    """
+
+    def __init__(self, rows: np.ndarray, distance: PartialDistance, n_jobs: int | None) -> None:
+        self.typical = typical_row(rows, distance)
+        if len(rows) > MAX_DONOR_ROWS:
+            rows = rows[np.linspace(0, len(rows) - 1, MAX_DONOR_ROWS).astype(np.int64)]
+        self._donors, self._distance, self._n_jobs = rows, distance, n_jobs
+        self._completed = self._complete(rows, rows, rows)
+
+    def complete(self, points: np.ndarray) -> np.ndarray:
+        """Points without missing coordinates."""
+        first = self._complete(points, points, self._donors)
+        return self._complete(points, first, self._completed)
+
+    def _complete(self, points: np.ndarray, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Points completed from donors; ``queries`` and ``rows`` say how near the donors are."""
+        incomplete = np.flatnonzero(np.isnan(points).any(axis=1))
+        completed = points.copy() if len(incomplete) else points
+        k = min(N_NEAREST, len(rows))
+        for start, stop in blocks(len(incomplete), ROWS_PER_BLOCK):
+            block = incomplete[start:stop]
+            near, distances = self._distance.nearest(queries[block], rows, k, self._n_jobs)
+            # A row without any value is as far from all others.
+            near_enough = np.isfinite(distances) & ~np.isnan(points[block]).all(axis=1)[:, None]
+            completed[block] = self._from_donors(points[block], near, near_enough)
+        return completed
+
+    def _from_donors(
+        self, points: np.ndarray, near: np.ndarray, near_enough: np.ndarray
+    ) -> np.ndarray:
+        filled, column_of = points.copy(), self._distance.column_of
+        for j in range(len(self._distance.weights)):
+            own = np.flatnonzero(column_of == j)
+            rows = np.flatnonzero(np.isnan(points[:, own[0]]))
+            if not len(rows):
+                continue
+            cells = self._donors[np.ix_(np.arange(len(self._donors)), own)][near[rows]]
+            has_value = ~np.isnan(cells[:, :, 0]) & near_enough[rows]
+            chosen = has_value & (np.cumsum(has_value, axis=1) <= N_DONORS)
+            counts = chosen.sum(axis=1)
+            values = np.where(chosen[:, :, None], cells, 0.0)
+            mean = values.sum(axis=1) / np.maximum(counts, 1)[:, None]
+            typical = self.typical[own]
+            if self._distance.nominal[j]:
+                # The nearer rows decide a tie.
+                order = 1.0 + 1e-6 * np.arange(near.shape[1], 0, -1)
+                votes = (values * order[:, None]).sum(axis=1)
+                mean = _most_frequent(votes, typical.max())
+            filled[np.ix_(rows, own)] = np.where(counts[:, None] > 0, mean, typical)
+        return filled
 
 
 def typical_row(points: np.ndarray, distance: PartialDistance) -> np.ndarray:
@@ -37,59 +97,6 @@ def typical_row(points: np.ndarray, distance: PartialDistance) -> np.ndarray:
     return typical
 
 
-def complete(
-    points: np.ndarray,
-    donors: np.ndarray,
-    typical: np.ndarray,
-    distance: PartialDistance,
-    n_jobs: int | None = -1,
-) -> np.ndarray:
-    """Points in which missing coordinates are those of the nearest donors that have them.
-
-    Numbers become the mean of the donors, categories the most frequent one. Values that none of the nearest
-    rows has, and rows in which everything is missing, get the typical value of the column.
-    """
-    gaps = np.isnan(points)
-    incomplete = np.flatnonzero(gaps.any(axis=1))
-    if not len(incomplete):
-        return points
-    completed = points.copy()
-    for start, stop in blocks(len(incomplete), ROWS_PER_BLOCK):
-        rows = incomplete[start:stop]
-        k = min(N_NEAREST, len(donors))
-        near, distances = distance.nearest(points[rows], donors, k, n_jobs)
-        completed[rows] = _from_donors(points[rows], donors, near, distances, typical, distance)
-    return completed
-
-
-def _from_donors(
-    points: np.ndarray,
-    donors: np.ndarray,
-    near: np.ndarray,
-    distances: np.ndarray,
-    typical: np.ndarray,
-    distance: PartialDistance,
-) -> np.ndarray:
-    filled = points.copy()
-    for j in range(len(distance.weights)):
-        own = np.flatnonzero(distance.column_of == j)
-        rows = np.flatnonzero(np.isnan(points[:, own[0]]))
-        if not len(rows):
-            continue
-        has_value = ~np.isnan(donors[near[rows], own[0]]) & np.isfinite(distances[rows])
-        chosen = has_value & (np.cumsum(has_value, axis=1) <= N_DONORS)
-        counts = chosen.sum(axis=1)
-        values = np.where(chosen[:, :, None], np.nan_to_num(donors[near[rows]][:, :, own]), 0.0)
-        mean = values.sum(axis=1) / np.maximum(counts, 1)[:, None]
-        if distance.nominal[j]:
-            # The nearer rows decide a tie.
-            order = 1.0 + 1e-6 * np.arange(near.shape[1], 0, -1)
-            votes = (values * order[:, None]).sum(axis=1)
-            mean = _most_frequent(votes, typical[own].max())
-        filled[np.ix_(rows, own)] = np.where(counts[:, None] > 0, mean, typical[own])
-    return filled
-
-
 def _most_frequent(votes: np.ndarray, size: float) -> np.ndarray:
     chosen = np.zeros_like(votes)
     chosen[np.arange(len(votes)), votes.argmax(axis=1)] = size
@@ -99,9 +106,9 @@ def _most_frequent(votes: np.ndarray, size: float) -> np.ndarray:
 def fill_missing(X: Any, *, n_jobs: int | None = -1) -> np.ndarray:
     """Complete missing numbers from the nearest rows.
 
-    Rows are compared by the columns that both have, each in units of its quartile distance. A missing number
-    becomes the mean of the 10 nearest rows that have it, among the 50 nearest rows; of at most 20,000 rows,
-    evenly spaced.
+    Rows are compared by the columns that both have, each in units of its quartile distance, and then once
+    more by all columns as completed so far. A missing number becomes the mean of the 10 nearest rows that
+    have it, among the 50 nearest rows; of at most 20,000 rows, evenly spaced.
 
     Parameters
     ----------
@@ -167,8 +174,7 @@ def complete_numbers(values: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
     points = (values / 2 - centers / 2) / (units / 2)
     d = values.shape[1]
     distance = PartialDistance(np.ones(d), np.arange(d), np.zeros(d, dtype=bool), power=2)
-    donors = donor_rows(points)
-    completed = complete(points, donors, typical_row(donors, distance), distance, n_jobs)
+    completed = Completer(points, distance, n_jobs).complete(points)
     # Means of coordinates may exceed the largest float by rounding.
     with np.errstate(over="ignore"):
         numbers = completed * units + centers

@@ -17,7 +17,7 @@ from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.tables._coding import Coder, fit_coder
-from vicinal.tables._completion import complete, donor_rows, typical_row
+from vicinal.tables._completion import Completer, typical_row
 from vicinal.tables._kinds import KINDS, TypedColumn, guess_kind, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
@@ -199,7 +199,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             power=1 if self.metric == "gower" else 2,
         )
         self.rows_ = self._encode([columns[j] for j in kept])
-        self._typical = typical_row(self.rows_, self.metric_)
+        if self.missing == "neighbors":
+            self._completer = Completer(self.rows_, self.metric_, self.n_jobs)
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -215,12 +216,11 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             Points; complete unless ``missing="keep"``.
         """
         points = self._points(X)
-        if self.missing == "keep":
+        if self.missing == "keep" or not np.isnan(points).any():
             return points
         if self.missing == "typical":
-            return np.where(np.isnan(points), self._typical, points)
-        donors = donor_rows(self.rows_)
-        return complete(points, donors, self._typical, self.metric_, self.n_jobs)
+            return np.where(np.isnan(points), typical_row(self.rows_, self.metric_), points)
+        return self._completer.complete(points)
 
     def distances(self, X: Any, Y: Any = None) -> np.ndarray:
         """Distances of rows over the columns that both have, scaled up to all columns.
