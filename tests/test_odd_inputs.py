@@ -31,7 +31,7 @@ from vicinal import Graph
 
 SECONDS = 60
 NAN = "NaN in the result"
-CLEAR = (ValueError, TypeError, MemoryError, OSError, ImportError)
+EXPECTED_ERRORS = (ValueError, TypeError, MemoryError, OSError, ImportError)
 KINDS: dict[str, Any] = {
     "int": lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool),
     "float": lambda v: isinstance(v, numbers.Real) and not isinstance(v, bool),
@@ -124,7 +124,7 @@ def fault_of_error(error: Exception, entry: Entry, parameter: str) -> str:
     file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
     place = f"{file.rpartition('site-packages/')[2].rpartition('/src/')[2]}:{line}"
     said = f"{type(error).__name__}: {str(error)[:150]} ({place})"
-    if not isinstance(error, CLEAR):
+    if not isinstance(error, EXPECTED_ERRORS):
         return f"foreign error {said}"
     if "/sklearn/utils/" in file:
         return "clear error"

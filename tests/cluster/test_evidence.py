@@ -12,7 +12,7 @@ from vicinal.cluster import estimate_clusters
 from vicinal.cluster._background import background_noise
 from vicinal.cluster._communities import louvain
 from vicinal.cluster._community_choice import null_modularity
-from vicinal.cluster._density_modes import density_modes, likely_dimension, mode_labels
+from vicinal.cluster._density_modes import density_modes, local_dimension, mode_labels
 from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.graphs import knn
 from vicinal.neighbors import NeighborSearch
@@ -119,7 +119,7 @@ def test_prominence_is_the_fall_of_the_density_in_units_of_the_largest_error():
     indices, distances = NeighborSearch(X).nearest(k)
     modes = density_modes(X, indices, distances, k)
     radii = distances[:, k]
-    dimension = min(likely_dimension(distances[:, 1:]), 1.0)
+    dimension = min(local_dimension(distances[:, 1:]), 1.0)
     fall = dimension * np.log(2.0 / radii[50:].min())
     assert modes.prominence[0] == pytest.approx(
         fall * np.sqrt(k) / np.sqrt(2 * np.log(len(X) / k)), rel=1e-6
@@ -161,7 +161,7 @@ def test_communities_agree_with_networkx_on_modularity():
 def test_one_cluster_has_the_modularity_of_the_null(dim):
     X = np.random.default_rng(0).uniform(size=(800, dim))
     _, distances = NeighborSearch(X).nearest(20)
-    dimension = min(likely_dimension(distances[:, 1:]), dim)
+    dimension = min(local_dimension(distances[:, 1:]), dim)
     found = louvain(knn(X, n_neighbors=10).to_scipy("strengths")).modularity[-1]
     assert abs(found - null_modularity(800, dimension, 10)) < 0.06
 

@@ -1,4 +1,4 @@
-"""Kernel k-means: k-means in feature space, and what is no kernel."""
+"""Kernel k-means: k-means in feature space, and matrices that are not kernels."""
 
 import warnings
 
@@ -174,7 +174,7 @@ def test_projection_makes_a_kernel_of_a_smoothed_similarity():
 
 @pytest.mark.parametrize("n", [3, 150])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_what_is_not_positive_semi_definite_is_refused(n, form):
+def test_a_matrix_that_is_not_positive_semi_definite_raises(n, form):
     K = np.eye(n)
     K[0, 1] = K[1, 0] = 1.5
     with pytest.raises(ValueError, match=r"eigenvalue -0\.5.*psd='project'"):
@@ -183,7 +183,7 @@ def test_what_is_not_positive_semi_definite_is_refused(n, form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_items_without_any_inner_product_are_all_at_one_place(form):
+def test_items_with_zero_kernel_have_zero_inertia(form):
     model = KernelKMeans(3, kernel="precomputed", random_state=0).fit(form(np.zeros((200, 200))))
     assert model.inertia_ == 0
     assert np.bincount(model.labels_).min() >= 1
@@ -232,10 +232,10 @@ def test_bad_input_is_named(X, options, words):
         KernelKMeans(**{"n_clusters": 2, **options}).fit(X)
 
 
-def test_a_kernel_of_far_more_directions_than_clusters_is_warned_of():
+def test_a_kernel_of_far_larger_rank_than_clusters_warns():
     kernel = np.eye(60) + 1e-3
     model = KernelKMeans(3, kernel="precomputed", psd="project", random_state=0)
-    with pytest.warns(UserWarning, match=r"about 60 directions.*SelfSmoothing\(n_clusters=3\)"):
+    with pytest.warns(UserWarning, match=r"effective rank of about 60.*SelfSmoothing\(n_clusters=3\)"):
         model.fit(kernel)
     blocks = np.kron(np.eye(3), np.ones((20, 20))) + 1e-3 * np.eye(60)
     with warnings.catch_warnings():

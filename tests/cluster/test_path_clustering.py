@@ -145,5 +145,5 @@ def test_surplus_components_are_merged_along_the_tree():
 
 
 def test_the_number_of_clusters_must_be_given():
-    with pytest.raises(ValueError, match="give the number"):
+    with pytest.raises(ValueError, match="pass the number"):
         SpectralClustering(graph=path_similarity).fit(np.random.default_rng(0).random((20, 2)))

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from vicinal import Graph, SpectralClustering, graphs
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal.cluster import spectral_labels
-from vicinal.cluster._eigengap import CLEAR, n_clusters_by_gap, relative_gaps
+from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
 from vicinal.datasets import make_spirals, make_two_moons
 
 DATA = os.environ.get("VICINAL_DATA")
@@ -102,7 +102,7 @@ def test_number_of_clusters_is_found(n_clusters):
     assert model.n_clusters_ == n_clusters
     assert same_partition(model.labels_, truth)
     assert len(model.eigengaps_) == 20
-    assert model.eigengaps_[0] == CLEAR
+    assert model.eigengaps_[0] == MIN_EIGENGAP
     assert int(np.argmax(model.eigengaps_)) + 1 == n_clusters
 
 

@@ -16,8 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, Transform
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import vicinal
-from vicinal._base.graph_estimator import seed_from
 from vicinal._base.row_assignment import assign_rows
+from vicinal._core.options import seed_from
 
 
 class NoCounterpart(NotImplementedError):

@@ -15,7 +15,7 @@ from vicinal._base.contextual_extension import (
     reverse_context_probabilities,
     symmetric_rows,
 )
-from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._base.graph_source import reset_feature_attributes
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import seed_from

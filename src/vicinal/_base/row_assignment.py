@@ -37,11 +37,14 @@ def assign_rows(rows: np.ndarray, n_clusters: int, assign: str, seed: int) -> As
 
 def relabel_by_first_occurrence(labels: np.ndarray, centers: np.ndarray) -> Assignment:
     """Number clusters in the order of their first rows; empty clusters are dropped."""
-    used, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return Assignment(rank[labels], centers[used[order]])
+    used, first = np.unique(labels, return_index=True)
+    return Assignment(number_by_first_occurrence(labels), centers[used[np.argsort(first)]])
+
+
+def number_by_first_occurrence(labels: np.ndarray) -> np.ndarray:
+    """Number labels from 0 in the order of their first rows."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]
 
 
 def nearest_center(rows: np.ndarray, centers: np.ndarray, assign: str) -> np.ndarray:

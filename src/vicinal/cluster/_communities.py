@@ -1,4 +1,4 @@
-"""Communities: groups of nodes with more edges among them than their degrees explain."""
+"""Communities: groups of nodes with more edges between them than their degrees explain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy import sparse
 
 from vicinal.cluster._community_kernels import move_nodes
 
-MAX_ROUNDS, MAX_LEVELS = 50, 30
+MAX_PASSES, MAX_LEVELS = 50, 30
 
 
 class Communities(NamedTuple):
@@ -20,19 +20,20 @@ class Communities(NamedTuple):
 
 
 def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Communities:
-    """Communities of largest modularity, found greedily: nodes move, communities become nodes, again.
+    """Maximise modularity greedily: move nodes, merge communities into nodes, and repeat.
 
     Parameters
     ----------
     affinity : csr_array (n, n)
         Symmetric, nonnegative weights.
     order : ndarray of int (n,), optional
-        Order in which nodes are visited first; with an order that follows the data, the result does not
-        depend on the order of the rows.
+        Order in which nodes are first visited. If it follows from the data, the result does not depend on the
+        order of the rows.
 
     Returns
     -------
     Communities
+        Nested partitions with their modularity.
 
     References
     ----------
@@ -41,7 +42,7 @@ def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Comm
     level = affinity
     n = level.shape[0]
     labels = np.arange(n)
-    levels, scores = [], []
+    levels, modularity = [], []
     visit = np.arange(n) if order is None else np.asarray(order, dtype=np.int64)
     for _ in range(MAX_LEVELS):
         size = level.shape[0]
@@ -49,7 +50,7 @@ def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Comm
         degrees = np.asarray(level.sum(axis=1)).ravel().astype(np.float64)
         weights = level.data.astype(np.float64)
         moves = move_nodes(
-            level.indptr, level.indices, weights, degrees, visit, community, MAX_ROUNDS
+            level.indptr, level.indices, weights, degrees, visit, community, MAX_PASSES
         )
         if moves == 0:
             break
@@ -60,11 +61,11 @@ def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Comm
             (np.ones(size), (np.arange(size), community)), shape=(size, int(community.max()) + 1)
         )
         level = sparse.csr_array(groups.T @ level @ groups)
-        scores.append(_modularity_of_groups(level))
+        modularity.append(_modularity_of_groups(level))
         visit = np.argsort(-np.asarray(level.sum(axis=1)).ravel(), kind="stable")
     if not levels:
         return Communities((labels,), (_modularity_of_groups(affinity),))
-    return Communities(tuple(levels), tuple(scores))
+    return Communities(tuple(levels), tuple(modularity))
 
 
 def _modularity_of_groups(weights: sparse.csr_array) -> float:

@@ -1,4 +1,4 @@
-"""Communities of a weighted graph by moving nodes and merging communities (Louvain), serial and exact."""
+"""Kernel of Louvain communities: moving nodes between communities."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def move_nodes(
     degrees: np.ndarray,
     order: np.ndarray,
     community: np.ndarray,
-    max_rounds: int,
+    max_passes: int,
 ) -> int:
-    """Move nodes to the neighbouring community of the largest gain in modularity until none gains.
+    """Move nodes to the neighbouring community with the largest gain in modularity until no move gains.
 
-    Only nodes whose neighbourhood changed are looked at again. Returns the number of moves.
+    Only nodes whose neighbourhood changed are visited again. Returns the number of moves.
     """
     n = len(degrees)
     total = degrees.sum()
@@ -33,14 +33,14 @@ def move_nodes(
     head, size, moves = 0, n, 0
     to = np.zeros(n)
     seen = np.empty(n, np.int64)
-    budget = max_rounds * n
+    budget = max_passes * n
     while size > 0 and budget > 0:
         budget -= 1
         i = queue[head]
         head = (head + 1) % n
         size -= 1
         waiting[i] = False
-        own = community[i]
+        current = community[i]
         n_seen = 0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
@@ -51,8 +51,8 @@ def move_nodes(
                 seen[n_seen] = c
                 n_seen += 1
             to[c] += weights[e]
-        sums[own] -= degrees[i]
-        best, best_gain = own, to[own] - degrees[i] * sums[own] / total
+        sums[current] -= degrees[i]
+        best, best_gain = current, to[current] - degrees[i] * sums[current] / total
         for s in range(n_seen):
             c = seen[s]
             gain = to[c] - degrees[i] * sums[c] / total
@@ -61,7 +61,7 @@ def move_nodes(
         for s in range(n_seen):
             to[seen[s]] = 0.0
         sums[best] += degrees[i]
-        if best == own:
+        if best == current:
             continue
         community[i] = best
         moves += 1

@@ -2,10 +2,10 @@
 
 The density at a point follows from the distance r to its k-th neighbour: log density = -d log r in d
 dimensions, with a standard error of 1 / sqrt(k) whatever the data. Going from dense to sparse, every mode
-ends where it meets a denser one. How far the density falls between the peak and that saddle, in standard
-errors, is the prominence of the mode. Among m = n / k independent neighbourhoods of one cluster the largest
-error is near sqrt(2 log m), so a prominence is given in that unit: chance makes less than 1.5 of it, or,
-where the data is so thin that paths cannot avoid its sparse places, less than 1.9 (twice the unit bounds it).
+ends where it meets a denser one. The prominence of the mode is the fall of the log density from its peak to
+that saddle, in standard errors. Among m = n / k independent neighbourhoods of one cluster the largest error
+is near sqrt(2 log m), which is the unit of prominence. One cluster stays below 1.5 of it, or below 1.9 if the
+data is so thin that paths cannot avoid sparse regions (2 is the upper bound).
 """
 
 from __future__ import annotations
@@ -17,28 +17,30 @@ from scipy import sparse
 
 from vicinal.cluster._mode_kernels import assign_modes, farthest_steps, merge_modes
 from vicinal.graphs._build.connect import shortest_bridges
+from vicinal.neighbors._intrinsic_dimension import maximum_likelihood_dimension
 
-# Beyond this dimension neighbour distances differ by position more than by chance.
+# In more dimensions, neighbour distances depend more on the position than on sampling error.
 MAX_DIMENSION = 10.0
 
 
 class DensityModes(NamedTuple):
-    """Modes of the density at one number of neighbours, the most prominent first.
+    """Modes of the density for one number of neighbours, the most prominent first.
 
     Attributes
     ----------
     n_neighbors : int
+        Number of neighbours.
     dimension : float
         Intrinsic dimension at this scale.
     prominence : ndarray (m,)
-        Of each mode after the densest, descending, in units of the largest sampling error.
+        Prominence of each mode after the densest, descending, in units of the largest sampling error.
     peaks : ndarray of int (m + 1,)
-        Densest point of each mode, that of the densest mode first.
+        Densest point of each mode, starting with the densest mode.
     thinness : float
-        Length of the longest path over that of a square of as many neighbourhoods: near 1 for compact data,
-        2 and more on curves, where paths cannot avoid sparse places.
+        Longest path relative to that in a square with the same number of neighbourhoods: near 1 for compact
+        data, 2 or more for curves, where paths cannot avoid sparse regions.
     edges : tuple
-        Sources, targets in ascending order of level, and radii, for `mode_labels`.
+        Sources and targets in ascending order of level, and radii, for `mode_labels`.
     """
 
     n_neighbors: int
@@ -61,10 +63,11 @@ def density_modes(
     Parameters
     ----------
     points : ndarray (n, D)
+        Distinct points.
     indices, distances : ndarray (n, more than k)
-        Nearest neighbours, the point itself first.
+        Nearest neighbours, starting with the point itself.
     k : int
-        Number of neighbours that the density is read from.
+        Number of neighbours for the density.
     n_jobs : int, optional
         Number of threads.
     """
@@ -84,24 +87,24 @@ def density_modes(
     peaks, saddles = np.empty(n, np.int64), np.empty(n)
     count = merge_modes(sources, targets, levels, radii, peaks, saddles)
     peaks, saddles = peaks[:count], saddles[:count]
-    dimension = min(likely_dimension(distances[:, 1 : k + 1]), points.shape[1])
+    dimension = min(local_dimension(distances[:, 1 : k + 1]), points.shape[1])
     with np.errstate(divide="ignore"):
         falls = min(dimension, MAX_DIMENSION) * np.log(saddles / radii[peaks])
     prominence = falls * np.sqrt(k) / np.sqrt(2.0 * np.log(n / k))
-    first = np.argsort(-prominence, kind="stable")
-    first = first[prominence[first] > 0]
+    order = np.argsort(-prominence, kind="stable")
+    order = order[prominence[order] > 0]
     return DensityModes(
         k,
         dimension,
-        prominence[first],
-        np.append(np.argmin(radii), peaks[first]),
+        prominence[order],
+        np.append(np.argmin(radii), peaks[order]),
         _thinness(sources, targets, n, k),
         (sources, targets, radii),
     )
 
 
 def mode_labels(modes: DensityModes, n_clusters: int) -> np.ndarray:
-    """Every point with the most prominent mode that it belongs to, when this many are kept."""
+    """Assign every point to one of the ``n_clusters`` most prominent modes."""
     sources, targets, radii = modes.edges
     is_peak = np.zeros(len(radii), dtype=bool)
     is_peak[modes.peaks[:n_clusters]] = True
@@ -110,22 +113,20 @@ def mode_labels(modes: DensityModes, n_clusters: int) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def likely_dimension(distances: np.ndarray) -> float:
-    """Intrinsic dimension from distances to neighbours, by maximum likelihood (Levina and Bickel)."""
+def local_dimension(distances: np.ndarray) -> float:
+    """Intrinsic dimension from distances to k neighbours, corrected for small k; 1 if unknown."""
     k = distances.shape[1]
-    if k < 3:
-        return 1.0
-    mean = np.log(distances[:, -1:] / distances[:, :-1]).mean()
-    return float((k - 2) / (k - 1) / mean) if mean > 0 else 1.0
+    dimension = maximum_likelihood_dimension(distances)
+    return (k - 2) / (k - 1) * dimension if k > 2 and np.isfinite(dimension) else 1.0
 
 
 def _thinness(sources: np.ndarray, targets: np.ndarray, n: int, k: int) -> float:
-    """Length of the longest of the shortest paths, in units of the side of a square of n / k cells."""
+    """Longest shortest path, in units of the side of a square of n / k neighbourhoods."""
     ones = np.ones(len(sources), np.int8)
     graph = sparse.csr_array((ones, (sources, targets)), shape=(n, n))
     graph = sparse.csr_array(graph + graph.T)
     steps = np.empty(n, np.int64)
     last = farthest_steps(graph.indptr, graph.indices, 0, steps)
     last = farthest_steps(graph.indptr, graph.indices, last, steps)
-    # A step is a radius, an independent neighbourhood two of them wide.
+    # A step is one radius long; an independent neighbourhood is two radii wide.
     return float(steps[last] / 2.0 / np.sqrt(n / k))

@@ -1,24 +1,25 @@
-"""The number of clusters, read off the spectrum."""
+"""The number of clusters from the gaps between eigenvalues."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# One cluster shows gaps too, the largest where it is long and thin: a circle 1.7, a rolled strip 2.4.
-CLEAR = 2.5
-# Eigenvalues this far below the largest known one are as good as 0.
-FLOOR = 1e-4
-# Above this the eigenvalues of a Laplacian crowd below 1 whatever the data: Weyl's law ends.
-CROWDED = 0.6
+# Minimum significant gap. A single cluster has gaps too, the largest if it is long and thin: 1.7 for a
+# circle, 2.4 for a rolled strip.
+MIN_EIGENGAP = 2.5
+# Laplacian eigenvalues below this fraction of the largest known one count as 0.
+ZERO_FRACTION = 1e-4
+# Laplacian eigenvalues above this accumulate near 1 for any data, and Weyl's law no longer holds.
+MAX_WEYL_EIGENVALUE = 0.6
 
 
 def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
-    """How clearly the spectrum speaks for 1, 2, ... clusters.
+    """Evidence of the spectrum for 1, 2, ... clusters.
 
     With mu_k = 1 - value_k, the k-th eigenvalue of the normalised Laplacian, a graph of k clusters has
-    mu_k near 0 and mu_{k+1} far from it. What counts as far depends on the data: the eigenvalues of one
-    smooth cluster of dimension d grow as k^(2/d) (Weyl's law), so a gap is the ratio mu_{k+1} / mu_k
-    over the growth that the upper half of the spectrum shows, where it is not crowded.
+    mu_k near 0 and a much larger mu_{k+1}. The eigenvalues of a single smooth cluster of dimension d grow
+    as k^(2/d) (Weyl's law), so the gap is the ratio mu_{k+1} / mu_k divided by this growth, which is fitted
+    to the upper half of the eigenvalues below `MAX_WEYL_EIGENVALUE`.
 
     Parameters
     ----------
@@ -28,18 +29,18 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray (m - 1,)
-        Entry k - 1 is the gap of k clusters; the first is `CLEAR`, what others have to exceed.
+        Entry k - 1 is the gap of k clusters. The first is `MIN_EIGENGAP`, which the others have to exceed.
     """
     mu = np.maximum(1.0 - np.asarray(eigenvalues, dtype=np.float64), 0.0)
-    mu = np.maximum(mu, FLOOR * max(mu[-1], np.finfo(float).tiny))
-    gaps = np.full(max(len(mu) - 1, 0), CLEAR)
+    mu = np.maximum(mu, ZERO_FRACTION * max(mu[-1], np.finfo(float).tiny))
+    gaps = np.full(max(len(mu) - 1, 0), MIN_EIGENGAP)
     if len(mu) < 3:
         return gaps
     ks = np.arange(1, len(mu))
-    free = ks[mu[ks] < CROWDED]
-    # So few tell no growth: clear clusters, and nothing between 0 and the crowd.
-    free = free if len(free) > 3 else ks
-    upper = free[len(free) // 2 :]
+    usable = ks[mu[ks] < MAX_WEYL_EIGENVALUE]
+    # Three or fewer are not enough for a fit; then the clusters are well separated.
+    usable = usable if len(usable) > 3 else ks
+    upper = usable[len(usable) // 2 :]
     growth = 0.0
     if len(upper) > 1:
         growth = max(0.0, np.polyfit(np.log(upper), np.log(mu[upper]), 1)[0])
@@ -48,5 +49,5 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
 
 
 def n_clusters_by_gap(gaps: np.ndarray) -> int:
-    """The number of clusters with the largest gap, the smallest such number at a tie."""
+    """Number of clusters with the largest gap; ties go to the smaller number."""
     return int(np.argmax(gaps)) + 1 if len(gaps) else 1

@@ -1,30 +1,35 @@
-"""How many clusters there are, without being told: what several views of the same points say."""
+"""Estimate the number of clusters from density modes and communities of the points."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vicinal._base.row_assignment import number_by_first_occurrence
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
-from vicinal.cluster._background import NEIGHBORS, BackgroundNoise, background_noise, no_noise
+from vicinal.cluster._background import N_NEIGHBORS, BackgroundNoise, background_noise, no_noise
 from vicinal.cluster._community_choice import (
-    EXCESS,
+    MIN_EXCESS,
     NeighborCommunities,
     choose_communities,
     neighbor_communities,
 )
 from vicinal.cluster._density_modes import DensityModes, density_modes, mode_labels
-from vicinal.cluster._mode_choice import PROMINENT, ModeChoice, choose_modes, n_prominent
+from vicinal.cluster._mode_choice import MIN_PROMINENCE, ModeChoice, choose_modes, n_prominent
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.neighbors import NeighborSearch
 
-# Numbers of neighbours that densities and communities are looked for at, at most a fifth of the points.
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
+
+# Numbers of neighbours for densities and communities.
 DENSITY_SCALES = (8, 16, 32, 64)
 COMMUNITY_SCALES = (5, 10, 15)
-FRACTION = 5
+# A neighbourhood contains at most a fifth of the points.
+MIN_POINTS_PER_NEIGHBOR = 5
 
 
 class Layer(NamedTuple):
@@ -33,9 +38,11 @@ class Layer(NamedTuple):
     Attributes
     ----------
     labels : ndarray of int (n,)
+        Cluster of each row.
     n_clusters : int
+        Number of clusters.
     persistence : float
-        How long the level lasts: log ratio of the evidence for its weakest cluster and for the next one.
+        Log ratio of the evidence for the weakest cluster to that for the next candidate.
     """
 
     labels: np.ndarray
@@ -44,23 +51,24 @@ class Layer(NamedTuple):
 
 
 class ClusterEvidence(NamedTuple):
-    """The number of clusters and what it was read from.
+    """The number of clusters and the evidence for it.
 
     Attributes
     ----------
     n_clusters : int
+        Number of clusters.
     labels : ndarray of int (n,)
-        Clusters by the winning view, numbered by first rows.
+        Cluster of each row, numbered by first occurrence.
     source : {"density", "communities", "none"}
-        The view that won; "none" if nothing speaks for more than one cluster.
+        The method that decided; "none" if there is no evidence for more than one cluster.
     candidates : list of (n_clusters, score)
-        Best first; a score above 1 is more than chance explains.
+        The chosen number first; a score above 1 is significant.
     layers : list of Layer
-        Nested clusters from coarse to fine, the chosen one among them.
+        Nested clusters from coarse to fine, including the chosen ones.
     prominence : dict
-        For each number of neighbours the prominences of the modes, descending.
+        Prominences of the modes, descending, for each number of neighbours.
     excess : dict
-        For each number of neighbours the modularity above that of one cluster.
+        Modularity in excess of a single cluster, for each number of neighbours.
     dimension : float
         Intrinsic dimension.
     noise : BackgroundNoise
@@ -79,25 +87,28 @@ class ClusterEvidence(NamedTuple):
 
 
 @checked
-def estimate_clusters(X: Any, *, n_jobs: int | None = -1) -> ClusterEvidence:
-    """Find the number of clusters, nested layers, labels and noise of points.
+def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
+    """Estimate the number of clusters, nested layers, labels and noise of points.
 
-    Two views are compared with what one cluster would show. Modes of the density must be more prominent
-    than sampling error makes them (`vicinal.cluster._density_modes`). Communities of the neighbour graph must
-    have a modularity above that of one cluster with as many points and dimensions. Clear modes win; then
-    communities, which hold in many dimensions, where densities fade; then modes that are significant only.
+    Two methods are compared with a null model of one cluster. Modes of the density must be more prominent
+    than sampling error explains (`vicinal.cluster._density_modes`). Communities of the neighbour graph must
+    exceed the modularity of one cluster with the same number of points and dimensions. Well-separated modes
+    decide first; then communities, which also work in many dimensions, where densities are unreliable; then
+    other significant modes.
 
     Parameters
     ----------
-    X : array (n, D)
-        Equal rows are one point.
-    n_jobs : int, optional
-        Number of threads. The result does not depend on it, nor on the order of the rows or their unit.
+    X : array-like of shape (n, n_features)
+        Points; duplicate rows count once.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it, nor on the order of the rows
+        or their unit.
 
     Returns
     -------
     ClusterEvidence
-        With fewer than 40 distinct points nothing can be significant: one cluster without noise.
+        The number of clusters, labels, noise and the evidence. Fewer than 40 distinct points are always one
+        cluster without noise.
 
     Examples
     --------
@@ -112,28 +123,28 @@ def estimate_clusters(X: Any, *, n_jobs: int | None = -1) -> ClusterEvidence:
     distinct = points[groups.representative]
     distinct = fit_rescaling(distinct).transform(distinct)
     n = len(distinct)
-    if n < FRACTION * DENSITY_SCALES[0]:
+    if n < MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]:
         return _one_cluster(len(points))
-    most = min(DENSITY_SCALES[-1], n // FRACTION)
-    indices, distances = NeighborSearch(distinct, n_jobs=n_jobs).nearest(most)
+    max_k = min(DENSITY_SCALES[-1], n // MIN_POINTS_PER_NEIGHBOR)
+    indices, distances = NeighborSearch(distinct, n_jobs=n_jobs).nearest(max_k)
     views = [
-        density_modes(distinct, indices, distances, k, n_jobs) for k in DENSITY_SCALES if k <= most
+        density_modes(distinct, indices, distances, k, n_jobs) for k in DENSITY_SCALES if k <= max_k
     ]
     modes = choose_modes(views)
     sizes = np.array([n])
-    if modes.is_clear:
+    if modes.is_separated:
         sizes = np.bincount(mode_labels(modes.view, modes.number))
     communities = {
         k: neighbor_communities(indices, distances, k, distinct.shape[1], sizes, views[0].thinness)
         for k in COMMUNITY_SCALES
-        if k <= most
+        if k <= max_k
     }
-    found = _combine(groups.group, views, modes, communities)
-    labels = found.labels[groups.representative]
-    # The second scale has enough neighbours to know the dimension, and few enough to be local.
+    evidence = _combine(groups.group, views, modes, communities)
+    labels = evidence.labels[groups.representative]
+    # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
-    noise = background_noise(distances[:, NEIGHBORS], dimension, labels)
-    return found._replace(noise=_of_rows(noise, groups.group))
+    noise = background_noise(distances[:, N_NEIGHBORS], dimension, labels)
+    return evidence._replace(noise=_expand_to_rows(noise, groups.group))
 
 
 def _combine(
@@ -147,9 +158,9 @@ def _combine(
     view, n_modes = modes.view, modes.number
     chosen = None if modes.is_certain else choose_communities(communities)
     candidates = _candidates(views, communities)
-    if chosen is not None and not (modes.is_clear and n_modes >= chosen.n_clusters):
+    if chosen is not None and not (modes.is_separated and n_modes >= chosen.n_clusters):
         layers = [
-            Layer(_number_by_first_row(labels[group]), int(labels.max()) + 1, chosen.excess)
+            Layer(number_by_first_occurrence(labels[group]), int(labels.max()) + 1, chosen.excess)
             for labels in chosen.levels[::-1]
         ]
         source, best = "communities", layers[0]
@@ -178,28 +189,28 @@ def _combine(
 def _candidates(
     views: list[DensityModes], communities: dict[int, NeighborCommunities]
 ) -> list[tuple[int, float]]:
-    """Numbers of clusters with the evidence of their weakest cluster, in units of what is required."""
+    """Numbers of clusters and the evidence for their weakest cluster, relative to what is required."""
     scores: dict[int, float] = {1: 1.0}
     for view in views:
         number = n_prominent(view)
         if number > 1:
-            score = float(view.prominence[number - 2]) / PROMINENT
+            score = float(view.prominence[number - 2]) / MIN_PROMINENCE
             scores[number] = max(scores.get(number, 0.0), score)
-    for found in communities.values():
-        number, score = found.n_clusters, found.excess / EXCESS
+    for level in communities.values():
+        number, score = level.n_clusters, level.excess / MIN_EXCESS
         scores[number] = max(scores.get(number, 0.0), score)
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _mode_layers(view: DensityModes, n_modes: int, group: np.ndarray) -> list[Layer]:
-    """Nested clusters where the prominences fall most, from coarse to fine, the chosen one included."""
+    """Nested clusters at the largest falls of prominence, from coarse to fine, including the chosen ones."""
     prominence = np.append(view.prominence[: n_modes - 1], 1.0)
     falls = np.log(prominence[:-1] / np.maximum(prominence[1:], 1.0))
     numbers = {int(i) + 2 for i in np.argsort(-falls, kind="stable")[:4] if falls[i] > 0}
     numbers.add(n_modes)
     layers = []
     for number in sorted(numbers):
-        labels = _number_by_first_row(mode_labels(view, number)[group])
+        labels = number_by_first_occurrence(mode_labels(view, number)[group])
         layers.append(Layer(labels, number, float(falls[number - 2])))
     return layers
 
@@ -210,14 +221,8 @@ def _one_cluster(n: int) -> ClusterEvidence:
     return ClusterEvidence(1, labels, "none", [(1, 1.0)], layers, {}, {}, 1.0, no_noise(n))
 
 
-def _of_rows(noise: BackgroundNoise, group: np.ndarray) -> BackgroundNoise:
-    """Noise of distinct points, for every row."""
+def _expand_to_rows(noise: BackgroundNoise, group: np.ndarray) -> BackgroundNoise:
+    """Expand the noise of distinct points to all rows."""
     return noise._replace(
         is_noise=noise.is_noise[group], score=noise.score[group], sparsity=noise.sparsity[group]
     )
-
-
-def _number_by_first_row(labels: np.ndarray) -> np.ndarray:
-    """Clusters numbered by their first rows."""
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes]

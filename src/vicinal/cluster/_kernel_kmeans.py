@@ -1,19 +1,19 @@
-"""k-means in the feature space of a kernel: means of clusters that are never formed.
+"""k-means in the feature space of a kernel, without forming the cluster means.
 
 With S[c, i] the sum of K[i, j] over the members j of cluster c, the squared distance of item i to the
-mean of c is K[i, i] - 2 S[c, i] / n_c plus the mean of K inside c. Items that move change S by their rows
-only, so a round costs what has moved.
+mean of c is K[i, i] - 2 S[c, i] / n_c plus the mean of K inside c. Only the rows of moved items change S, so
+the cost of an iteration is proportional to the number of moves.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-# A move must gain more than this share of the mean squared length, or rounding would move items on and on.
-GAIN = 1e-12
+# Minimum gain of a move as a fraction of the mean squared length; rounding errors would cause endless moves.
+MIN_RELATIVE_GAIN = 1e-12
 
 
 class Kernel(Protocol):
@@ -22,10 +22,10 @@ class Kernel(Protocol):
     diagonal: np.ndarray
 
     def rows(self, items: np.ndarray) -> np.ndarray:
-        """Inner products of some items with all."""
+        """Inner products of some items with all items."""
 
     def move(self, moved: np.ndarray, old: np.ndarray, new: np.ndarray, sums: np.ndarray) -> None:
-        """Bring the sums of rows over clusters up to date; an old cluster of -1 is none."""
+        """Update the sums of rows over clusters; an old cluster of -1 means none."""
 
 
 class FullKernel:
@@ -44,7 +44,7 @@ class FullKernel:
 
 
 class SparseKernel:
-    """A kernel matrix of which most entries are 0."""
+    """A sparse kernel matrix."""
 
     def __init__(self, matrix: sparse.csr_array) -> None:
         self.matrix, self.diagonal = matrix, matrix.diagonal()
@@ -78,79 +78,84 @@ class FactoredKernel:
 
 
 class Clusters(NamedTuple):
-    """A partition, its sum of squared distances to the means, and the rounds it took."""
+    """A partition, its sum of squared distances to the means, and the number of iterations."""
 
     labels: np.ndarray
     inertia: float
-    n_rounds: int
+    n_iter: int
 
 
-def kernel_kmeans(kernel: Kernel, n_clusters: int, seed: Any, max_rounds: int) -> Clusters:
-    """Clusters from one start; none of them is empty.
+def kernel_kmeans(
+    kernel: Kernel, n_clusters: int, seed: int | np.random.SeedSequence, max_iter: int
+) -> Clusters:
+    """Clusters from one initialisation; none is empty.
 
     Parameters
     ----------
     kernel : Kernel
-        Positive semi-definite, or rounds may never end.
+        Positive semi-definite; otherwise k-means may not converge.
     n_clusters : int
         At most the number of items.
     seed : int or SeedSequence
-    max_rounds : int
+        Seed of the initialisation.
+    max_iter : int
+        Maximum number of iterations.
     """
     new = kmeans_plus_plus(kernel, n_clusters, np.random.default_rng(seed))
     n, diagonal = len(new), kernel.diagonal
-    every = np.arange(n)
+    items = np.arange(n)
     labels, sums = np.full(n, -1), np.zeros((n_clusters, n))
-    least = GAIN * float(np.abs(diagonal).mean())
-    n_rounds = 0
-    while n_rounds < max_rounds:
-        n_rounds += 1
+    min_gain = MIN_RELATIVE_GAIN * float(np.abs(diagonal).mean())
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
         moved = np.flatnonzero(new != labels)
         kernel.move(moved, labels[moved], new[moved], sums)
         labels = new
         sizes = np.bincount(labels, minlength=n_clusters)
-        within = np.bincount(labels, weights=sums[labels, every], minlength=n_clusters)
+        within = np.bincount(labels, weights=sums[labels, items], minlength=n_clusters)
         costs = (within / sizes**2)[:, None] - 2.0 * (sums / sizes[:, None])
-        own = costs[labels, every]
+        current = costs[labels, items]
         best = np.argmin(costs, axis=0)
-        new = np.where(costs[best, every] < own - least, best, labels)
-        _fill_empty(new, costs[new, every] + diagonal, n_clusters)
+        new = np.where(costs[best, items] < current - min_gain, best, labels)
+        _fill_empty(new, costs[new, items] + diagonal, n_clusters)
         if (new == labels).all():
             break
     inertia = float(diagonal.sum() - (within / sizes).sum())
-    return Clusters(labels, max(inertia, 0.0), n_rounds)
+    return Clusters(labels, max(inertia, 0.0), n_iter)
 
 
 def kmeans_plus_plus(kernel: Kernel, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels by the nearest of items that are drawn far apart (greedy k-means++)."""
+    """Labels by the nearest of the centers drawn with greedy k-means++."""
     diagonal = kernel.diagonal
     n = len(diagonal)
     trials = 2 + int(np.log(n_clusters))
     labels, nearest = np.zeros(n, dtype=np.int64), np.full(n, np.inf)
-    taken: list[int] = []
+    centers: list[int] = []
     for c in range(n_clusters):
         total = nearest.sum()
         if c == 0:
             candidates = rng.integers(n, size=1)
         elif total > 0:
-            steps = np.cumsum(nearest)
-            candidates = np.searchsorted(steps, rng.random(trials) * steps[-1], side="right")
+            cumulative = np.cumsum(nearest)
+            draws = rng.random(trials) * cumulative[-1]
+            candidates = np.searchsorted(cumulative, draws, side="right")
             candidates = np.minimum(candidates, n - 1)
-        else:  # only copies of what is taken are left
-            candidates = rng.choice(np.setdiff1d(np.arange(n), taken), size=1)
+        else:  # all remaining items are duplicates of centers
+            candidates = rng.choice(np.setdiff1d(np.arange(n), centers), size=1)
         squares = diagonal[candidates][:, None] + diagonal - 2.0 * kernel.rows(candidates)
         closer = np.minimum(np.maximum(squares, 0.0), nearest)
         best = int(np.argmin(closer.sum(axis=1)))
         labels[closer[best] < nearest] = c
         nearest = closer[best]
-        taken.append(int(candidates[best]))
-        nearest[taken] = 0.0
-    labels[taken] = np.arange(n_clusters)
+        centers.append(int(candidates[best]))
+        nearest[centers] = 0.0
+    labels[centers] = np.arange(n_clusters)
     return labels
 
 
 def _fill_empty(labels: np.ndarray, squares: np.ndarray, n_clusters: int) -> None:
-    """Give each empty cluster the item that is farthest from its mean, of a cluster that has others."""
+    """Move the item farthest from its mean into each empty cluster, from a cluster with other members."""
     sizes = np.bincount(labels, minlength=n_clusters)
     for c in np.flatnonzero(sizes == 0):
         chosen = int(np.argmax(np.where(sizes[labels] > 1, squares, -np.inf)))

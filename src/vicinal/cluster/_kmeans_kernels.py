@@ -1,4 +1,4 @@
-"""Kernels of kernel k-means: sums of rows over clusters, kept up to date."""
+"""Kernels of kernel k-means: updates of the sums of rows over clusters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from vicinal._core.jit import jit
 
 @jit
 def move_rows(K, moved, old, new, sums):
-    """Take the row of each moved item off the sum of its old cluster (if not -1), add it to the new."""
+    """Move the row of each item from the sum of its old cluster (unless -1) to that of its new cluster."""
     n = K.shape[1]
     for m in range(len(moved)):
         row, to, out = K[moved[m]], sums[new[m]], sums[old[m]]

@@ -1,4 +1,4 @@
-"""Which modes of the density are clusters, over several numbers of neighbours."""
+"""Which density modes are clusters, over several numbers of neighbours."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from vicinal.cluster._density_modes import DensityModes
 
-# Prominence, in units of the largest sampling error, from which a mode is a cluster: in compact data and on
-# curves. One cluster of any shape stays below (docs/guides/number-of-clusters.md).
-PROMINENT, PROMINENT_IF_THIN = 1.5, 1.9
+# Minimum prominence of a cluster, in units of the largest sampling error, in compact data and on curves. One
+# cluster of any shape stays below (docs/guides/number-of-clusters.md).
+MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES = 1.5, 1.9
 # Thinness of compact data (a square has 1.3) and of curves.
-COMPACT, THIN = 1.3, 2.0
-# Prominences that fall by this factor, as eigenvalues do, end the clusters there.
-STEEP = 2.5
-# Least log number of errors as large as that of the last mode, or one standard error would be enough.
-LEAST = 0.32
-# Modes are clear if the weakest cluster is this many times as prominent as the strongest mode left out.
-CLEAR = 2.0
+THINNESS_OF_COMPACT, THINNESS_OF_CURVES = 1.3, 2.0
+# A fall of the prominences by this factor separates clusters from noise, as an eigengap does.
+MIN_PROMINENCE_FALL = 2.5
+# Lower bound of log(m / r) for late modes; without it less than one standard error would be enough.
+MIN_LOG_RATIO = 0.32
+# Modes are well separated if the weakest cluster is this many times as prominent as the next mode.
+MIN_SEPARATION = 2.0
 
 
 class ModeChoice(NamedTuple):
-    """The scale and the number of clusters that the density speaks for.
+    """The scale and the number of clusters chosen by the density.
 
-    It is certain if the fine scales agree on a steep fall of prominences.
+    The choice is certain if the fine scales agree on a steep fall of prominences.
     """
 
     view: DensityModes
@@ -32,65 +32,71 @@ class ModeChoice(NamedTuple):
     is_certain: bool
 
     @property
-    def is_clear(self) -> bool:
-        return self.is_certain or clearness(self.view, self.number) >= CLEAR
+    def is_separated(self) -> bool:
+        return self.is_certain or separation(self.view, self.number) >= MIN_SEPARATION
 
 
 def choose_modes(views: list[DensityModes]) -> ModeChoice:
-    """The scale and number of clusters that speak for all scales.
+    """Choose the scale and number of clusters from all scales.
 
-    A steep fall at the finest scale decides if half of the scales show it; coarse ones alone miss small
-    clusters. Otherwise it is the upper quartile of the scales that show clusters.
+    A steep fall at the finest scale decides if half of the scales agree; coarse scales alone miss small
+    clusters. Otherwise the number is the upper quartile over the scales with more than one cluster.
     """
-    found = [(view, n_prominent(view)) for view in views]
-    several = [item for item in found if item[1] > 1]
+    numbers = [(view, n_prominent(view)) for view in views]
+    several = [item for item in numbers if item[1] > 1]
     if not several:
-        return ModeChoice(*found[0], False)
+        return ModeChoice(*numbers[0], False)
     steep = [(view, _n_steep(view)) for view in views]
     agreeing = [item for item in steep if item[1] == steep[0][1] > 1]
     if 2 * len(agreeing) >= len(views):
-        return ModeChoice(*max(agreeing, key=lambda item: clearness(*item)), True)
-    several.sort(key=lambda item: (item[1], clearness(*item)))
+        return ModeChoice(*max(agreeing, key=lambda item: separation(*item)), True)
+    several.sort(key=lambda item: (item[1], separation(*item)))
     return ModeChoice(*several[(3 * len(several) - 1) // 4], False)
 
 
 def n_prominent(view: DensityModes) -> int:
-    """Number of clusters that the density speaks for at one scale.
+    """Number of clusters by the density at one scale.
 
-    The first mode has to exceed what the largest of all errors may reach. If prominences fall steeply after
-    some mode, that is the last. Otherwise the r-th mode has to exceed the r-th largest error, so that the
-    fraction of false ones is bounded (as Benjamini and Hochberg do), not the chance of any.
+    The first mode has to exceed the largest possible error. If prominences fall steeply after some mode,
+    that mode is the last. Otherwise the r-th mode has to exceed the r-th largest error, which bounds the
+    fraction of false modes (as Benjamini and Hochberg do) instead of the probability of any.
     """
-    found = view.prominence
-    least = _required(view)
-    if len(found) == 0 or found[0] < least:
+    prominence = view.prominence
+    required = _required_prominence(view)
+    if len(prominence) == 0 or prominence[0] < required:
         return 1
     steep = _n_steep(view)
     if steep > 1:
         return steep
     m = len(view.edges[2]) / view.n_neighbors
-    rest = np.log(m / np.arange(1, len(found) + 1))
-    needed = least * np.sqrt(np.maximum(rest, LEAST) / np.log(m))
-    return int(np.flatnonzero(found >= needed)[-1]) + 2
+    log_ratios = np.log(m / np.arange(1, len(prominence) + 1))
+    thresholds = required * np.sqrt(np.maximum(log_ratios, MIN_LOG_RATIO) / np.log(m))
+    return int(np.flatnonzero(prominence >= thresholds)[-1]) + 2
 
 
 def _n_steep(view: DensityModes) -> int:
-    """Number of clusters after which prominences fall steeply; 1 if they do nowhere."""
-    found = view.prominence
-    if len(found) == 0 or found[0] < _required(view):
+    """Number of clusters before the steepest fall of the prominences; 1 if no fall is steep."""
+    prominence = view.prominence
+    if len(prominence) == 0 or prominence[0] < _required_prominence(view):
         return 1
-    falls = found / np.maximum(np.append(found[1:], 0.0), 1.0)
-    return int(np.argmax(falls)) + 2 if falls.max() >= STEEP else 1
+    falls = prominence / np.maximum(np.append(prominence[1:], 0.0), 1.0)
+    return int(np.argmax(falls)) + 2 if falls.max() >= MIN_PROMINENCE_FALL else 1
 
 
-def _required(view: DensityModes) -> float:
-    """Prominence that chance does not reach at this scale."""
-    return float(np.interp(view.thinness, [COMPACT, THIN], [PROMINENT, PROMINENT_IF_THIN]))
+def _required_prominence(view: DensityModes) -> float:
+    """Prominence that sampling error does not reach at this scale."""
+    return float(
+        np.interp(
+            view.thinness,
+            [THINNESS_OF_COMPACT, THINNESS_OF_CURVES],
+            [MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES],
+        )
+    )
 
 
-def clearness(view: DensityModes, number: int) -> float:
-    """How many times as prominent as the next mode the weakest of this many clusters is."""
+def separation(view: DensityModes, number: int) -> float:
+    """Prominence of the weakest of this many clusters, relative to the next mode."""
     if number < 2:
         return 0.0
-    rest = view.prominence[number - 1] if number - 1 < len(view.prominence) else 0.0
-    return float(view.prominence[number - 2] / max(rest, 0.5))
+    following = view.prominence[number - 1] if number - 1 < len(view.prominence) else 0.0
+    return float(view.prominence[number - 2] / max(following, 0.5))

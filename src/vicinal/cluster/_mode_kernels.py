@@ -1,4 +1,4 @@
-"""Kernels of density modes: merging neighbourhoods from dense to sparse, and paths through a graph."""
+"""Kernels of density modes: merging modes from dense to sparse, and breadth-first search."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def _root(parent, i):
 
 @jit
 def merge_modes(sources, targets, levels, radii, peaks, saddles):
-    """Merge points along edges in ascending order of level; of two modes the sparser one ends.
+    """Merge points along edges in ascending order of level; where two modes meet, the sparser one ends.
 
-    Fills for every mode that ends its densest point and the level at which it ended; returns how many did.
+    Stores the densest point and the final level of every mode that ends; returns their number.
     """
     n = len(radii)
     parent = np.arange(n)
@@ -39,7 +39,7 @@ def merge_modes(sources, targets, levels, radii, peaks, saddles):
 
 @jit
 def assign_modes(sources, targets, radii, is_peak, labels):
-    """Label points by the peaks that they reach without passing through the basin of another one."""
+    """Label points by the peak they reach without crossing the basin of another peak."""
     n = len(radii)
     parent = np.arange(n)
     densest = np.arange(n)
@@ -60,7 +60,7 @@ def assign_modes(sources, targets, radii, is_peak, labels):
 
 @jit
 def farthest_steps(indptr, indices, start, steps):
-    """Numbers of steps from a node to all others; returns the node that is reached last."""
+    """Number of steps from a node to all others; returns the node reached last."""
     n = len(indptr) - 1
     queue = np.empty(n, np.int64)
     for i in range(n):

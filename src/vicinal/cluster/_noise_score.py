@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.affine_rescaling import fit_rescaling
-from vicinal.cluster._background import NEIGHBORS
+from vicinal.cluster._background import N_NEIGHBORS
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sampled_distances import SampledDistances
 from vicinal.neighbors.search import NeighborSearch
@@ -41,7 +41,7 @@ def noise_scores(
     else:
         points = np.asarray(digraph.points, dtype=np.float64)
         points = fit_rescaling(points).transform(points)
-        radii = NeighborSearch(points, n_jobs=n_jobs).nearest(min(NEIGHBORS, n - 1))[1][:, -1]
+        radii = NeighborSearch(points, n_jobs=n_jobs).nearest(min(N_NEIGHBORS, n - 1))[1][:, -1]
         sampled = SampledDistances(points, np.random.default_rng(0))(points, n_jobs)
         unusual = np.maximum(boxplot_units(radii), boxplot_units(sampled))
     beyond = unusual - FENCE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import as_affinity, degrees
 
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal.graphs.graph import Graph
+
 METHODS = ("njw", "ncut")
 ASSIGN = ("auto", "kmeans", "discretize")
 # Assigning rows to clusters does not need accurate eigenvectors.
@@ -20,20 +24,20 @@ TOLERANCE = 1e-5
 
 @checked
 def spectral_labels(
-    affinity: Any,
+    affinity: Graph | MatrixLike,
     n_clusters: int,
     *,
-    method: str = "njw",
-    assign: str = "auto",
+    method: Literal["njw", "ncut"] = "njw",
+    assign: Literal["auto", "kmeans", "discretize"] = "auto",
     random_state: int | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: NJobs = -1,
 ) -> np.ndarray:
     """Cluster the nodes of an affinity by its leading eigenvectors.
 
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
-        Symmetric and nonnegative.
+        Affinities, symmetric and nonnegative.
     n_clusters : int
         Number of clusters. If the graph has more components, the largest ones become clusters and the
         others join one of them; `SpectralClustering` lets you choose.
@@ -42,8 +46,8 @@ def spectral_labels(
         Weiss); "ncut" takes the generalised ones, W v = value D v, of the normalised cut (Shi and
         Malik).
     assign : {"auto", "kmeans", "discretize"}, default="auto"
-        How rows become clusters: by k-means, or by the rotation that brings them nearest to
-        indicators (Yu and Shi). "auto" is k-means for "njw" and discretize for "ncut".
+        How rows are clustered: by k-means, or by the rotation nearest to cluster indicators (Yu
+        and Shi). "auto" is k-means for "njw" and discretize for "ncut".
     random_state : int, optional
         Seed.
     n_jobs : int or None, default=-1
@@ -73,12 +77,11 @@ def spectral_labels(
         rows = unit_rows(pairs.vectors)
     else:
         rows = random_walk_eigenvectors(pairs.vectors, degrees(weights))
-    assign = resolve_assign(method, assign)
-    return assign_rows(rows, n_clusters, assign, random_state or 0).labels
+    return assign_rows(rows, n_clusters, resolve_assign(method, assign), random_state or 0).labels
 
 
 def resolve_assign(method: str, assign: str) -> str:
-    """The assignment method that "auto" stands for."""
+    """Replace "auto" by the default assignment of the method."""
     check_choice(assign, "assign", ASSIGN)
     if assign == "auto":
         return "kmeans" if method == "njw" else "discretize"

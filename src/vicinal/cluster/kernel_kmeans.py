@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import LinAlgError, cholesky
-from scipy.sparse.linalg import eigsh
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.utils import Tags
@@ -21,25 +19,16 @@ from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal._core.warn import warn_user
-from vicinal.cluster._kernel_kmeans import (
-    FactoredKernel,
-    FullKernel,
-    Kernel,
-    SparseKernel,
-    kernel_kmeans,
-)
+from vicinal.cluster._kernel_kmeans import FactoredKernel, FullKernel, Kernel, kernel_kmeans
+from vicinal.cluster._psd_kernel import positive_kernel
 from vicinal.exceptions import InvalidValueError
-from vicinal.similarity.smoothing.operator import positive_part
+
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike
 
 KERNELS = ("rbf", "linear", "precomputed")
-# Negative eigenvalues up to this fraction of the largest diagonal entry count as rounding errors.
-ROUNDING = 1e-8
-# A Gaussian this narrow is 1 at its centre and 0 elsewhere; a narrower one would overflow.
-NARROWEST = 1e300
-# Effective rank per cluster above which k-means saw little of the clusters in nearly all similarities that
-# were smoothed for retrieval.
-MAX_RANK_RATIO = 5.0
+# With this coefficient a Gaussian is 1 at its center and 0 elsewhere; a larger one would overflow.
+MAX_GAMMA = 1e300
 
 
 class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
@@ -58,7 +47,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
     psd : {"check", "project"}, default="check"
         What to do with a kernel that is not symmetric positive semi-definite: "check" raises an error
         (k-means may not converge); "project" uses the nearest PSD matrix, with a warning if it spreads over
-        far more directions than clusters, as similarities do that are smoothed for retrieval.
+        far more directions than clusters, as similarities smoothed for retrieval do.
     n_init : int, default=10
         Number of k-means++ initialisations; the best result is kept.
     max_iter : int, default=300
@@ -101,13 +90,14 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        psd: str = "check",
+        kernel: Literal["rbf", "linear", "precomputed"]
+        | Callable[[np.ndarray, np.ndarray], ArrayLike] = "rbf",
+        gamma: float | Literal["scale"] = "scale",
+        psd: Literal["check", "project"] = "check",
         n_init: int = 10,
         max_iter: int = 300,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -125,7 +115,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         tags.input_tags.pairwise = tags.input_tags.sparse = self._is("precomputed")
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> KernelKMeans:
+    def fit(self, X: MatrixLike, y: object = None) -> KernelKMeans:
         """Cluster points, or the items of a kernel matrix.
 
         Parameters
@@ -149,14 +139,14 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
             )
         seeds = np.random.SeedSequence(seed_from(self.random_state)).spawn(n_init)
         with one_blas_thread():
-            starts = map_threads(
+            partitions = map_threads(
                 lambda seed: kernel_kmeans(kernel, self.n_clusters, seed, max_iter),
                 seeds,
                 self.n_jobs,
                 progress="k-means" if self.verbose > 0 else None,
             )
-        best = min(starts, key=lambda found: found.inertia)
-        self.inertia_, self.n_iter_ = best.inertia, best.n_rounds
+        best = min(partitions, key=lambda partition: partition.inertia)
+        self.inertia_, self.n_iter_ = best.inertia, best.n_iter
         if self._is("linear"):
             self.inertia_ = float(best.inertia) * self._rescaling.unit * self._rescaling.unit
         means = np.eye(self.n_clusters)[best.labels] / np.bincount(best.labels)
@@ -165,33 +155,34 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
             means = basis @ (basis.T @ means)
         self.labels_, weights = relabel_by_first_occurrence(best.labels, means.T)
         self._weights = weights.T
-        own = np.zeros((self.n_clusters, n))
-        kernel.move(np.arange(n), np.full(n, -1), self.labels_, own)
+        sums = np.zeros((self.n_clusters, n))
+        kernel.move(np.arange(n), np.full(n, -1), self.labels_, sums)
         sizes = np.bincount(self.labels_)
-        within = np.bincount(self.labels_, weights=own[self.labels_, np.arange(n)])
+        within = np.bincount(self.labels_, weights=sums[self.labels_, np.arange(n)])
         self._squared_lengths = within / sizes**2
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new items: those of the nearest means in feature space.
+    def predict(self, X: MatrixLike) -> np.ndarray:
+        """Predict the cluster with the nearest mean in feature space.
 
         Parameters
         ----------
-        X : array (m, n_features), or with ``kernel="precomputed"`` their rows (m, n) of the kernel
-            Of a matrix that is not symmetric, as a self-smoothed similarity, rows of its symmetric part
-            (W + W') / 2, which is what ``psd="project"`` has fitted.
+        X : array-like of shape (m, n_features), or kernel rows of shape (m, n)
+            New items; with ``kernel="precomputed"``, their rows of the kernel. If the fitted matrix W was not
+            symmetric, as for a self-smoothed similarity, these are rows of (W + W') / 2.
 
         Returns
         -------
-        ndarray of int (m,)
-            Of fitted items their own clusters, if ``max_iter`` did not cut rounds short.
+        ndarray of int of shape (m,)
+            Cluster of each item. Fitted items keep their clusters if k-means converged within ``max_iter``.
         """
         check_is_fitted(self)
-        given = self._is("precomputed")
-        X = validate_input(self, X, reset=False, dtype=np.float64, accept_sparse=given)
-        if not (given or callable(self.kernel)):
-            X = self._rescaling.transform(X)
-        rows = X if given else self._inner(X, self._points)
+        precomputed = self._is("precomputed")
+        rows = validate_input(self, X, reset=False, dtype=np.float64, accept_sparse=precomputed)
+        if not (precomputed or callable(self.kernel)):
+            rows = self._rescaling.transform(rows)
+        if not precomputed:
+            rows = self._inner(rows, self._points)
         return np.argmin(self._squared_lengths - 2.0 * (rows @ self._weights), axis=1)
 
     def _check_parameters(self) -> tuple[int, int]:
@@ -205,25 +196,25 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         check_choice(self.psd, "psd", ("check", "project"))
         return check_count(self.n_init, "n_init"), check_count(self.max_iter, "max_iter")
 
-    def _kernel_of(self, X: Any) -> tuple[Kernel, np.ndarray | None]:
+    def _kernel_of(self, X: MatrixLike) -> tuple[Kernel, np.ndarray | None]:
         """The kernel of the items, and the basis of its feature space if it was projected."""
         if self._is("precomputed"):
             matrix = validate_input(self, X, dtype=np.float64, accept_sparse="csr")
             if matrix.shape[0] != matrix.shape[1]:
                 raise InvalidValueError(
                     f"X has shape {matrix.shape}, but kernel='precomputed' needs a square matrix; "
-                    "points go in with kernel='rbf' or another."
+                    "for points use kernel='rbf' or 'linear'."
                 )
             return positive_kernel(matrix, self.psd, self.n_clusters)
         points = self._points = validate_input(self, X, dtype=np.float64)
         if not callable(self.kernel):
-            # Neither a shift nor a unit changes what is near to what.
+            # Neither a shift nor a unit changes the clusters.
             self._rescaling = fit_rescaling(points)
             points = self._points = self._rescaling.transform(points)
         if self._is("linear"):
             return FactoredKernel(points), None
         n = len(points)
-        remedy = "Cluster a sample and predict the rest, or give a sparse kernel as 'precomputed'."
+        remedy = "Cluster a sample and predict the rest, or pass a sparse kernel with kernel='precomputed'."
         require_memory(24.0 * n * n, f"The kernel of {n:,} points", remedy)
         if callable(self.kernel):
             return positive_kernel(self._inner(points, points), self.psd, self.n_clusters)
@@ -235,90 +226,24 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         return isinstance(self.kernel, str) and self.kernel == kernel
 
     def _gamma_of(self, points: np.ndarray) -> float:
-        """The width of a Gaussian in the frame of the points."""
+        """Coefficient of the Gaussian for the rescaled points."""
         if not isinstance(self.gamma, str):
-            return min(float(self.gamma) * self._rescaling.unit * self._rescaling.unit, NARROWEST)
+            return min(float(self.gamma) * self._rescaling.unit * self._rescaling.unit, MAX_GAMMA)
         variance = points.var()
         return 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
 
     def _inner(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         if callable(self.kernel):
-            found = np.asarray(
+            products = np.asarray(
                 real_array(self.kernel(X, Y), "the kernel's result"), dtype=np.float64
             )
-            if found.shape != (len(X), len(Y)) or not np.isfinite(found).all():
+            if products.shape != (len(X), len(Y)) or not np.isfinite(products).all():
                 raise InvalidValueError(
-                    f"kernel={self.kernel!r} returned an array of shape {found.shape} or with values that "
+                    f"kernel={self.kernel!r} returned an array of shape {products.shape} or with values that "
                     f"are NaN or infinite, but finite inner products of shape {(len(X), len(Y))} are needed."
                 )
-            return found
+            return products
         if self.kernel == "linear":
             return linear_kernel(X, Y)
-        with np.errstate(over="ignore"):  # exp(-inf) is the 0 that it should be
+        with np.errstate(over="ignore"):  # exp(-inf) is 0
             return rbf_kernel(X, Y, self._gamma)
-
-
-def positive_kernel(matrix: Any, psd: str, n_clusters: int) -> tuple[Kernel, np.ndarray | None]:
-    """A matrix as a kernel, checked or projected to the nearest one, with the basis of the projection."""
-    n = matrix.shape[0]
-    if psd == "project":
-        require_memory(
-            32.0 * n * n, f"The projection of {n:,} items", "Give a kernel that needs none."
-        )
-        dense = matrix.toarray() if sparse.issparse(matrix) else matrix
-        values, vectors = positive_part(dense)
-        _warn_if_spread(values, n_clusters)
-        factors = vectors * np.sqrt(values)
-        if 4 * factors.shape[1] < n:
-            return FactoredKernel(factors), vectors
-        return FullKernel(factors @ factors.T), vectors
-    difference = abs(matrix - matrix.T)
-    if difference.max() > 1e-10 * abs(matrix).max():
-        raise InvalidValueError(
-            "X is not symmetric, so it is no kernel; psd='project' takes the nearest kernel to its "
-            "symmetric part, as self-smoothed similarities need it."
-        )
-    least = _negative_eigenvalue(matrix)
-    if least is not None:
-        raise InvalidValueError(
-            f"X has the eigenvalue {least:.3g}, so it is not positive semi-definite and k-means might "
-            "never end; psd='project' takes the nearest kernel that is."
-        )
-    if sparse.issparse(matrix):
-        return SparseKernel(sparse.csr_array(matrix)), None
-    return FullKernel(np.ascontiguousarray(matrix)), None
-
-
-def _warn_if_spread(values: np.ndarray, n_clusters: int) -> None:
-    """Warn if far more directions of a kernel matter, by its eigenvalues, than there are clusters."""
-    squares = float(np.square(values).sum())
-    rank = float(values.sum()) ** 2 / squares if squares > 0 else 0.0
-    if rank > MAX_RANK_RATIO * n_clusters:
-        warn_user(
-            f"the kernel spreads over about {rank:.0f} directions, far more than n_clusters={n_clusters}, so "
-            "k-means hardly sees the clusters. If it is a smoothed similarity, smooth it for clusters: "
-            f"SelfSmoothing(n_clusters={n_clusters})."
-        )
-
-
-def _negative_eigenvalue(matrix: Any) -> float | None:
-    """The least eigenvalue of a symmetric matrix if it is below 0 by more than rounding, about."""
-    n = matrix.shape[0]
-    allowed = ROUNDING * float(np.abs(matrix.diagonal()).max())
-    if sparse.issparse(matrix) and not matrix.count_nonzero():
-        return None
-    if sparse.issparse(matrix) and n > 100:
-        start = np.random.default_rng(0).standard_normal(n)
-        least = float(
-            eigsh(matrix, 1, which="SA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
-        )
-        return least if least < -max(allowed, ROUNDING * abs(matrix).max()) else None
-    dense = matrix.toarray() if sparse.issparse(matrix) else matrix.copy()
-    # Far cheaper than eigenvalues: a matrix that has a Cholesky factor is positive definite.
-    shifted = dense.copy()
-    shifted[np.diag_indices(n)] += max(allowed, np.finfo(float).tiny)
-    try:
-        cholesky(shifted, overwrite_a=True, check_finite=False)
-        return None
-    except LinAlgError:
-        return float(np.linalg.eigvalsh(dense)[0])

@@ -20,7 +20,7 @@ from vicinal._base.row_assignment import (
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
-from vicinal.cluster._background import DEEP
+from vicinal.cluster._background import MIN_VALLEY_DEPTH
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence
 from vicinal.cluster._noise import NoiseSplit, split_norms, visited
@@ -351,7 +351,9 @@ def _confirmed(split: NoiseSplit, norms: np.ndarray, evidence: ClusterEvidence) 
     same = both >= SAME_NOISE * either or np.count_nonzero(near[sparsest]) >= SPARSEST * n_near
     if n_near and same:
         return split
-    is_deep = len(evidence.noise.curve) and evidence.noise.curve[:, 1].max() >= 2.0 * DEEP
+    is_deep = (
+        len(evidence.noise.curve) and evidence.noise.curve[:, 1].max() >= 2.0 * MIN_VALLEY_DEPTH
+    )
     count = np.count_nonzero(is_sparse) if is_deep else 0
     return split._replace(threshold=float(np.sort(norms)[count]) if count else 0.0)
 

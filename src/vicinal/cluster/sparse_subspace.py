@@ -1,57 +1,66 @@
-"""`SparseSubspaceClustering`: clusters that are subspaces, through sparse codes of any sign."""
+"""`SparseSubspaceClustering`: clusters in linear subspaces, from sparse codes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from vicinal._base.graph_source import check_two_points
 from vicinal._core.array_checks import check_points
 from vicinal.cluster.spectral import SpectralClustering
 from vicinal.codes._l1 import code_points, representation
-from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 
-# Directions that rounding may put so far apart are one.
-SAME = 1e-12
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs, RandomStateLike
+
+# Directions closer than this differ only by rounding.
+MIN_DISTANCE = 1e-12
 
 
 class SparseSubspaceClustering(SpectralClustering):
     """Clusters that lie in different subspaces through the origin.
 
-    Each point is written as a sparse combination of others, with coefficients a of any sign. Points of its
-    own subspace do that with the least sum of ``|a|``, so the graph of the coefficients falls apart into
-    subspaces; its spectral clusters by the affinity (``|A| + |A|'``) / 2 are the result. New points join
-    those of nearly the same or the opposite direction, whatever their length.
+    Each point is written as a sparse combination of other points, with coefficients a of any sign. Points of
+    the same subspace need the smallest sum of ``|a|``, so the coefficients mainly connect points within
+    subspaces. The clusters are the spectral clusters of the affinity (``|A| + |A|'``) / 2. New points are
+    assigned by direction, up to sign.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters; "auto" takes the one with the clearest gap in the spectrum.
+        Number of clusters; "auto" as for `SpectralClustering`.
     penalty : float or "auto", default="auto"
-        Price of a unit of coefficients, as for `vicinal.graphs.l1`.
+        L1 penalty of the coefficients, as for `vicinal.graphs.l1`.
     equality : bool, default=False
-        Ask for exact codes, for points without noise.
-    random_state : int, RandomState or None
+        Require exact codes, for data without noise.
+    random_state : int, RandomState or None, default=None
         Seed of the assignment.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
-        Show a progress bar if above 0.
+        Show a progress bar if greater than 0.
 
     Attributes
     ----------
-    labels_ : ndarray of int (n,)
-        Cluster of each point, numbered by their first points.
+    labels_ : ndarray of int of shape (n,)
+        Cluster of each point, numbered by first occurrence.
     n_clusters_ : int
-    eigenvalues_, eigengaps_, embedding_ : ndarray
-        As for `SpectralClustering`.
+        Number of clusters.
+    eigenvalues_ : ndarray
+        Leading eigenvalues of the normalised affinity, descending.
+    eigengaps_ : ndarray
+        With "auto", entry k - 1 is the evidence for k clusters.
+    embedding_ : ndarray of shape (n, n_clusters)
+        The rows assigned to clusters.
     graph_ : Graph
-        Symmetric; its ``codes`` tell what each code explains.
+        Symmetric graph of the coefficients.
     affinity_ : csr_array
+        Affinities of the points.
     scale_ : float
-        Infinite: coefficients are affinities as they are.
+        Infinite, because the coefficients themselves are the affinities.
 
     References
     ----------
@@ -64,22 +73,22 @@ class SparseSubspaceClustering(SpectralClustering):
     >>> rng = np.random.default_rng(0)
     >>> planes = [rng.standard_normal((40, 2)) @ rng.standard_normal((2, 6)) for _ in range(3)]
     >>> labels = SparseSubspaceClustering(3, random_state=0).fit_predict(np.vstack(planes))
-    >>> [len(set(part)) for part in labels.reshape(3, 40)]
+    >>> [len(set(plane)) for plane in labels.reshape(3, 40)]
     [1, 1, 1]
     """
 
-    # What the base class is asked for; only codes are to be chosen here.
+    # Fixed parameters of the base class.
     method, assign, disconnected, max_clusters = "njw", "auto", "merge", 20
     graph, graph_params, scale = "l1", None, "auto"
 
     def __init__(
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | Literal["auto"] = "auto",
         *,
-        penalty: float | str = "auto",
+        penalty: float | Literal["auto"] = "auto",
         equality: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -89,24 +98,21 @@ class SparseSubspaceClustering(SpectralClustering):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _nearest_in(self, graph: Graph, X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest points by direction: a subspace holds all multiples of its points, of any sign."""
-        directions, asked = (code_points(check_points(P), True)[0] for P in (graph.points, X))
+    def _nearest_in(self, graph: Graph, X: ArrayLike, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest points by direction: a subspace contains all multiples of its points, of any sign."""
+        directions, queries = (code_points(check_points(P), True)[0] for P in (graph.points, X))
         search = NeighborSearch(np.vstack([directions, -directions]), n_jobs=self.n_jobs)
-        # One of a direction and its opposite is at a right angle or less, so k different ones come first.
-        indices, distances = search.nearest(k, queries=asked)
-        return indices % len(directions), np.where(distances < SAME, 0.0, distances)
+        # Either a direction or its opposite is within 90 degrees, so the k nearest are distinct points.
+        indices, distances = search.nearest(k, queries=queries)
+        return indices % len(directions), np.where(distances < MIN_DISTANCE, 0.0, distances)
 
     def _warn_disconnected(self, n_components: int) -> None:
-        # Codes that never lead from one subspace to another are the aim.
+        # One component per subspace is the ideal result.
         if n_components > self.n_clusters_:
             super()._warn_disconnected(n_components)
 
     def _graph_of(self, points: np.ndarray) -> Graph:
-        if len(points) < 2:
-            raise InvalidValueError(
-                f"X has n_samples={len(points)}, but a graph needs 2 points or more."
-            )
+        check_two_points(len(points))
         return representation(
             points,
             self.penalty,

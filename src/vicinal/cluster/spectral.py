@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +22,11 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors
 from vicinal.similarity.paths.similarity import path_similarity
 
+if TYPE_CHECKING:
+    from vicinal._base.affinity_operator import AffinityOperator
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal.graphs.graph import Graph
+
 
 class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     """Cluster points by the leading eigenvectors of their graph.
@@ -31,7 +37,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         Number of clusters. "auto" tests the densities and communities of the points against a null model of
         one cluster (`vicinal.cluster.estimate_clusters`) and may give 1. For graphs without points, other
         metrics, and fewer than 40 distinct points it uses the largest eigengap. Path similarities need a
-        number: their kernel is so wide that there is no eigengap.
+        number, because their kernel is too wide for an eigengap.
     method : {"njw", "ncut"}, default="njw"
         "njw": eigenvectors of D^-1/2 W D^-1/2 with rows of unit length (Ng, Jordan and Weiss).
         "ncut": generalised eigenvectors of the normalised cut (Shi and Malik).
@@ -77,12 +83,12 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         With "auto" on points, candidate numbers of clusters with their scores, the chosen one first; a
         score above 1 is significant.
     cluster_evidence_ : ClusterEvidence
-        With "auto" on points, all that the number was read from (see `vicinal.cluster.estimate_clusters`).
+        With "auto" on points, the evidence for the number (see `vicinal.cluster.estimate_clusters`).
     cluster_layers_ : list of Layer
         With "auto" on points, nested clusters from coarse to fine, each with its persistence.
-    probabilities_ : ndarray (n, n_clusters + 1)
-        Membership of each point in each cluster, shared with the clusters of its neighbours, and last the
-        probability that it is background noise (0 unless the number was found from points). Rows sum to 1.
+    probabilities_ : ndarray of shape (n, n_clusters + 1)
+        Membership of each point in each cluster, smoothed over its neighbours. The last column is the
+        probability of background noise, 0 unless the number was chosen from points. Rows sum to 1.
     embedding_ : ndarray of shape (n, n_clusters)
         The rows assigned to clusters; not set if components were merged.
     graph_ : Graph or None
@@ -114,17 +120,17 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
 
     def __init__(
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | Literal["auto"] = "auto",
         *,
-        method: str = "njw",
-        assign: str = "auto",
-        disconnected: str = "merge",
+        method: Literal["njw", "ncut"] = "njw",
+        assign: Literal["auto", "kmeans", "discretize"] = "auto",
+        disconnected: Literal["merge", "raise"] = "merge",
         max_clusters: int = 20,
-        graph: Any = "knn",
+        graph: str | Callable[..., Graph | AffinityOperator] = "knn",
         graph_params: dict[str, Any] | None = None,
-        scale: Any = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        scale: ScaleLike = "auto",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -139,7 +145,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> SpectralClustering:
+    def fit(self, X: MatrixLike | Graph | AffinityOperator, y: object = None) -> SpectralClustering:
         """Cluster points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 
         Parameters
@@ -180,7 +186,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         )
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the clusters of new points with the Nystrom extension of the eigenvectors.
 
         Parameters
@@ -205,23 +211,23 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
         weights = self.affinity_ if sparse.issparse(self.affinity_) else None
-        found = getattr(self, "cluster_evidence_", None)
-        noise = found.noise.score if found else None
+        evidence = getattr(self, "cluster_evidence_", None)
+        noise = evidence.noise.score if evidence else None
         return membership(weights, self.labels_, self.n_clusters_, noise)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Membership of new points in each cluster, and last in the background noise.
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Predict the membership of new points in each cluster and, in the last column, in the noise.
 
         Parameters
         ----------
-        X : array (m, n_features)
-            As for `predict`.
+        X : array-like of shape (m, n_features)
+            New points, as for `predict`.
 
         Returns
         -------
-        ndarray (m, n_clusters + 1)
+        ndarray of shape (m, n_clusters + 1)
             Means of ``probabilities_`` over the nearest training points, weighted by affinity; rows sum to 1.
-            On path similarities the cluster of `predict` has it all.
+            For path similarities, the cluster of `predict` has probability 1.
         """
         check_is_fitted(self)
         if not sparse.issparse(self.affinity_):
@@ -229,20 +235,20 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         return self._weights_of(X) @ self.probabilities_
 
     def _spectrum(self, affinity: SpectralAffinity, n_components: int) -> Eigenpairs:
-        """Eigenpairs, and with them ``n_clusters_``."""
+        """Compute the eigenpairs and set ``n_clusters_``."""
         n = len(affinity.components())
-        found = None
+        evidence = None
         if not isinstance(self.n_clusters, str):
             self._estimate(None, self.n_jobs)
             n_pairs = self.n_clusters
         elif affinity.has_eigengap:
-            found = self._estimate(self.graph_, self.n_jobs)
-            most = max(self.max_clusters, n_components, found.n_clusters if found else 1)
-            n_pairs = min(most + 1, n)
+            evidence = self._estimate(self.graph_, self.n_jobs)
+            by_evidence = evidence.n_clusters if evidence else 1
+            n_pairs = min(max(self.max_clusters, n_components, by_evidence) + 1, n)
         else:
             raise InvalidValueError(
                 f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
-                "even if the clusters are clear; give the number of clusters."
+                "even if the clusters are well separated; pass the number of clusters."
             )
         if n_pairs > n:
             raise InvalidValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
@@ -253,7 +259,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
             self.n_clusters_ = choose_number(
-                self.eigengaps_, found, None if self.graph_ is None else self.graph_.points
+                self.eigengaps_, evidence, None if self.graph_ is None else self.graph_.points
             )
         return pairs
 

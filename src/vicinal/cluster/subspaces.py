@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,93 +11,112 @@ from vicinal._core.options import random_generator
 from vicinal._core.rescale import normalize_magnitude
 from vicinal._core.scalar_checks import check_count
 
-STARTS = 10
-MAX_STEPS = 100
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, RandomStateLike
+
+N_INIT = 10
+MAX_ITER = 100
+
+
+class Subspaces(NamedTuple):
+    """Labels of rows, orthonormal bases of the subspaces, and the mean explained fraction of the rows."""
+
+    labels: np.ndarray
+    bases: np.ndarray
+    explained: float
 
 
 def k_subspaces(
-    rows: Any, n_clusters: int, *, dimension: int = 1, random_state: Any = 0
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Group rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to their rows.
+    rows: ArrayLike, n_clusters: int, *, dimension: int = 1, random_state: RandomStateLike = 0
+) -> Subspaces:
+    """Cluster rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to the clusters.
 
-    Alternates between the subspace that holds most of each row and the subspace that holds most of each
-    cluster (its leading right singular vectors), from several starts; keeps the result that holds most.
+    Alternates between assigning each row to the subspace that explains most of it and fitting each subspace
+    to its rows (leading right singular vectors). The best of several initialisations is returned.
 
     Parameters
     ----------
-    rows : array of shape (n, q)
-        Points; their directions count, up to sign.
+    rows : array-like of shape (n, q)
+        Points; only their directions matter, up to sign.
     n_clusters : int
         Number of clusters.
     dimension : int, default=1
-        Dimension of each subspace, at most q; 1 is lines.
+        Dimension of each subspace, at most q.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of the starts.
+        Seed of the initialisations.
 
     Returns
     -------
     labels : ndarray of int of shape (n,)
         Cluster of each row.
-    bases : ndarray (n_clusters, dimension, q)
+    bases : ndarray of shape (n_clusters, dimension, q)
         Orthonormal rows that span each subspace.
-    share : float
-        Mean share of a row's square that its subspace holds, 1 at best.
+    explained : float
+        Mean fraction of a row's squared length that its subspace explains, at most 1.
 
     References
     ----------
     Tseng, "Nearest q-flat to m points", 2000; Vidal, Ma and Sastry, "Generalized principal component
     analysis", PAMI 2005, for the problem.
+
+    Examples
+    --------
+    >>> from vicinal.cluster import k_subspaces
+    >>> labels, bases, explained = k_subspaces([[1, 0], [0, 2], [-3, 0], [0, -1]], 2)
+    >>> bool(labels[0] == labels[2] != labels[1] == labels[3])
+    True
     """
     rows = check_points(rows, name="rows")
     n_clusters = check_count(n_clusters, "n_clusters", high=len(rows))
     dimension = check_count(dimension, "dimension", high=rows.shape[1])
     rng = random_generator(random_state)
-    # A power of two changes no digit, and squares of huge or tiny values become ordinary numbers.
+    # Scaling by powers of two is exact, and prevents overflow and underflow of squares.
     rows, _ = normalize_magnitude(rows, axis=1)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     directions = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-    found = [
+    results = [
         _alternate(directions, _spread_bases(directions, n_clusters, dimension, rng))
-        for _ in range(STARTS)
+        for _ in range(N_INIT)
     ]
-    labels, bases, held = max(found, key=lambda result: result[2])
-    return labels, bases, held / max(len(rows), 1)
+    labels, bases, explained = max(results, key=lambda result: result.explained)
+    return Subspaces(labels, bases, explained / max(len(rows), 1))
 
 
 def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
-    """The subspace that holds most of each row, the first at a tie."""
-    return np.argmax(_held(rows, bases), axis=1)
+    """Index of the subspace that explains most of each row; ties go to the first."""
+    return np.argmax(_squared_projections(rows, bases), axis=1)
 
 
-def _held(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
+def _squared_projections(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
     """Squared length of each row's projection onto each subspace."""
-    shares = np.empty((len(rows), len(bases)))
+    squares = np.empty((len(rows), len(bases)))
     for c, basis in enumerate(bases):
-        shares[:, c] = np.square(rows @ basis.T).sum(axis=1)
-    return shares
+        squares[:, c] = np.square(rows @ basis.T).sum(axis=1)
+    return squares
 
 
-def _alternate(directions: np.ndarray, bases: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    held = -np.inf
-    for _ in range(MAX_STEPS):
-        shares = _held(directions, bases)
-        labels = np.argmax(shares, axis=1)
-        total = float(shares[np.arange(len(labels)), labels].sum())
-        if total <= held * (1 + 1e-10):
+def _alternate(directions: np.ndarray, bases: np.ndarray) -> Subspaces:
+    """Alternate between labels and bases; ``explained`` is the sum over the rows."""
+    explained = -np.inf
+    for _ in range(MAX_ITER):
+        squares = _squared_projections(directions, bases)
+        labels = np.argmax(squares, axis=1)
+        total = float(squares[np.arange(len(labels)), labels].sum())
+        if total <= explained * (1 + 1e-10):
             break
-        held = total
+        explained = total
         for c in range(len(bases)):
             members = directions[labels == c]
-            # A subspace that lost all its rows stays, and may win some back.
+            # An empty cluster keeps its subspace and may gain rows later.
             if len(members):
                 bases[c] = _leading(members, len(bases[c]))
-    return labels, bases, held
+    return Subspaces(labels, bases, explained)
 
 
 def _spread_bases(
     directions: np.ndarray, n_clusters: int, dimension: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Subspaces around rows that the subspaces before them hold least of."""
+    """Initial subspaces, each fitted around the row that the previous ones explain least."""
     bases = np.empty((n_clusters, dimension, directions.shape[1]))
     covered = rng.random(len(directions)) * 1e-3
     around = max(min(4 * dimension, len(directions) // n_clusters), 1)
@@ -105,18 +124,18 @@ def _spread_bases(
         seed = int(rng.integers(len(directions))) if c == 0 else int(np.argmin(covered))
         nearest = np.argsort(-np.abs(directions @ directions[seed]), kind="stable")
         bases[c] = _leading(directions[nearest[:around]], dimension)
-        covered = np.maximum(covered, _held(directions, bases[c : c + 1])[:, 0])
+        covered = np.maximum(covered, _squared_projections(directions, bases[c : c + 1])[:, 0])
     return bases
 
 
 def _leading(members: np.ndarray, dimension: int) -> np.ndarray:
-    """Orthonormal directions that hold most of the members, from their second moments."""
+    """Orthonormal directions that explain most of the members."""
     n_members, n_columns = members.shape
     if n_members >= n_columns:
         return np.linalg.eigh(members.T @ members)[1][:, ::-1][:, :dimension].T
-    # Few members in many columns: never a matrix of all pairs of columns. They span no more directions
-    # than there are members; the others stay 0 and hold nothing.
+    # Few members with many columns: avoid the matrix of all pairs of columns. The members span at most
+    # n_members directions; the remaining rows of the basis stay 0.
     basis = np.zeros((dimension, n_columns))
-    found = np.linalg.svd(members, full_matrices=False)[2][:dimension]
-    basis[: len(found)] = found
+    directions = np.linalg.svd(members, full_matrices=False)[2][:dimension]
+    basis[: len(directions)] = directions
     return basis

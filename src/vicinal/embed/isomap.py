@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._base.graph_estimator import DISTANCES, GraphEstimator, warn_disconnected
+from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
+from vicinal._base.graph_source import DISTANCES
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks
 from vicinal._core.precision import PreservesPrecision, like_input

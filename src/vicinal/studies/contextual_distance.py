@@ -14,7 +14,7 @@ After [1] Zhao, Lin and Tang, "Contextual distance for data perception", ICCV 20
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -31,6 +31,7 @@ from vicinal.operators.laplacians import degrees
 from vicinal.rank import ManifoldRanking, PerceptualRanking
 from vicinal.studies.images import faces, handwritten
 
+SPECTRAL_METHODS: dict[str, Literal["njw", "ncut"]] = {"NJW": "njw", "normalised cut": "ncut"}
 DESCRIPTORS = {"coding length": "coding_length", "centroid": "centroid"}
 # The point a of figure 3: the end of the line that is near the other cluster.
 QUERY_POINT = 3
@@ -165,7 +166,7 @@ def digit_clusters(setting: Setting, verbose: int = 0) -> Outcome:
         )
         # Literally step 2 of the paper: c eigenvectors after the first.
         clusterings[f"perceptual, {name}, lines of figure 9"] = k_subspaces(Y, c, random_state=0)[0]
-    for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
+    for name, method in SPECTRAL_METHODS.items():
         with threadpool_limits(limits=1):  # k-means on few rows is faster with one thread
             clusterings[name] = (
                 SpectralClustering(c, method=method, random_state=0).fit(affinity).labels_

@@ -13,7 +13,13 @@ from vicinal._core.parallel import progress_bar
 from vicinal.datasets import make_half_cylinders
 from vicinal.metrics import clustering_accuracy
 from vicinal.rank import ManifoldRanking, PerceptualRanking
-from vicinal.studies.contextual_distance import DESCRIPTORS, Outcome, Setting, spectral_embeddings
+from vicinal.studies.contextual_distance import (
+    DESCRIPTORS,
+    SPECTRAL_METHODS,
+    Outcome,
+    Setting,
+    spectral_embeddings,
+)
 
 N_NEIGHBORS, ALPHA = 10, 0.999
 
@@ -47,7 +53,7 @@ def _surface_labels(X: np.ndarray, noise: int, seed: int) -> dict[str, np.ndarra
                 random_state=seed,
             )
             clusterings[f"perceptual, {name}, {suffix}"] = model.fit(X).labels_
-    for name, method in (("NJW", "njw"), ("normalised cut", "ncut")):
+    for name, method in SPECTRAL_METHODS.items():
         peer = SpectralClustering(
             3, method=method, graph_params={"n_neighbors": N_NEIGHBORS}, random_state=seed
         )

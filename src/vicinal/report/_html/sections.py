@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal.cluster._eigengap import CLEAR
+from vicinal.cluster._eigengap import MIN_EIGENGAP
 from vicinal.report import _tables
 from vicinal.report._html.data import columns_by_contrast, unavailable_colours
 from vicinal.report._html.elements import (
@@ -78,7 +78,7 @@ def clusters(result: Perception) -> Html:
             "number of clusters",
             "relative eigengap",
             mark=count.n_clusters,
-            level=CLEAR,
+            level=MIN_EIGENGAP,
             log_y=True,
         )
         caption = (

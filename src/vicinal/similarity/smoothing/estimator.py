@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._base.graph_estimator import reset_feature_attributes
+from vicinal._base.graph_source import reset_feature_attributes
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from

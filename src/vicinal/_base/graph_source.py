@@ -1,0 +1,208 @@
+"""Building the graph that an estimator works on, from its parameters and X."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from vicinal import graphs
+from vicinal._base.affinity_operator import AffinityOperator
+from vicinal._base.nested_params import NestedGraphParams
+from vicinal._core.array_checks import validate_input
+from vicinal._core.options import check_mapping, check_options, seed_from
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.graphs._build.distance_rows import graph_from_distances
+from vicinal.graphs._checks import check_has_nodes
+from vicinal.graphs.graph import Graph
+from vicinal.neighbors._sparse_points import check_sparse_points
+from vicinal.neighbors.metric import as_metric
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
+
+DEFAULT_N_NEIGHBORS = 10
+# Public names of `graphs` that do not build an undirected graph of points.
+NOT_BUILDERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
+BUILDERS = tuple(name for name in graphs.__all__ if name not in NOT_BUILDERS)
+# Graphs that can be built on sparse rows.
+SPARSE_BUILDERS = ("knn", "epsilon_ball", "complete", "gaussian")
+DISTANCES: str = "precomputed_distances"
+AFFINITY: str = "precomputed_affinity"
+
+
+class GraphSource(NestedGraphParams):
+    """Base class of estimators that build a graph from the parameters ``graph`` and ``graph_params``."""
+
+    # What graph="precomputed" means, as in scikit-learn's estimator for the same task.
+    _precomputed = AFFINITY
+    # Functions, by name, that return an `AffinityOperator` instead of a Graph.
+    _operator_builders: ClassVar[Mapping[str, Callable[..., AffinityOperator]]] = MappingProxyType(
+        {}
+    )
+    graph: str | Callable[..., Graph | AffinityOperator]
+    random_state: RandomStateLike
+    n_jobs: NJobs
+    verbose: int
+    graph_: Graph | None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        tags.input_tags.sparse = (
+            self._precomputed_kind() is not None or self._accepts_sparse_points()
+        )
+        return tags
+
+    def _build_graph(self, X: MatrixLike | Graph) -> Graph:
+        """Build the undirected graph for ``graph`` and X, and store it as ``graph_``."""
+        graph = self._graph_from_input(X)
+        assert isinstance(graph, Graph)  # operators are handled by `_build_spectral_affinity`
+        return self._use_graph(graph)
+
+    def _graph_from_input(
+        self, X: MatrixLike | Graph | AffinityOperator
+    ) -> Graph | AffinityOperator:
+        """Build the graph for ``graph`` and X, or an `AffinityOperator` if the estimator accepts those."""
+        check_options(self)
+        if isinstance(X, Graph):
+            check_has_nodes(X, "X")
+            reset_feature_attributes(self)
+            return X if self._operator_builder() is None else self._operator_of(X)
+        if self._operator_builders and isinstance(X, AffinityOperator):
+            reset_feature_attributes(self)
+            return X
+        if self._precomputed_kind() == AFFINITY:
+            raise InvalidValueError(
+                f"graph={self.graph!r}, but {type(self).__name__} needs edge lengths; pass distances "
+                f"with graph={DISTANCES!r}, or a Graph as X."
+            )
+        if self._precomputed_kind() == DISTANCES:
+            given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
+            if sparse.issparse(given):
+                return graph_from_distances(given)
+            return graphs.complete(given, metric="precomputed")
+        accepted = "csr" if self._accepts_sparse_points() else False
+        points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
+        if sparse.issparse(points):
+            points = check_sparse_points(points)
+        return self._graph_of(points)
+
+    def _use_graph(self, graph: Graph) -> Graph:
+        if graph.directed:
+            raise InvalidValueError(
+                "the graph is directed, but an undirected one is needed; "
+                "use graph.symmetrize('union'), 'mean' or 'intersection'."
+            )
+        self.graph_ = graph
+        return graph
+
+    def _seed(self) -> int:
+        """Seed of this fit; always the same if ``random_state`` is an int."""
+        return seed_from(self.random_state)
+
+    def _operator_builder(self) -> Callable[..., AffinityOperator] | None:
+        """The operator builder given as ``graph`` (a name, a function or a partial), or None."""
+        if isinstance(self.graph, str):
+            return self._operator_builders.get(self.graph)
+        function = self.graph
+        while isinstance(function, functools.partial):
+            function = function.func
+        known = any(function is builder for builder in self._operator_builders.values())
+        return cast("Callable[..., AffinityOperator]", self.graph) if known else None
+
+    def _operator_of(self, points_or_graph: MatrixLike | Graph) -> AffinityOperator:
+        builder = self._operator_builder()
+        assert builder is not None
+        defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        bound = getattr(builder, "keywords", {})  # of a partial
+        return builder(points_or_graph, **defaults | bound | self._checked_graph_params(builder))
+
+    def _checked_graph_params(self, builder: Callable[..., Any]) -> dict[str, Any]:
+        parameters = check_mapping(self.graph_params, "graph_params")
+        accepted = inspect.signature(builder).parameters
+        unknown = [name for name in parameters if name not in accepted]
+        if unknown:
+            raise InvalidTypeError(
+                f"graph_params={self.graph_params!r} contains {unknown[0]!r}, but graph={self.graph!r} takes "
+                f"{', '.join(name for name in accepted if name != 'X')}."
+            )
+        return parameters
+
+    def _graph_of(self, points: np.ndarray) -> Graph | AffinityOperator:
+        n = points.shape[0]
+        if self._operator_builder() is not None:
+            check_two_points(n)
+            return self._operator_of(points)
+        if callable(self.graph):
+            parameters = check_mapping(self.graph_params, "graph_params")
+            return self._check_built(self.graph(points, **parameters), n)
+        if not isinstance(self.graph, str) or self.graph not in BUILDERS:
+            names = ", ".join(map(repr, (*BUILDERS, *self._operator_builders)))
+            raise InvalidValueError(
+                f"graph={self.graph!r}, but one of {names}, 'precomputed', "
+                f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
+            )
+        check_two_points(n)
+        builder = getattr(graphs, self.graph)
+        parameters = self._checked_graph_params(builder)
+        accepted = inspect.signature(builder).parameters
+        defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
+        if self.graph == "knn":
+            parameters.setdefault("n_neighbors", min(DEFAULT_N_NEIGHBORS, n - 1))
+        graph = builder(points, **{k: v for k, v in defaults.items() if k in accepted} | parameters)
+        # Sparse codes are directed; their graphs are clustered by (W + W') / 2.
+        return graph.symmetrize("mean") if graph.strengths_are_affinities else graph
+
+    def _check_built(self, graph: object, n: int) -> Graph | AffinityOperator:
+        """Check that a function returned a Graph of n points, or an accepted operator."""
+        if isinstance(graph, Graph) and graph.n_nodes == n:
+            return graph
+        accepts_operators = bool(self._operator_builders)
+        if accepts_operators and isinstance(graph, AffinityOperator) and graph.shape[0] == n:
+            return graph
+        raise InvalidTypeError(
+            f"graph={self.graph!r} returned {graph!r}, but a Graph of the {n} points is needed."
+        )
+
+    def _precomputed_kind(self) -> str | None:
+        """`DISTANCES` or `AFFINITY` if X is a precomputed matrix, otherwise None."""
+        if not isinstance(self.graph, str):
+            return None
+        named = self._precomputed if self.graph == "precomputed" else self.graph
+        return named if named in (DISTANCES, AFFINITY) else None
+
+    def _accepts_sparse_points(self) -> bool:
+        """Whether the graph can be built on sparse rows."""
+        parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
+        metric = parameters.get("metric", "euclidean")
+        return (
+            isinstance(self.graph, str)
+            and self.graph in SPARSE_BUILDERS
+            and as_metric(metric).accepts_sparse
+            and parameters.get("method") != "approximate"
+        )
+
+    def _is_pairwise(self) -> bool:
+        parameters = self.graph_params if isinstance(self.graph_params, dict) else {}
+        metric = parameters.get("metric", "euclidean")
+        return self._precomputed_kind() is not None or as_metric(metric).is_precomputed
+
+
+def check_two_points(n: int) -> None:
+    if n < 2:
+        raise InvalidValueError(f"X has n_samples={n}, but a graph needs at least 2 points.")
+
+
+def reset_feature_attributes(estimator: BaseEstimator) -> None:
+    """Remove the feature attributes of an earlier fit on a table, because a graph has no features."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)
