@@ -18,13 +18,6 @@ IGNORED = {
 # Examples are required for functions and classes: a method is shown in the example of its class, and
 # there is nothing to show for an exception.
 IGNORED_WITHOUT_EXAMPLE = {"EX01"}
-# Modules whose docstrings do not follow the standard yet.
-NOT_COVERED = (
-    "vicinal.cluster.perceptual",
-    "vicinal.cluster.subspaces",
-    "vicinal.embed.scaling",
-    "vicinal.outliers.detector",
-)
 
 
 def public_objects():
@@ -33,7 +26,7 @@ def public_objects():
         module = importlib.import_module(package)
         for name in getattr(module, "__all__", []):
             value = getattr(module, name)
-            if not inspect.ismodule(value) and not value.__module__.startswith(NOT_COVERED):
+            if not inspect.ismodule(value):
                 yield value
 
 

@@ -235,7 +235,9 @@ def test_bad_input_is_named(X, options, words):
 def test_a_kernel_of_far_larger_rank_than_clusters_warns():
     kernel = np.eye(60) + 1e-3
     model = KernelKMeans(3, kernel="precomputed", psd="project", random_state=0)
-    with pytest.warns(UserWarning, match=r"effective rank of about 60.*SelfSmoothing\(n_clusters=3\)"):
+    with pytest.warns(
+        UserWarning, match=r"effective rank of about 60.*SelfSmoothing\(n_clusters=3\)"
+    ):
         model.fit(kernel)
     blocks = np.kron(np.eye(3), np.ones((20, 20))) + 1e-3 * np.eye(60)
     with warnings.catch_warnings():

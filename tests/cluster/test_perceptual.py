@@ -61,7 +61,7 @@ def test_surfaces_and_noise_are_found_by_themselves(n_noise):
 def test_doubt_about_heavy_noise_is_told_and_a_share_settles_it():
     X, truth = make_half_cylinders(400, 800, random_state=0)
     with pytest.warns(
-        UserWarning, match=r"the nearer one of \d+% of the points, but there is no valley"
+        UserWarning, match=r"\d+% of the points in the lower mode\) but the modes overlap"
     ):
         model = PerceptualClustering(2, random_state=0).fit(X)
     assert (model.labels_ >= 0).all()

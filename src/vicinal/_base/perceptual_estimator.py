@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -30,6 +30,11 @@ from vicinal.operators.aligned_laplacian import AlignedWalk
 from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import Eigenpairs, walk_eigenpairs
 
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike
+
+Walk: TypeAlias = SymmetricWalk | AlignedWalk
+
 
 class PerceptualEstimator(FitCallbacks, BaseEstimator):
     """Base class of estimators on the contextual digraph.
@@ -42,18 +47,18 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
     """
 
     n_neighbors: int
-    descriptor: Any
+    descriptor: DescriptorLike
     epsilon: float | None
     beta: float
-    laplacian: str
-    random_state: Any
-    n_jobs: int | None
+    laplacian: Literal["global", "aligned"]
+    random_state: RandomStateLike
+    n_jobs: NJobs
     verbose: int
     graph_: Graph
     _duplicates: Duplicates | None
     _masses: np.ndarray
 
-    def _build_walk(self, X: Any) -> SymmetricWalk | AlignedWalk:
+    def _build_walk(self, X: ArrayLike | Graph) -> Walk:
         """Build the symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
         check_choice(self.laplacian, "laplacian", ("global", "aligned"))
         check_real(self.beta, "beta", low=0.0, high=1.0)
@@ -69,13 +74,11 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             self.stationary_ = self._of_rows(walk.stationary / self._multiplicity())
         return walk
 
-    def _walk(self, digraph: Graph, beta: float) -> SymmetricWalk | AlignedWalk:
+    def _walk(self, digraph: Graph, beta: float) -> Walk:
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
         return kind(digraph, beta, n_jobs=self.n_jobs)
 
-    def _eigenpairs(
-        self, walk: SymmetricWalk | AlignedWalk, n_pairs: int, tolerance: float = 1e-9
-    ) -> Eigenpairs:
+    def _eigenpairs(self, walk: Walk, n_pairs: int, tolerance: float = 1e-9) -> Eigenpairs:
         """Compute eigenpairs of the walk, without the trivial one."""
         if n_pairs == 0:  # a single node
             return Eigenpairs(np.empty(0), np.empty((walk.shape[0], 0)), np.empty(0))
@@ -97,7 +100,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             return np.ones(self.graph_.n_nodes, dtype=np.int64)
         return self._duplicates.counts
 
-    def _digraph_of(self, X: Any) -> Graph:
+    def _digraph_of(self, X: ArrayLike) -> Graph:
         points = validate_input(self, X, dtype=np.float64)
         n = len(points)
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
@@ -122,19 +125,19 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             verbose=self.verbose,
         )
 
-    def _new_contexts(self, X: Any) -> NewContexts:
+    def _new_contexts(self, X: ArrayLike) -> NewContexts:
         """Transition probabilities from new points, and which of them equal a training point."""
         return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
 
-    def _new_rows(self, X: Any) -> NewContexts:
+    def _new_rows(self, X: ArrayLike) -> NewContexts:
         """Like `_new_contexts`, but with rows of Theta for points that do not equal a training point."""
-        X = self._new_points(X)
-        steps, coincides = new_contexts(self.graph_, X, self.n_jobs, **self._descriptor())
+        points = self._new_points(X)
+        steps, coincides = new_contexts(self.graph_, points, self.n_jobs, **self._descriptor())
         new = np.flatnonzero(~coincides)
         if len(new) == 0:
             return NewContexts(steps, coincides)
         reverse_steps = reverse_context_probabilities(
-            self.graph_, X[new], self.n_jobs, **self._descriptor()
+            self.graph_, points[new], self.n_jobs, **self._descriptor()
         )
         rows = symmetric_rows(steps[new], reverse_steps, self._masses, float(self.beta))
         order = np.argsort(np.concatenate([np.flatnonzero(coincides), new]))
@@ -142,7 +145,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             sparse.csr_array(sparse.vstack([steps[coincides], rows]))[order], coincides
         )
 
-    def _new_points(self, X: Any) -> np.ndarray:
+    def _new_points(self, X: ArrayLike) -> np.ndarray:
         check_is_fitted(self)
         # A given digraph may have been built on other points, with another descriptor or from distances.
         if not hasattr(self, "n_features_in_"):

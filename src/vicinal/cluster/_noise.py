@@ -1,51 +1,80 @@
-"""Which points are noise, read off the distribution of their distances from the origin."""
+"""Which points are noise, from the distribution of their distances from the origin."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vicinal._core.parallel import one_openmp_thread
+from vicinal.cluster._background import MIN_VALLEY_DEPTH
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
 
-SAMPLE = 50_000
-# The likeliest of so many fits: a single one may stop at a less likely pair of groups.
-STARTS = 5
-# Gain in log-likelihood a point, penalised, from which two groups of norms are believed in: 0.2 and more with
-# noise, but skewed norms of clean data show that too. Only with noise is there a valley between the groups,
-# deeper, as a share of the lower peak, than chance makes it: by this over the root of the number of points.
-CLEAR, VALLEY = 0.1, 4.0
-# Noise is near the origin: its typical norm is below this share of that of the others. Half-cylinders in
-# noise show 0.14 at most, while on a line norms come in two groups of 0.24 and more without any.
-NEAR = 0.2
-# Share of a nearer group without a valley that is doubted: small ones, the edges, are in most clean sets.
-LARGE = 0.25
+if TYPE_CHECKING:
+    from vicinal.cluster._evidence import ClusterEvidence
+    from vicinal.graphs.graph import Graph
+
+MAX_SAMPLE_SIZE = 50_000
+# The best of several fits is kept; a single one may stop at a local optimum.
+N_MIXTURE_FITS = 5
+# Minimum gain of two modes over one in penalised log-likelihood per point. Noise gives 0.2 or more, but so do
+# skewed norms of clean data.
+MIN_GAIN = 0.1
+# Only noise makes a valley between the modes. Its depth, relative to the lower peak, must exceed this divided
+# by the square root of the number of points.
+MIN_VALLEY = 4.0
+# Maximum ratio of the typical norm of noise to that of the other points. Half-cylinders in noise have at most
+# 0.14; the norms of points on a line form two modes with a ratio of at least 0.24 without any noise.
+MAX_NORM_RATIO = 0.2
+# Minimum fraction of points in a lower mode without a valley for a warning; the edges of most clean clusters
+# form a smaller one.
+MIN_DOUBTFUL_FRACTION = 0.25
+# Norms and densities agree on noise if both select this fraction of the points that either selects, or if
+# this fraction of the points near the origin are among the sparsest. It is at least 0.79 in noisy
+# half-cylinders, and at most 0.70 at the edges of clean blobs in up to 50 dimensions.
+MIN_OVERLAP, MIN_SPARSEST_FRACTION = 0.4, 0.75
 
 
 class NoiseSplit(NamedTuple):
-    """A threshold on norms, 0 if there is no noise; how clearly two groups were seen; share of the nearer.
+    """Threshold on norms, 0 for no noise; gain of two modes over one; fraction of points in the lower mode.
 
-    Of two clear groups without a valley between them nobody knows whether the nearer one is noise. If
-    it is large, that is worth a doubt.
+    If there are two modes without a valley between them, it is unknown whether the lower one is noise. If it
+    is large, the result is doubtful.
     """
 
     threshold: float
     gain: float
-    nearer: float = 0.0
+    lower_fraction: float = 0.0
 
     @property
     def doubtful(self) -> bool:
-        return self.threshold == 0 and self.gain >= CLEAR and self.nearer >= LARGE
+        return (
+            self.threshold == 0
+            and self.gain >= MIN_GAIN
+            and self.lower_fraction >= MIN_DOUBTFUL_FRACTION
+        )
+
+
+def detect_noise(
+    norms: np.ndarray, digraph: Graph, beta: float, evidence: ClusterEvidence | None
+) -> NoiseSplit:
+    """Threshold on norms below which nodes are noise, confirmed by the densities if there is evidence."""
+    split = split_norms(norms)
+    if split.threshold > 0:
+        # Nodes visited only by teleport are near the origin in clean data too, so the others must form two
+        # modes as well.
+        visited_only = split_norms(norms[visited(digraph, beta)])
+        split = split if visited_only.threshold > 0 else visited_only
+    return split if evidence is None else confirm_by_density(split, norms, evidence)
 
 
 def split_norms(norms: np.ndarray) -> NoiseSplit:
     """Threshold between points near the origin and the others, if there are two such groups.
 
-    The logarithms of the norms are described by one normal distribution and by a mixture of two; two
-    must describe them clearly better (by the Bayesian information criterion), one near the origin as
-    compared with the other, and be two peaks.
+    One normal distribution and a mixture of two are fitted to the logarithms of the norms. Two must be
+    clearly better (by the Bayesian information criterion), one of them much nearer to the origin, with a
+    valley between them.
     """
     from sklearn.mixture import GaussianMixture
 
@@ -53,40 +82,61 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
     if len(positive) < 10 or np.ptp(positive) == 0:
         return NoiseSplit(0.0, 0.0)
     logs = np.log(positive)
-    if len(logs) > SAMPLE:
-        logs = np.random.default_rng(0).choice(logs, SAMPLE, replace=False)
+    if len(logs) > MAX_SAMPLE_SIZE:
+        logs = np.random.default_rng(0).choice(logs, MAX_SAMPLE_SIZE, replace=False)
     # Sorted, so that the order of the points does not matter.
     logs = np.sort(logs)[:, None]
     with one_openmp_thread():  # mixtures start from k-means
         one = GaussianMixture(1).fit(logs)
-        two = GaussianMixture(2, n_init=STARTS, random_state=0).fit(logs)
+        two = GaussianMixture(2, n_init=N_MIXTURE_FITS, random_state=0).fit(logs)
     gain = float(one.bic(logs) - two.bic(logs)) / (2 * len(logs))
     low, high = np.sort(two.means_.ravel())
-    nearer = float(two.weights_[np.argmin(two.means_)])
-    if low - high > np.log(NEAR):
+    lower_fraction = float(two.weights_[np.argmin(two.means_)])
+    if low - high > np.log(MAX_NORM_RATIO):
         return NoiseSplit(0.0, gain)
-    between = np.linspace(low, high, 1001)[:, None]
-    density = np.exp(two.score_samples(between))
+    grid = np.linspace(low, high, 1001)[:, None]
+    density = np.exp(two.score_samples(grid))
     depth = 1 - density.min() / min(density[0], density[-1])
-    if gain < CLEAR or depth * np.sqrt(len(logs)) < VALLEY:
-        return NoiseSplit(0.0, gain, nearer)
-    far = int(np.argmax(two.means_.ravel()))
-    # Where a point belongs to the far group as likely as not.
-    at = int(np.argmax(two.predict_proba(between)[:, far] >= 0.5))
-    return NoiseSplit(float(np.exp(between[at, 0])), gain, nearer)
+    if gain < MIN_GAIN or depth * np.sqrt(len(logs)) < MIN_VALLEY:
+        return NoiseSplit(0.0, gain, lower_fraction)
+    upper = int(np.argmax(two.means_.ravel()))
+    # Both modes are equally likely at the threshold.
+    at = int(np.argmax(two.predict_proba(grid)[:, upper] >= 0.5))
+    return NoiseSplit(float(np.exp(grid[at, 0])), gain, lower_fraction)
 
 
-def visited(digraph: Any, beta: float) -> np.ndarray:
+def visited(digraph: Graph, beta: float) -> np.ndarray:
     """Nodes of a digraph that a walk reaches by edges more often than by teleport.
 
-    The others are the nodes without incoming edges, and those that only such nodes lead to. What teleport
-    alone gives them is near the origin, so they are a group of norms of its own; but clean clusters in
-    many dimensions have them too, so that group is no sign of noise.
+    The others are nodes without incoming edges, and nodes reached only from such nodes. They are near the
+    origin and form a mode of the norms. Clean clusters in many dimensions have them too, so this mode is not
+    evidence of noise.
     """
     arrivals = walk_matrix(edge_weights(digraph))[0].T.tocsr()
     reached = np.ones(arrivals.shape[0], dtype=bool)
     while True:
-        still = reached & (arrivals @ reached.astype(np.float64) > 1.0 - beta)
-        if np.array_equal(still, reached):
+        remaining = reached & (arrivals @ reached.astype(np.float64) > 1.0 - beta)
+        if np.array_equal(remaining, reached):
             return reached
-        reached = still
+        reached = remaining
+
+
+def confirm_by_density(
+    split: NoiseSplit, norms: np.ndarray, evidence: ClusterEvidence
+) -> NoiseSplit:
+    """Keep a split of the norms if the densities agree; otherwise use as much noise as the densities show.
+
+    Densities show noise by themselves only if their valley is twice as deep as required.
+    """
+    is_sparse, sparsity = evidence.noise.is_noise, evidence.noise.sparsity
+    near = norms < split.threshold
+    n_near = np.count_nonzero(near)
+    sparsest = np.argsort(-sparsity, kind="stable")[:n_near]
+    both, either = np.count_nonzero(near & is_sparse), np.count_nonzero(near | is_sparse)
+    overlap = both >= MIN_OVERLAP * either
+    if n_near and (overlap or np.count_nonzero(near[sparsest]) >= MIN_SPARSEST_FRACTION * n_near):
+        return split
+    curve = evidence.noise.curve
+    is_deep = len(curve) and curve[:, 1].max() >= 2.0 * MIN_VALLEY_DEPTH
+    count = np.count_nonzero(is_sparse) if is_deep else 0
+    return split._replace(threshold=float(np.sort(norms)[count]) if count else 0.0)

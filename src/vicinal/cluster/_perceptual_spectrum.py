@@ -49,10 +49,10 @@ class PerceptualSpectrum:
     def cluster(
         self, n_clusters: int, evidence: ClusterEvidence | None = None
     ) -> PerceptualClustering:
-        """Cluster the nodes; the model returned is the same object every time, refitted.
+        """Cluster the nodes; every call returns the same model, refitted.
 
-        Noise needs the densities' consent if their evidence is given. A doubt about noise is in
-        ``noise_doubt_``, not in a warning.
+        If evidence is given, densities must confirm noise. Doubtful noise sets ``noise_doubt_`` instead of
+        causing a warning.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VicinalWarning)

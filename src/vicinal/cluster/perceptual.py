@@ -1,9 +1,9 @@
-"""`PerceptualClustering`: clusters as subspaces of the perceptual embedding, after taking noise out."""
+"""`PerceptualClustering`: clusters as subspaces of the perceptual embedding, after removing noise."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -20,28 +20,28 @@ from vicinal._base.row_assignment import (
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
-from vicinal.cluster._background import MIN_VALLEY_DEPTH
 from vicinal.cluster._eigengap import relative_gaps
-from vicinal.cluster._evidence import ClusterEvidence
-from vicinal.cluster._noise import NoiseSplit, split_norms, visited
+from vicinal.cluster._noise import detect_noise
 from vicinal.cluster._noise_score import noise_scores
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 
-# Directions that the distance from the origin is measured in: from 5 to 12 they tell noise alike.
+if TYPE_CHECKING:
+    from vicinal._base.perceptual_estimator import Walk
+    from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike
+    from vicinal.cluster._evidence import ClusterEvidence
+    from vicinal.graphs.graph import Graph
+
+# Minimum number of eigenvectors for the norms; 5 to 12 separate noise equally well.
 NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
-# Share of a walk between clusters below which they are as good as separate.
-SEPARATE = 1e-4
-# Norms and densities agree on noise if both call this fraction of the points noise that either does, or if
-# this fraction of the points near the origin are among the sparsest. In noisy half-cylinders at least 0.79 of
-# them are; at the edges of clean blobs in up to 50 dimensions at most 0.70.
-SAME_NOISE, SPARSEST = 0.4, 0.75
-DOUBT = (
-    "distances from the origin are those of two groups, the nearer one of {:.0%} of the points, but there "
-    "is no valley between them. Thin edges of clean clusters look like that, and so does heavy noise: no "
-    "point is called noise. Give noise=0 if there is none, or its share."
+# Clusters are separate if less than this fraction of the steps of a walk leads from one to another.
+MAX_FLOW_BETWEEN_SEPARATE = 1e-4
+DOUBTFUL_NOISE = (
+    "noise could not be separated reliably: embedding norms look bimodal ({:.0%} of the points in the lower "
+    "mode) but the modes overlap. No point was labelled as noise. Pass noise=0 to silence this, or the "
+    "expected fraction of noise."
 )
 
 
@@ -55,19 +55,19 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters, noise not counted; "auto" tests the densities and communities of the points
-        against what chance makes of one cluster (`vicinal.cluster.estimate_clusters`), and reads it off the
-        spectrum where there are fewer than 40 distinct points or a digraph without points.
+        Number of clusters without noise. "auto" tests the densities and communities of the points against a
+        null model of one cluster (`vicinal.cluster.estimate_clusters`). For fewer than 40 distinct points,
+        and for digraphs without points, it uses the largest eigengap.
     noise : "auto", int or float, default="auto"
-        Which points are noise (label -1): those nearest to the origin, as many as a count (int) or a
-        share (float in [0, 1)) says, or a few less where copies would have to be parted; "auto"
-        splits the distribution of norms in two if it clearly has two parts, else there is no noise.
-        Points that no context leads to are not enough: the others must show two parts as well.
+        Number (int) or fraction (float in [0, 1)) of points labelled -1: those nearest to the origin. It may
+        be slightly fewer so that duplicates keep the same label. "auto" splits the norms if their
+        distribution is clearly bimodal, also without the points that are in no context; otherwise there
+        is no noise.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
-        How the other points become clusters: k-subspaces, or the ways of `SpectralClustering`, which
-        group the directions of the rows.
+        How the other points are assigned to clusters: by k-subspaces, or by the directions of the rows as in
+        `SpectralClustering`.
     max_clusters : int, default=20
-        Most clusters that "auto" looks for a gap of the spectrum after.
+        Maximum number of clusters for "auto" by the eigengap.
     n_neighbors : int, default=10
         Number K of neighbours in a context.
     descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
@@ -77,7 +77,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     beta : float, default=0.99999
         Probability of following an edge; otherwise the walk jumps to a random point.
     laplacian : {"global", "aligned"}, default="global"
-        Formula (10), or the alignment of all local Laplacians (formulas 4 to 9).
+        Formula (10) of [1], or the alignment of all local Laplacians (formulas 4 to 9).
     random_state : int, RandomState or None, default=None
         Seed of the eigensolver and of the assignment.
     n_jobs : int or None, default=-1
@@ -87,42 +87,47 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
 
     Attributes
     ----------
-    labels_ : ndarray of int (n,)
-        Cluster of each point, numbered by first points; -1 for noise.
+    labels_ : ndarray of int of shape (n,)
+        Cluster of each point, numbered by first occurrence; -1 for noise.
     n_clusters_ : int
-    noise_score_ : ndarray (n,)
-        From 0 to 1: above 0.5 for points with the label -1, below for the others, and in both groups the
-        higher, the more unusual a point's distance to its 8th neighbour or to small samples of the points
-        is, whichever is more so. Points at the fence of a boxplot of these distances have 0.25, or 0.75 with
-        the label -1, whatever the data. Without points it follows the stationary distribution.
+        Number of clusters.
+    noise_score_ : ndarray of shape (n,)
+        Between 0 and 1: above 0.5 for points labelled -1 and below for the others. Within both groups it
+        increases with the distance of a point to its 8th neighbour, or to small samples of the points,
+        whichever is more unusual. At the fence of a boxplot of these distances it is 0.25, or 0.75 for label
+        -1, for any data. Without points it follows the stationary distribution.
     noise_threshold_ : float
         Norm below which a point is noise.
     noise_gain_ : float or None
-        With ``noise="auto"``, how much better two groups describe the norms than one (log-likelihood a
-        point, penalised); noise is looked for from 0.1 on, if there is a valley between the groups.
+        With ``noise="auto"``, the gain of two modes over one for the norms (penalised log-likelihood per
+        point). Noise needs at least 0.1 and a valley between the modes.
     noise_doubt_ : bool
-        With ``noise="auto"``, whether a large nearer group was seen without a valley, of which a warning
-        tells: thin edges of clean clusters look like that, and so does heavy noise in few points.
-    norms_ : ndarray (n,)
-        Distances from the origin that the threshold was read from.
-    embedding_ : ndarray (n, n_clusters)
-        Rows that were assigned, in which each cluster is near a line: the first ``n_clusters_``
-        eigenvectors. Clusters that a walk hardly leaves are told by these alone. Where they are joined,
-        a cluster may spread over several directions, and the first eigenvector, the roots of the
-        stationary distribution, does not help: then as many after it are taken if lines hold more of
-        them ("subspaces" only).
+        With ``noise="auto"``, whether there is a large lower mode without a valley, which causes a warning:
+        it may be the thin edge of clean clusters, or heavy noise.
+    norms_ : ndarray of shape (n,)
+        Distances from the origin, which the threshold applies to.
+    embedding_ : ndarray of shape (n, n_clusters)
+        The rows assigned to clusters, each of which is near a line: the first ``n_clusters_`` eigenvectors.
+        If the clusters are connected, the first eigenvector (the root of the stationary distribution) does
+        not separate them; with "subspaces" the ``n_clusters_`` eigenvectors after it are used instead if
+        lines explain more of them.
     eigenvalues_ : ndarray
         Eigenvalues after the first, which is 1.
     eigengaps_ : ndarray
-        With ``n_clusters="auto"``, how clearly the spectrum speaks for 1, 2, ... clusters.
-    n_clusters_candidates_, cluster_evidence_, cluster_layers_ :
-        With "auto" for the number or the noise on points, as for `SpectralClustering`.
-    probabilities_ : ndarray (n, n_clusters + 1)
-        Membership of each point in each cluster, shared with the clusters of its neighbours, and last in the
+        With ``n_clusters="auto"``, entry k - 1 is the evidence for k clusters.
+    n_clusters_candidates_ : list of (int, float)
+        With "auto" on points, candidate numbers of clusters with their scores, as for `SpectralClustering`.
+    cluster_evidence_ : ClusterEvidence
+        With "auto" on points, the evidence for the number of clusters and for noise.
+    cluster_layers_ : list of Layer
+        With "auto" on points, nested clusters from coarse to fine.
+    probabilities_ : ndarray of shape (n, n_clusters + 1)
+        Membership of each point in each cluster, smoothed over its neighbours, and in the last column in the
         noise. Rows sum to 1.
-    stationary_ : ndarray (n,)
+    stationary_ : ndarray of shape (n,)
+        Stationary distribution of the walk.
     graph_ : Graph
-        Of the distinct rows.
+        Contextual digraph of the distinct rows.
 
     References
     ----------
@@ -142,18 +147,18 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
 
     def __init__(
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | Literal["auto"] = "auto",
         *,
-        noise: Any = "auto",
-        assign: str = "subspaces",
+        noise: float | Literal["auto"] = "auto",
+        assign: Literal["subspaces", "kmeans", "discretize"] = "subspaces",
         max_clusters: int = 20,
         n_neighbors: int = 10,
-        descriptor: Any = "coding_length",
+        descriptor: DescriptorLike = "coding_length",
         epsilon: float | None = None,
         beta: float = 0.99999,
-        laplacian: str = "global",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
+        laplacian: Literal["global", "aligned"] = "global",
+        random_state: RandomStateLike = None,
+        n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -169,7 +174,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> PerceptualClustering:
+    def fit(self, X: ArrayLike | Graph, y: object = None) -> PerceptualClustering:
         """Cluster points, or the nodes of a digraph whose strengths are its weights.
 
         Parameters
@@ -199,9 +204,9 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         return self._cluster(walk, pairs, evidence)
 
     def _cluster(
-        self, walk: Any, pairs: Eigenpairs, evidence: ClusterEvidence | None
+        self, walk: Walk, pairs: Eigenpairs, evidence: ClusterEvidence | None
     ) -> PerceptualClustering:
-        """Separate noise and assign the other nodes, by at least as many eigenpairs as `_n_pairs` says."""
+        """Separate noise and assign the other nodes, given at least `_n_pairs` eigenpairs."""
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
@@ -216,8 +221,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the clusters of new points by the walk from their contexts; -1 for noise.
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the clusters of new points by the walk from their contexts.
 
         Parameters
         ----------
@@ -227,7 +232,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         Returns
         -------
         ndarray of int of shape (m,)
-            Training points keep their clusters.
+            Clusters, -1 for noise. Training points keep their clusters.
         """
         check_is_fitted(self)
         weights, known = self._new_rows(X)
@@ -237,17 +242,17 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         values = values[self._first : self._first + self.embedding_.shape[1]]
         rows = nystrom(weights @ self._of_nodes(self.embedding_), values)
         if self.assign == "subspaces":
-            labels = nearest_subspace(rows, self._places)
+            labels = nearest_subspace(rows, self._centers)
         else:
-            labels = nearest_center(unit_rows(rows), self._places, self.assign)
+            labels = nearest_center(unit_rows(rows), self._centers, self.assign)
         labels = np.where(norms < self.noise_threshold_, -1, labels)
-        own = weights.indices[weights.indptr[:-1]]
-        return np.where(known, self._of_nodes(self.labels_)[own], labels)
+        first = weights.indices[weights.indptr[:-1]]
+        return np.where(known, self._of_nodes(self.labels_)[first], labels)
 
     @property
     def noise_score_(self) -> np.ndarray:
         check_is_fitted(self)
-        # Found when it is first asked for: many fits are only after labels.
+        # Computed at the first access, because many fits need only labels.
         if self._noise_score is None:
             is_noise = self._of_nodes(self.labels_) < 0
             scores = noise_scores(self.graph_, self._masses, is_noise, self.n_jobs)
@@ -261,17 +266,18 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         steps = self.graph_.to_scipy("strengths")
         return self._of_rows(membership(steps + steps.T, labels, self.n_clusters_))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Membership of new points in each cluster, and last in the noise.
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict the membership of new points in each cluster and, in the last column, in the noise.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            New points.
 
         Returns
         -------
-        ndarray (m, n_clusters + 1)
-            Means of ``probabilities_`` over the points that a walk from here goes to; rows sum to 1.
+        ndarray of shape (m, n_clusters + 1)
+            Means of ``probabilities_`` over the points one step of the walk away; rows sum to 1.
         """
         check_is_fitted(self)
         return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
@@ -281,86 +287,62 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             number = evidence.n_clusters if evidence else 1
             return min(max(self.max_clusters, NOISE_DIRECTIONS, number), n - 1)
         if self.n_clusters > n:
-            some = f"n_samples={n} points" if self._duplicates is None else f"{n} distinct row(s)"
-            raise InvalidValueError(f"n_clusters={self.n_clusters}, but there are {some}.")
+            available = (
+                f"n_samples={n} points" if self._duplicates is None else f"{n} distinct row(s)"
+            )
+            raise InvalidValueError(f"n_clusters={self.n_clusters}, but there are {available}.")
         return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
     def _split_noise(self, norms: np.ndarray, evidence: ClusterEvidence | None) -> np.ndarray:
-        """Which nodes are noise; stores the threshold and where it came from."""
+        """Which nodes are noise; stores the threshold and its evidence."""
         self.noise_gain_, self.noise_doubt_ = None, False
         if isinstance(self.noise, str):
-            split = split_norms(norms)
-            if split.threshold > 0:
-                # Nodes that only teleport visits are near the origin in clean data too: without them
-                # there must be two groups as well.
-                without = split_norms(norms[visited(self.graph_, self.beta)])
-                split = split if without.threshold > 0 else without
-            if evidence is not None:
-                split = _confirmed(split, norms, evidence)
+            split = detect_noise(norms, self.graph_, self.beta, evidence)
             self.noise_doubt_ = split.doubtful
             if split.doubtful:
-                warn_user(DOUBT.format(split.nearer))
+                warn_user(DOUBTFUL_NOISE.format(split.lower_fraction))
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
             return norms < self.noise_threshold_
         order = np.argsort(norms, kind="stable")
         n_rows = np.cumsum(self._multiplicity()[order])
         n, is_count = n_rows[-1], isinstance(self.noise, numbers.Integral)
-        wanted = int(self.noise if is_count else round(self.noise * n))
-        count = int(np.searchsorted(n_rows, wanted, side="right"))
+        requested = int(self.noise if is_count else round(self.noise * n))
+        count = int(np.searchsorted(n_rows, requested, side="right"))
         if len(norms) - count < self.n_clusters_:
             raise InvalidValueError(
-                f"noise={self.noise!r} leaves {max(n - wanted, 0)} of n_samples={n} points for "
-                f"{self.n_clusters_} clusters; give less noise."
+                f"noise={self.noise!r} leaves {max(n - requested, 0)} of n_samples={n} points for "
+                f"{self.n_clusters_} clusters; reduce the noise or the number of clusters."
             )
         is_noise = np.zeros(len(norms), dtype=bool)
         is_noise[order[:count]] = True
         self.noise_threshold_ = float(norms[order[count]]) if count else 0.0
         return is_noise
 
-    def _assign(self, walk: Any, vectors: np.ndarray, is_noise: np.ndarray) -> None:
-        """Labels of the points that are no noise, by rows of eigenvectors, the known one first."""
+    def _assign(self, walk: Walk, vectors: np.ndarray, is_noise: np.ndarray) -> None:
+        """Cluster the nodes that are not noise by rows of eigenvectors, starting with the trivial one."""
         c, seed = self.n_clusters_, self._seed()
         kept = np.flatnonzero(~is_noise)
         self._first, rows = 0, vectors[:, :c]
         if self.assign == "subspaces":
-            labels, places, share = k_subspaces(rows[kept], c, random_state=seed)
+            best = k_subspaces(rows[kept], c, random_state=seed)
             after = vectors[:, 1 : c + 1]
-            if after.shape[1] == c and _walk_between(walk, kept, labels) > SEPARATE:
+            between = _flow_between(walk, kept, best.labels)
+            if after.shape[1] == c and between > MAX_FLOW_BETWEEN_SEPARATE:
                 other = k_subspaces(after[kept], c, random_state=seed)
-                if other[2] > share:
-                    self._first, rows, (labels, places, _) = 1, after, other
-            assigned = relabel_by_first_occurrence(labels, places)
+                if other.explained > best.explained:
+                    self._first, rows, best = 1, after, other
+            assigned = relabel_by_first_occurrence(best.labels, best.bases)
         else:
             assigned = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
         self.embedding_ = self._of_rows(rows)
         labels = np.full(len(vectors), -1)
-        labels[kept], self._places = assigned
+        labels[kept], self._centers = assigned
         self.labels_ = self._of_rows(labels)
 
 
-def _confirmed(split: NoiseSplit, norms: np.ndarray, evidence: ClusterEvidence) -> NoiseSplit:
-    """The split of norms if densities agree with it; otherwise as much noise as the densities show.
-
-    Densities show noise on their own only if their valley is twice as deep as required.
-    """
-    is_sparse, sparsity = evidence.noise.is_noise, evidence.noise.sparsity
-    near = norms < split.threshold
-    n_near = np.count_nonzero(near)
-    sparsest = np.argsort(-sparsity, kind="stable")[:n_near]
-    both, either = np.count_nonzero(near & is_sparse), np.count_nonzero(near | is_sparse)
-    same = both >= SAME_NOISE * either or np.count_nonzero(near[sparsest]) >= SPARSEST * n_near
-    if n_near and same:
-        return split
-    is_deep = (
-        len(evidence.noise.curve) and evidence.noise.curve[:, 1].max() >= 2.0 * MIN_VALLEY_DEPTH
-    )
-    count = np.count_nonzero(is_sparse) if is_deep else 0
-    return split._replace(threshold=float(np.sort(norms)[count]) if count else 0.0)
-
-
-def _walk_between(walk: Any, kept: np.ndarray, labels: np.ndarray) -> float:
-    """Share of the steps of a walk, among the nodes that are kept, from one cluster to another."""
-    # pi_i P_ij, symmetrised, is root_i Theta_ij root_j: summed here by the clusters of i and j.
+def _flow_between(walk: Walk, kept: np.ndarray, labels: np.ndarray) -> float:
+    """Fraction of the steps of a walk on the kept nodes that lead from one cluster to another."""
+    # pi_i P_ij, symmetrised, is root_i Theta_ij root_j; it is summed over the clusters of i and j.
     shape = (len(walk.trivial_vector), int(labels.max()) + 1)
     roots = sparse.csr_array((walk.trivial_vector[kept], (kept, labels)), shape=shape)
     flow = (roots.T @ (walk.sparse_part @ roots)).toarray()
@@ -368,10 +350,10 @@ def _walk_between(walk: Any, kept: np.ndarray, labels: np.ndarray) -> float:
     return 1.0 - float(np.trace(flow)) / total if total > 0 else 0.0
 
 
-def _check_noise(noise: Any) -> None:
+def _check_noise(noise: object) -> None:
     if isinstance(noise, str):
         check_choice(noise, "noise", ("auto",))
     elif isinstance(noise, numbers.Integral) and not isinstance(noise, bool):
         check_count(noise, "noise", low=0)
     else:
-        check_real(noise, "noise", low=0.0, high=1.0 - 1e-12, remedy="A share is below 1.")
+        check_real(noise, "noise", low=0.0, high=1.0 - 1e-12, remedy="A fraction is below 1.")

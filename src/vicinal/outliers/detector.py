@@ -1,9 +1,9 @@
-"""`OutlierDetector`: rows that are far from small samples of the others."""
+"""`OutlierDetector`: outliers by their distances to small random samples."""
 
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -16,45 +16,49 @@ from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.neighbors._sampled_distances import N_SAMPLES, SAMPLE_SIZE, SampledDistances
 
-# Fence of a boxplot, in quartile distances.
-WHISKER = 1.5
-CURVE = 101
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs, RandomStateLike
+
+# Length of the whiskers of a boxplot, in interquartile ranges.
+WHISKER_LENGTH = 1.5
+N_CURVE_POINTS = 101
 
 
 class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
-    """Outliers as rows that are far from the nearest member of small random samples.
+    """Detect rows that are far from the nearest member of small random samples.
 
-    In a sample of a few rows, dense and sparse regions are both represented by their nearest member, while a
-    small group of outliers is mostly absent. So rows of such a group stand out, which neighbours in the whole
-    table would hide, and no number of neighbours has to fit the size of the group.
+    A small sample represents dense and sparse regions, but rarely contains a member of a small group of
+    outliers. So even outliers that are close to each other stand out, and there is no number of neighbours to
+    match to the size of such groups.
 
-    Columns count as they are: bring them to one unit first, for instance each to [0, 1].
+    Columns are not rescaled: bring them to a common scale first, for instance to [0, 1].
 
     Parameters
     ----------
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Fraction of outliers. "auto" reads a threshold off the distribution of the scores: the fence of a
-        boxplot of their logarithms. On data without outliers up to 3 % lie beyond it, or none.
+        Fraction of outliers. "auto" sets the threshold at the fence of a boxplot of the log distances. In
+        data without outliers, 0 to 3 % of the rows are beyond it.
     sample_size : int, default=16
-        Rows per sample; in tables of fewer than 256 rows one in 16, but 2 at least.
+        Number of rows per sample. Tables of fewer than 256 rows use n / 16, but at least 2.
     n_samples : int, default=100
-        Number of samples. More give smoother scores.
+        Number of samples; more samples give smoother scores.
     random_state : int, RandomState or None, default=0
-        Seed of the samples. They are drawn from sorted rows, so scores do not depend on the order of rows.
+        Seed of the samples. Scores do not depend on the order of the rows.
     n_jobs : int or None, default=-1
-        Number of threads, all cores by default. The result does not depend on it.
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Attributes
     ----------
     offset_ : float
         Threshold on `score_samples`; rows below it are outliers.
-    threshold_curve_ : ndarray (101, 2)
-        Thresholds on `score_samples`, and the fraction of training rows that lie below each.
+    threshold_curve_ : ndarray of shape (101, 2)
+        Thresholds on `score_samples`, and the fraction of training rows below each.
     contamination_ : float
         Fraction of training rows that are outliers.
-    labels_ : ndarray of int (n,)
-        -1 for outliers, 1 for the other training rows.
+    labels_ : ndarray of int of shape (n,)
+        Labels of the training rows: -1 for outliers, 1 for inliers.
     n_features_in_ : int
+        Number of columns.
 
     References
     ----------
@@ -71,12 +75,12 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
 
     def __init__(
         self,
-        contamination: float | str = "auto",
+        contamination: float | Literal["auto"] = "auto",
         *,
         sample_size: int = SAMPLE_SIZE,
         n_samples: int = N_SAMPLES,
-        random_state: Any = 0,
-        n_jobs: int | None = -1,
+        random_state: RandomStateLike = 0,
+        n_jobs: NJobs = -1,
     ) -> None:
         self.contamination = contamination
         self.sample_size = sample_size
@@ -84,17 +88,20 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> OutlierDetector:
-        """Draw samples and find the threshold.
+    def fit(self, X: ArrayLike, y: object = None) -> OutlierDetector:
+        """Draw the samples and set the threshold.
 
         Parameters
         ----------
-        X : array (n, n_features)
-        y : ignored
+        X : array-like of shape (n, n_features)
+            Training rows.
+        y : None
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         if isinstance(self.contamination, str):
             check_choice(self.contamination, "contamination", ("auto",))
@@ -104,81 +111,89 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         n_samples = check_count(self.n_samples, "n_samples")
         points = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
         self._rescaling = fit_rescaling(points)
-        placed = self._rescaling.transform(points)
-        n = len(placed)
+        rescaled = self._rescaling.transform(points)
+        n = len(rescaled)
         rng = np.random.default_rng(seed_from(self.random_state))
-        self._distances = SampledDistances(placed, rng, size, n_samples)
+        self._distances = SampledDistances(rescaled, rng, size, n_samples)
         self._unit = 1.0
-        distances = -self._score(placed)
-        # Scores are in units of the typical distance, so they mean the same in any unit of the data.
+        distances = -self._score(rescaled)
+        # Scores are in units of the typical distance, so they do not depend on the unit of the data.
         self._unit = float(np.median(distances)) or float(distances.max()) or 1.0
         scores = -distances / self._unit
         self.offset_ = self._threshold(scores)
-        levels = np.quantile(scores, np.linspace(0.0, 1.0, CURVE))
+        levels = np.quantile(scores, np.linspace(0.0, 1.0, N_CURVE_POINTS))
         below = np.searchsorted(np.sort(scores), levels) / n
         self.threshold_curve_ = np.column_stack([levels, below])
         self.labels_ = np.where(scores < self.offset_, -1, 1)
         self.contamination_ = float(np.mean(self.labels_ == -1))
         return self
 
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Scores, the higher the more normal: minus the mean distance to samples, -1 for a typical row.
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """Compute the negative mean distance to the samples, -1 for a typical row; higher is more normal.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            Rows to score.
 
         Returns
         -------
-        ndarray (m,)
-            Training rows get the scores that they had in `fit`.
+        ndarray of shape (m,)
+            Scores; training rows have the same scores as in `fit`.
         """
         check_is_fitted(self)
         points = validate_input(self, X, reset=False, dtype=np.float64)
         return self._score(self._rescaling.transform(points))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores above the threshold: negative for outliers.
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Compute scores relative to the threshold; negative for outliers.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            Rows to score.
 
         Returns
         -------
-        ndarray (m,)
+        ndarray of shape (m,)
+            Scores minus ``offset_``.
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> np.ndarray:
-        """-1 for outliers, 1 for the other rows.
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict whether rows are outliers.
 
         Parameters
         ----------
-        X : array (m, n_features)
+        X : array-like of shape (m, n_features)
+            Rows to label.
 
         Returns
         -------
-        ndarray of int (m,)
+        ndarray of int of shape (m,)
+            -1 for outliers, 1 for inliers.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and label the training rows: -1 for outliers, 1 for the others.
+    def fit_predict(self, X: ArrayLike, y: object = None) -> np.ndarray:
+        """Fit, and return the labels of the training rows.
 
         Parameters
         ----------
-        X : array (n, n_features)
-        y : ignored
+        X : array-like of shape (n, n_features)
+            Training rows.
+        y : None
+            Ignored.
 
         Returns
         -------
-        ndarray of int (n,)
+        ndarray of int of shape (n,)
+            -1 for outliers, 1 for inliers.
         """
         return self.fit(X).labels_
 
-    def _score(self, placed: np.ndarray) -> np.ndarray:
-        return -self._distances(placed, self.n_jobs) / self._unit
+    def _score(self, rescaled: np.ndarray) -> np.ndarray:
+        return -self._distances(rescaled, self.n_jobs) / self._unit
 
     def _threshold(self, scores: np.ndarray) -> float:
         if isinstance(self.contamination, numbers.Real):
@@ -187,4 +202,4 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         if len(distances) == 0:
             return 0.0
         low, high = np.quantile(np.log(distances), [0.25, 0.75])
-        return float(-np.exp(high + WHISKER * (high - low)))
+        return float(-np.exp(high + WHISKER_LENGTH * (high - low)))

@@ -1,14 +1,14 @@
-"""How far a ranking reaches: a choice of alpha that needs no labels.
+"""Choose the alpha of a ranking without labels.
 
-Every context is cut in two, its neighbours dealt out in turn, so there are two digraphs of the same points
-that have no edge in common. A ranking that is about the query is the same along both; one that is about
-chance differs; and one that is about hubs is the same along both, but for any other query too. So the rank
-correlation w of the two rankings of a query is compared with that of two queries, b:
+The neighbours in every context are split alternately into two halves, which gives two digraphs of the same
+points without a common edge. A ranking that depends on the query is the same along both; a random one
+differs; one that depends only on hubs is the same for every query. So the rank correlation w between the two
+rankings of one query is compared with the correlation b between different queries:
 
     reliability = (w - b) / (1 - b),
 
-which is 1 if the halves agree perfectly, and 0 if the query does not matter. Small alpha lose w, as halves
-share no neighbours; large ones raise b. The alpha of the highest reliability is taken.
+which is 1 if the halves agree perfectly, and 0 if the query does not matter. Small alpha reduces w, because
+the halves have no neighbours in common; large alpha increases b. The alpha with the highest reliability wins.
 """
 
 from __future__ import annotations
@@ -24,36 +24,38 @@ from vicinal.rank._scores import Resolvent
 
 # About evenly spaced in the logarithm of the reach 1 / (1 - alpha).
 GRID = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
-# Queries that decide, and points that are ranked for them.
+# Numbers of queries and of ranked points.
 N_QUERIES, N_RANKED = 64, 1000
-# Below this number of nodes rankings are too short to be compared: the paper's value for small classes.
+# With fewer nodes, rankings are too short to compare; then the value of the paper for small classes is used.
 MIN_NODES, FEW_NODES_ALPHA = 10, 0.9
 
-# From a digraph and alpha to the scores along it.
+# Scores along a digraph for a given alpha.
 Solver = Callable[[float], Resolvent]
 
 
 def choose_alpha(
     digraph: Graph, masses: np.ndarray, solver: Callable[[Graph], Solver], n_jobs: int | None
 ) -> tuple[float, np.ndarray]:
-    """The alpha at which rankings along two halves of each context agree best.
+    """Choose the alpha at which rankings along two halves of the contexts agree best.
 
     Parameters
     ----------
     digraph : Graph
         The contextual digraph.
     masses : ndarray (n,)
-        Stationary distribution: queries are spread over its order, whatever the order of the rows.
+        Stationary distribution. Queries are spread evenly over its order, so that the order of the rows does
+        not matter.
     solver : callable
-        Makes a solver for a digraph.
+        Returns a solver for a digraph.
     n_jobs : int or None
         Number of threads.
 
     Returns
     -------
     alpha : float
+        The best value.
     curve : ndarray (m, 2)
-        Values of alpha, up to the second after the best one, and their reliability.
+        Values of alpha, up to two after the best one, and their reliability.
     """
     n = digraph.n_nodes
     if n < MIN_NODES:
@@ -79,7 +81,7 @@ def reliability(first: np.ndarray, second: np.ndarray) -> float:
     Parameters
     ----------
     first, second : ndarray (m, n)
-        Two tables of scores, a row per query.
+        Two tables of scores, one row per query.
     """
     correlation = _standard_ranks(first) @ _standard_ranks(second).T
     m = len(correlation)
@@ -89,32 +91,32 @@ def reliability(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _standard_ranks(scores: np.ndarray) -> np.ndarray:
-    """Ranks in each row, of mean 0 and length 1, or all 0 if the scores are equal."""
+    """Ranks in each row with mean 0 and norm 1; all 0 if the scores are equal."""
     ranks = rankdata(scores, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(ranks, axis=1, keepdims=True)
     return np.divide(ranks, lengths, out=np.zeros_like(ranks), where=lengths > 0)
 
 
-def _spread(order: np.ndarray, n_wanted: int) -> np.ndarray:
-    """At most this many entries of an order, evenly spaced."""
-    at = np.linspace(0, len(order) - 1, min(n_wanted, len(order)))
-    return order[np.round(at).astype(np.int64)]
+def _spread(order: np.ndarray, max_entries: int) -> np.ndarray:
+    """At most ``max_entries`` entries of an order, evenly spaced."""
+    positions = np.linspace(0, len(order) - 1, min(max_entries, len(order)))
+    return order[np.round(positions).astype(np.int64)]
 
 
 def _halves(digraph: Graph) -> tuple[Graph, Graph]:
-    """Every other edge of each node, by descending strength, and the rest."""
+    """Alternate edges of each node, by descending strength, and the remaining edges."""
     rows = np.repeat(np.arange(digraph.n_nodes), digraph.degrees)
     order = np.lexsort((-digraph.strengths, rows))
-    place = np.arange(len(rows)) - (np.cumsum(digraph.degrees) - digraph.degrees)[rows]
+    position = np.arange(len(rows)) - (np.cumsum(digraph.degrees) - digraph.degrees)[rows]
     edges = np.column_stack([rows, digraph.indices])[order]
     lengths, strengths = digraph.lengths[order], digraph.strengths[order]
     first, second = (
         Graph.from_edges(
             digraph.n_nodes,
-            edges[place % 2 == parity],
-            lengths[place % 2 == parity],
-            strengths[place % 2 == parity],
+            edges[position % 2 == parity],
+            lengths[position % 2 == parity],
+            strengths[position % 2 == parity],
             directed=True,
         )
         for parity in (0, 1)

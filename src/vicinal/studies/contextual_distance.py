@@ -32,7 +32,10 @@ from vicinal.rank import ManifoldRanking, PerceptualRanking
 from vicinal.studies.images import faces, handwritten
 
 SPECTRAL_METHODS: dict[str, Literal["njw", "ncut"]] = {"NJW": "njw", "normalised cut": "ncut"}
-DESCRIPTORS = {"coding length": "coding_length", "centroid": "centroid"}
+DESCRIPTORS: dict[str, Literal["coding_length", "centroid"]] = {
+    "coding length": "coding_length",
+    "centroid": "centroid",
+}
 # The point a of figure 3: the end of the line that is near the other cluster.
 QUERY_POINT = 3
 DIGIT_NEIGHBORS, FACE_NEIGHBORS = 15, 7

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -44,7 +44,8 @@ def _surface_labels(X: np.ndarray, noise: int, seed: int) -> dict[str, np.ndarra
 
     clusterings = {}
     for name, descriptor in DESCRIPTORS.items():
-        for suffix, value in (("noise given", noise), ("noise auto", "auto")):
+        values: dict[str, int | Literal["auto"]] = {"noise given": noise, "noise auto": "auto"}
+        for suffix, value in values.items():
             model = PerceptualClustering(
                 2,
                 noise=value,
