@@ -171,7 +171,7 @@ def test_the_file_is_written_atomically(perception, tmp_path, monkeypatch):
 
 
 def test_an_error_names_the_missing_folder(perception, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; create it"):
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist; create it"):
         perception("iris").to_html(tmp_path / "nowhere" / "report.html")
 
 

@@ -22,7 +22,7 @@ def atomic_write(path: Path, *, replace: bool = True) -> Iterator[Path]:
     processes write the same file, only one succeeds.
     """
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it.")
+        raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it.")
     remove_abandoned(path.parent)
     # Files made by tempfile are readable by their user only, even after the rename.
     temporary = path.with_name(

@@ -22,7 +22,7 @@ ROWS_PER_TASK = 1 << 15
 EDGES_PER_NODE = 10
 # If the scale of a node exceeds the typical one by more than this factor, its lengths are compared with its
 # own scale divided by the factor: its nearest edges weigh exp(-4.5), so that outliers stay connected to the
-# rest instead of forming clusters of their own.
+# rest instead of forming separate clusters.
 MAX_SCALE_RATIO = 3.0
 # Twice this is still finite.
 MAX_SUMMABLE = 1e300
@@ -179,7 +179,7 @@ def _scales_of_edges(
 ) -> float | np.ndarray:
     """Divisor of the length of each edge; an array is a new one and may be overwritten.
 
-    With ``node_scales``, nodes far above the scale ``base`` use a larger scale of their own.
+    With ``node_scales``, nodes far above the scale ``base`` use their own, larger scale.
     """
     if isinstance(base, np.ndarray):
         # Roots first: the product of two scales may overflow or underflow.

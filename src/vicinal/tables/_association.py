@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import chi2
 
-# Numbers are compared in at most so many bins of equal counts.
+# Maximum number of quantile bins for numbers.
 MAX_BINS = 8
 # Rarer categories are compared as one.
 MIN_COUNT = 5

@@ -79,7 +79,7 @@ class RankCoder(NamedTuple):
 
 
 class CategoryCoder(NamedTuple):
-    """A category as one coordinate of its own, 0 or `size`."""
+    """One coordinate per category, 0 or `size`."""
 
     categories: list[str]
     pooled: frozenset[str]

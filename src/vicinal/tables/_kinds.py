@@ -21,11 +21,11 @@ from vicinal.tables._values import (
 KINDS = ("numeric", "ordinal", "categorical", "boolean", "date", "ignore")
 # Text of which this fraction are numbers is a column of numbers with some words for missing values.
 MOSTLY_NUMBERS = 0.9
-# Text columns with at least so many different values, more than half of the rows, are names or free text.
+# Texts with at least this many different values, in more than half of the rows, are names or free text.
 MIN_DISTINCT_TEXTS = 10
 # Integers of more digits are not exact as floats.
 MAX_EXACT_DIGITS = 15
-# Consecutive integers number the rows only in tables of at least so many rows.
+# Consecutive integers count as row numbers only in tables of at least this many rows.
 MIN_NUMBERED_ROWS = 10
 
 

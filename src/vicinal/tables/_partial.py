@@ -28,7 +28,7 @@ class PartialDistance:
     column_of : ndarray of int (n_coordinates,)
         Column that each coordinate belongs to.
     nominal : ndarray of bool (n_columns,)
-        Columns of categories, each of which has a coordinate of its own.
+        Categorical columns, which have one coordinate per category.
     power : {1, 2}
         2 for Euclidean, 1 for Gower distances.
     """

@@ -55,7 +55,7 @@ ISO = "ISO"
 ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2})?([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
 )
-# Formats are tried on so many texts before all of them are read.
+# Number of texts that formats are tried on before all are parsed.
 N_PROBED = 50
 
 

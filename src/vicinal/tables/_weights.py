@@ -1,4 +1,4 @@
-"""Weights of columns: given ones, and how much a column tells about groups of rows."""
+"""Weights of columns: given by the user, or estimated from how informative a column is about groups."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def connected_pairs(
 
 
 def has_large_diameter(matrix: sparse.csr_array, first: int = 0) -> bool:
-    """Whether so many hops lead across the graph that the multilevel method is faster than Lanczos."""
+    """Whether the diameter of the graph is so large that the multilevel method is faster than Lanczos."""
     from vicinal.operators._matmul_kernels import hops_from
 
     return bool(hops_from(first, matrix.indptr, matrix.indices).max() > LANCZOS_MAX_HOPS)
