@@ -243,7 +243,7 @@ def test_a_precomputed_pair_is_sorted_with_the_point_itself_first():
     assert_same(without_self.nearest(4), (expected[0][:, :5], expected[1][:, :5]))
     with pytest.raises(ValueError, match=r"n_neighbors=7, but row 0 .* contains only 6"):
         search.nearest(7)
-    with pytest.raises(ValueError, match="knows no points"):
+    with pytest.raises(ValueError, match="queries were given, but X is a pair"):
         search.nearest(1, X)
     with pytest.raises(ValueError, match=r"radius=0\.5"):
         search.within(0.5)

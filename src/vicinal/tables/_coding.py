@@ -171,7 +171,9 @@ def fit_number(numbers: np.ndarray, scaling: str) -> NumberCoder:
         unit = np.sqrt(2.0) * max((high - low) / NORMAL_IQR, trimmed / MAX_SPREAD)
         # More than 98 % of the values are equal.
         unit = unit if unit > 0 else np.sqrt(2.0) * spread
-    return NumberCoder(float(center * size), float(unit * size) or 1.0)
+    with np.errstate(over="ignore"):
+        unit = min(float(unit * size), np.finfo(np.float64).max)
+    return NumberCoder(float(center * size), unit or 1.0)
 
 
 def _category_coder(words: np.ndarray, size: float) -> CategoryCoder:
