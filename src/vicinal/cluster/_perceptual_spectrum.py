@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from vicinal.cluster.perceptual import NOISE_DIRECTIONS, TOLERANCE, PerceptualClustering
 from vicinal.exceptions import VicinalWarning
@@ -35,7 +35,7 @@ class PerceptualSpectrum:
         digraph: Graph,
         max_clusters: int,
         *,
-        noise: str | int = "auto",
+        noise: int | Literal["auto"] = "auto",
         random_state: int,
         n_jobs: int | None,
     ) -> None:

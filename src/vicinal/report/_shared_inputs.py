@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class SharedInputs:
         verbose: int,
         *,
         n_clusters: int | None = None,
-        noise: str | int = "auto",
+        noise: int | Literal["auto"] = "auto",
     ) -> None:
         self.points, self.seed, self.n_jobs, self.verbose = points, seed, n_jobs, verbose
         self.n_clusters, self.noise = n_clusters, noise

@@ -166,8 +166,8 @@ def perceive_table(
     )
     step = CheckpointedRunner(names, folder, fingerprint, verbose)
     requested = None if isinstance(n_clusters, str) else n_clusters
-    # Rows of rare categories are far from all others, but no noise.
-    noise = 0 if data.categories else "auto"
+    # Rows of rare categories are far from all others, but they are not noise.
+    noise: Literal["auto", 0] = 0 if data.categories else "auto"
     inputs = SharedInputs(
         data.points, sample, seed, n_jobs, verbose, n_clusters=requested, noise=noise
     )
