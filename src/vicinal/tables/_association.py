@@ -25,8 +25,10 @@ def quantile_codes(numbers: np.ndarray) -> np.ndarray:
     """Bins of equal counts; -1 where a number is missing."""
     known = ~np.isnan(numbers)
     n_bins = int(np.clip(np.sqrt(known.sum() / MIN_COUNT), 2, MAX_BINS))
-    edges = np.unique(np.quantile(numbers[known], np.arange(1, n_bins) / n_bins))
-    return np.where(known, np.searchsorted(edges, numbers, side="left"), -1)
+    # Halved, because the difference of two values may overflow.
+    halves = numbers / 2.0
+    edges = np.unique(np.quantile(halves[known], np.arange(1, n_bins) / n_bins))
+    return np.where(known, np.searchsorted(edges, halves, side="left"), -1)
 
 
 def pool_rare(codes: np.ndarray) -> np.ndarray:

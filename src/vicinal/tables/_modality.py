@@ -19,6 +19,7 @@ def modality_strength(numbers: np.ndarray) -> float:
     known = np.sort(numbers[~np.isnan(numbers)])
     if len(np.unique(known)) < MIN_DISTINCT:
         return 0.0
+    known = known / (np.abs(known).max() or 1.0)
     known = np.clip(known, *np.quantile(known, TAILS))
     size = np.abs(known).max() or 1.0
     known = known / size - (known / size).mean()
