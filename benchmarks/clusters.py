@@ -6,7 +6,6 @@ true labellings of a set.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import labeled_sets
 from benchmarks.labeled_sets import LabeledSet
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 Method = Callable[[np.ndarray], np.ndarray]
 GROUPS: dict[str, Callable[[], Iterator[LabeledSet]]] = {
@@ -51,9 +50,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(records)
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "clusters.json").write_text(json.dumps(records, indent=1) + "\n")
-        (RESULTS / "clusters.md").write_text(page)
+        write_results("clusters", records, page)
 
 
 def _score(method: Method, item: LabeledSet) -> dict[str, float]:

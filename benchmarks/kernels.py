@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import warnings
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import labeled_sets
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 # Rows of larger sets are sampled: a projection takes n^3.
 MAX_ROWS = 800
@@ -39,9 +38,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(records)
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "kernels.json").write_text(json.dumps(records, indent=1) + "\n")
-        (RESULTS / "kernels.md").write_text(page)
+        write_results("kernels", records, page)
 
 
 def _labels(X: np.ndarray, n_clusters: int) -> tuple[np.ndarray, ...]:

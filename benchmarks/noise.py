@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from benchmarks import labeled_sets
 from benchmarks.labeled_sets import NOISY, LabeledSet
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 # From points to a mask of the noise.
 Method = Callable[[np.ndarray], np.ndarray]
@@ -40,9 +39,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(records, list(methods))
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "noise.json").write_text(json.dumps(records, indent=1) + "\n")
-        (RESULTS / "noise.md").write_text(page)
+        write_results("noise", records, page)
 
 
 def _sets() -> Iterator[tuple[str, LabeledSet]]:

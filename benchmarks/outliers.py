@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.labeled_sets import outlier_tables
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 # From points and a seed to outlier scores.
 Method = Callable[[np.ndarray, int], np.ndarray]
@@ -35,9 +34,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(table, halves)
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "outliers.json").write_text(json.dumps(table, indent=1) + "\n")
-        (RESULTS / "outliers.md").write_text(page)
+        write_results("outliers", table, page)
 
 
 def _detector(X: np.ndarray, seed: int) -> np.ndarray:

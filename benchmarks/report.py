@@ -141,7 +141,6 @@ def _distance(other: dict[str, Any], ours: dict[str, Any]) -> str:
 
 def save(suite: str, record: dict[str, Any], order: list[str]) -> Path:
     """Write JSON and Markdown in the given order; other cases keep their earlier record."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{suite}.json"
     earlier = json.loads(path.read_text())["cases"] if path.exists() else []
     records = {known["case"]: known for known in [*earlier, record]}
@@ -149,8 +148,15 @@ def save(suite: str, record: dict[str, Any], order: list[str]) -> Path:
         "machine": _machine(),
         "cases": [records[name] for name in order if name in records],
     }
-    path.write_text(json.dumps(content, indent=1) + "\n")
-    path.with_suffix(".md").write_text(markdown(suite, content))
+    return write_results(suite, content, markdown(suite, content))
+
+
+def write_results(suite: str, records: object, page: str) -> Path:
+    """Write the records of a suite as JSON and its page as Markdown; returns the path of the page."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{suite}.json"
+    path.write_text(json.dumps(records, indent=1) + "\n")
+    path.with_suffix(".md").write_text(page)
     return path.with_suffix(".md")
 
 

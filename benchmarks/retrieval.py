@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from sklearn.metrics import pairwise_distances
 
 from benchmarks import labeled_sets
 from benchmarks.labeled_sets import LabeledSet
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 N_QUERIES = 500
 # The value of alpha before it was read off the data.
@@ -48,9 +47,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(records)
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "retrieval.json").write_text(json.dumps(records, indent=1) + "\n")
-        (RESULTS / "retrieval.md").write_text(page)
+        write_results("retrieval", records, page)
 
 
 def sets() -> Iterator[LabeledSet]:

@@ -7,14 +7,13 @@ number of clusters is given to all methods that accept it.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 SETS = ("spiral", "jain", "flame", "pathbased", "aggregation", "compound", "chainlink", "atom")
 GRAPHS = (
@@ -47,9 +46,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(table)
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "shapes.json").write_text(json.dumps(table, indent=1) + "\n")
-        (RESULTS / "shapes.md").write_text(page)
+        write_results("shapes", table, page)
 
 
 def read_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from typing import Any
 
-from benchmarks.report import RESULTS
+from benchmarks.report import RESULTS, write_results
 
 N_REPEATS = 3
 # Module of the library, the usual import, and a first fit of the points X.
@@ -55,13 +55,11 @@ def run(only: str | None, quick: bool) -> None:
 
 def save(row: dict[str, Any]) -> None:
     """Merge a row into those measured before, so that an interrupted run keeps its results."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "start.json"
     earlier = json.loads(path.read_text()) if path.exists() else []
     by_contender = {other["contender"]: other for other in [*earlier, row]}
     rows = [by_contender[name] for name in CONTENDERS if name in by_contender]
-    path.write_text(json.dumps(rows, indent=1) + "\n")
-    path.with_suffix(".md").write_text(markdown(rows))
+    write_results("start", rows, markdown(rows))
 
 
 def measure(imports: str, fit: str, repeats: int) -> dict[str, float]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.report import RESULTS
+from benchmarks.report import RESULTS, write_results
 
 # Candidates for the best number of steps.
 GRID = [0, *(2**i for i in range(16))]
@@ -42,13 +42,11 @@ def run(only: str | None, quick: bool) -> None:
 
 def save(row: dict[str, Any]) -> None:
     """Write the table; other sets keep their earlier row."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "steps.json"
     earlier = json.loads(path.read_text()) if path.exists() else []
     rows = {earlier_row["set"]: earlier_row for earlier_row in [*earlier, row]}
     ordered = [rows[name] for name in SETS if name in rows]
-    path.write_text(json.dumps(ordered, indent=1) + "\n")
-    path.with_suffix(".md").write_text(markdown(ordered))
+    write_results("steps", ordered, markdown(ordered))
 
 
 def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -> dict[str, Any]:

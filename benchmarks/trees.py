@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.labeled_sets import real
-from benchmarks.report import RESULTS
+from benchmarks.report import write_results
 
 GRAPHS = ("disjoint_mst", "perturbed_mst")
 # Scores of perturbed trees are averaged over this many seeds.
@@ -36,9 +35,7 @@ def run(only: str | None, quick: bool) -> None:
     page = markdown(records)
     print(page)
     if not quick and not only:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "trees.json").write_text(json.dumps(records, indent=1) + "\n")
-        (RESULTS / "trees.md").write_text(page)
+        write_results("trees", records, page)
 
 
 def _score(X: np.ndarray, truth: np.ndarray, graph: str, seed: int) -> float:
