@@ -109,6 +109,8 @@ TYPICAL: dict[str, Any] = {
 WITHOUT = {
     "perceive": "runs everything; its parts are entries of their own",
     "Perception": "a result, made by perceive",
+    "PerceptionModel": "part of a result, made by Perception.model",
+    "Assignment": "a result, made by PerceptionModel.assign",
     "Comparison": "a result, made by compare",
     "Graph.from_networkx": "needs another library's object",
     "Graph.from_anndata": "needs another library's object",

@@ -1,6 +1,7 @@
 """The examples on the help pages run unchanged."""
 
 import shlex
+import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ anndata = pytest.importorskip("anndata")
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
 
+from vicinal import perceive  # noqa: E402
 from vicinal.cli import COMMANDS  # noqa: E402
 from vicinal.datasets import make_two_moons  # noqa: E402
 
@@ -23,10 +25,19 @@ EXAMPLES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    X, _ = make_two_moons(60, random_state=0)
+    result = perceive(pd.DataFrame(X, columns=["x", "y"]), n_clusters=2, sample=50)
+    return result.save(tmp_path_factory.mktemp("model") / "customers.vicinal")
+
+
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(tmp_path, monkeypatch, request):
     """Files with the names that the examples use."""
     monkeypatch.chdir(tmp_path)
+    if request.node.callspec.params["line"].startswith("vicinal assign"):
+        shutil.copy(request.getfixturevalue("model"), "customers.vicinal")
     X, classes = make_two_moons(60, random_state=0)
     points = pd.DataFrame(X, columns=["x", "y"])
     points.to_csv("points.csv", index=False)
@@ -35,7 +46,8 @@ def files(tmp_path, monkeypatch):
         "flowers.csv", index=False
     )
     names = ["Ada", "Grace", *(f"person {i}" for i in range(58))]
-    points.assign(name=names).to_csv("people.csv", index=False)
+    for name in ("people.csv", "customers.csv", "new.csv"):
+        points.assign(name=names).to_csv(name, index=False)
     np.save("distances.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
     rng = np.random.default_rng(0)
     picture = rng.integers(0, 40, (20, 24, 3)) + 200 * (np.arange(24) > 11)[None, :, None]
@@ -63,5 +75,5 @@ def test_there_are_examples():
 def test_the_example_runs_and_writes_its_files(line, files, run):
     args = shlex.split(line)[1:]
     assert run(*args) == 0
-    named = [b for a, b in pairwise(args) if a in ("-o", "--plot", "--labels")]
+    named = [b for a, b in pairwise(args) if a in ("-o", "--plot", "--labels", "--save")]
     assert all((files / name).stat().st_size > 0 for name in named)

@@ -14,6 +14,7 @@ from scipy import sparse
 from vicinal.graphs._contextual_distance import distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
+from vicinal.neighbors.search import NeighborSearch
 
 # The contexts that a new point enters are searched among those of its CANDIDATE_FACTOR * k nearest training
 # points. Other contexts belong to points in sparse regions, which random walks rarely visit.
@@ -33,18 +34,37 @@ def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: 
     A new point that equals a training point leads to that point only. If contexts contain all training
     points, they do not depend on the new point, and each new point leads to its nearest training point.
     """
-    points, n = np.asarray(graph.points), graph.n_nodes
     k = max(int(graph.degrees[0]), 1)
-    nearest, lengths = graph._search(n_jobs).nearest(k, queries=X)
+    return context_steps(
+        np.asarray(graph.points),
+        graph._search(n_jobs),
+        k,
+        graph.metadata.get("sigma"),
+        X,
+        n_jobs,
+        **descriptor,
+    )
+
+
+def context_steps(
+    points: np.ndarray,
+    search: NeighborSearch,
+    k: int,
+    sigma: float | None,
+    X: np.ndarray,
+    n_jobs: int | None,
+    **descriptor: Any,
+) -> NewContexts:
+    """`new_contexts` for distinct points, a search among them, and the scale of their digraph."""
+    n = len(points)
+    nearest, lengths = search.nearest(k, queries=X)
     coincides = lengths[:, 0] == 0
     if k >= n - 1:
         coincides[:] = True
         steps = np.zeros(nearest.shape)
     else:
         contexts = np.column_stack([n + np.arange(len(X)), nearest])
-        steps = _steps(
-            np.concatenate([points, X]), contexts, graph.metadata["sigma"], n_jobs, **descriptor
-        )
+        steps = _steps(np.concatenate([points, X]), contexts, sigma, n_jobs, **descriptor)
     steps[coincides] = np.arange(k) == 0
     indptr = np.arange(len(X) + 1) * k
     return NewContexts(
@@ -60,21 +80,39 @@ def reverse_context_probabilities(
     A new point enters the context of a training point if it is nearer to it than the farthest member, which
     it replaces.
     """
-    points, n = np.asarray(graph.points), graph.n_nodes
-    k = int(graph.degrees[0])
-    members = graph.indices.reshape(n, k).astype(np.int64)
+    members = graph.indices.reshape(graph.n_nodes, -1).astype(np.int64)
+    return entered_contexts(
+        np.asarray(graph.points),
+        graph._search(n_jobs),
+        members,
+        graph.metadata.get("sigma"),
+        X,
+        n_jobs,
+        **descriptor,
+    )
+
+
+def entered_contexts(
+    points: np.ndarray,
+    search: NeighborSearch,
+    members: np.ndarray,
+    sigma: float | None,
+    X: np.ndarray,
+    n_jobs: int | None,
+    **descriptor: Any,
+) -> sparse.csr_array:
+    """`reverse_context_probabilities` for points whose contexts are the rows of ``members``."""
+    n, k = members.shape
     edges = np.column_stack([np.repeat(np.arange(n), k), members.ravel()])
     lengths = EUCLIDEAN.pair_distances(points, edges).reshape(n, k)
     order = np.argsort(lengths, axis=1, kind="stable")
     radius = np.take_along_axis(lengths, order[:, -1:], axis=1)[:, 0]
-    nearest, distances = graph._search(n_jobs).nearest(min(CANDIDATE_FACTOR * k, n), queries=X)
+    nearest, distances = search.nearest(min(CANDIDATE_FACTOR * k, n), queries=X)
     new, position = np.nonzero((distances < radius[nearest]) & (distances[:, :1] > 0))
     entered = nearest[new, position]
     remaining = np.take_along_axis(members[entered], order[entered, :-1], axis=1)
     contexts = np.column_stack([entered, remaining, n + new])
-    steps = _steps(
-        np.concatenate([points, X]), contexts, graph.metadata["sigma"], n_jobs, **descriptor
-    )
+    steps = _steps(np.concatenate([points, X]), contexts, sigma, n_jobs, **descriptor)
     return sparse.csr_array((steps[:, -1], (new, entered)), shape=(len(X), n))
 
 

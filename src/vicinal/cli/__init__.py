@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from vicinal import __version__
 from vicinal._core.suggestions import suggestion
 from vicinal.cli import (
+    assign,
     bench,
     cluster,
     completion,
@@ -41,6 +42,7 @@ from vicinal.cli.output import format_facts, format_json
 
 COMMANDS = (
     perceive,
+    assign,
     graph,
     cluster,
     embed,

@@ -29,6 +29,8 @@ class Roles(NamedTuple):
     condensed: bool = False
     # Whether columns that are not numbers are kept, for `vicinal.tables`.
     mixed: bool = False
+    # Whether all columns are returned as they are, even empty ones.
+    unchanged: bool = False
 
 
 def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
@@ -41,6 +43,9 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     labels = row_column(frame, roles.label, "--label", len(frame), path)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
+    if roles.unchanged:
+        rest = frame.drop(columns=[n for n in (roles.id, roles.label) if n is not None])
+        return RawTable(None, ids=ids, labels=labels, columns=rest.reset_index(drop=True))
     numeric, names, notes, others, flags = [], [], [], {}, []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]

@@ -17,8 +17,8 @@ from vicinal.cli.column_options import (
 from vicinal.cli.columns import DISTANCES_AS_POINTS, is_square, looks_like_distances
 from vicinal.cli.output import (
     FIGURE_FORMATS,
-    MODULES_BY_FORMAT,
     TABLE_FORMATS,
+    check_table_target,
     check_target,
     require_modules,
 )
@@ -177,12 +177,8 @@ def check_targets(arguments: argparse.Namespace, *, has_coordinates: bool = True
             "--plot needs coordinates, but a matrix of pairs has none; remove it."
         )
     force, source = arguments.force, arguments.data
-    check_target(arguments.output, TABLE_FORMATS, "--output", force, source)
+    check_table_target(arguments.output, "--output", force, source)
     check_target(arguments.plot, FIGURE_FORMATS, "--plot", force, source)
-    if arguments.output is not None:
-        require_modules(
-            f"{arguments.output.suffix} files", *MODULES_BY_FORMAT[arguments.output.suffix.lower()]
-        )
     if arguments.plot is not None:
         require_modules("plots", "matplotlib")
 

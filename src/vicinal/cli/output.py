@@ -53,6 +53,13 @@ def check_target(
     check_overwrite([path], force)
 
 
+def check_table_target(path: Path | None, option: str, force: bool, source: Path) -> None:
+    """`check_target` for a table; raise also if a module that writes it is not installed."""
+    check_target(path, TABLE_FORMATS, option, force, source)
+    if path is not None:
+        require_modules(f"{path.suffix} files", *MODULES_BY_FORMAT[path.suffix.lower()])
+
+
 def check_folder(folder: Path, option: str) -> None:
     """Raise, before any work, if a folder cannot be created or written to."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())

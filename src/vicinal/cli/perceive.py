@@ -25,7 +25,13 @@ from vicinal.cli.options import (
     read_source,
     run_parameters,
 )
-from vicinal.cli.output import check_folder, check_target
+from vicinal.cli.output import (
+    TABLE_FORMATS,
+    check_folder,
+    check_table_target,
+    check_target,
+    write_table,
+)
 from vicinal.cli.stdin import STDIN
 from vicinal.exceptions import InvalidValueError
 
@@ -39,6 +45,7 @@ examples:
   vicinal perceive cells.h5ad --key X_pca --label cell_type --clusters 12
   vicinal perceive pictures/ -o pictures.html
   vicinal perceive large.parquet --sample 3000 --resume
+  vicinal perceive customers.csv --id name --save customers.vicinal --labels customers-labels.csv
 """
 
 
@@ -60,6 +67,18 @@ def add_to(commands: Any) -> None:
         type=Path,
         default=Path("report.html"),
         help="HTML report (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        metavar="FILE",
+        help=f"also write id, cluster, probability and noise score of each row: {' '.join(TABLE_FORMATS)}",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE.vicinal",
+        help="also keep the clusters in a file; 'vicinal assign' places new rows with it",
     )
     add_force(parser)
     parser.add_argument(
@@ -102,6 +121,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         )
     check_clusters(arguments)
     check_target(arguments.output, (".html",), "--output", arguments.force, arguments.data)
+    check_target(arguments.save, (".vicinal",), "--save", arguments.force, arguments.data)
+    check_table_target(arguments.labels, "--labels", arguments.force, arguments.data)
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     if folder is not None:
         check_folder(folder, "--resume: cache folder")
@@ -132,6 +153,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             )
         raise
     facts = write_report(report, arguments.output, arguments.force, arguments.json)
+    facts["written"] |= _write_results(report, arguments)
     if folder is not None:
         clear_checkpoints(folder)
     return facts
@@ -150,6 +172,26 @@ def write_report(report: Perception, path: Path, force: bool, as_json: bool) -> 
     return {**to_json(report), **written}
 
 
+def _write_results(report: Perception, arguments: argparse.Namespace) -> dict[str, Path]:
+    """Write the files of ``--labels`` and ``--save``."""
+    from vicinal.report.assignment import label_columns
+
+    written = {}
+    if arguments.labels is not None:
+        columns = label_columns(
+            report.data.ids, report.labels, report.probabilities, report.noise_score
+        )
+        with atomic_write(arguments.labels, replace=arguments.force) as unfinished:
+            write_table(columns, unfinished)
+        written["labels"] = arguments.labels
+    if arguments.save is not None:
+        model = report.model(n_jobs=arguments.jobs)
+        with atomic_write(arguments.save, replace=arguments.force) as unfinished:
+            model.save(unfinished)
+        written["model"] = arguments.save
+    return written
+
+
 def command_of(arguments: argparse.Namespace) -> str:
     """Command that reproduces the report: given options, the sample size and the seed."""
     source = "-" if arguments.data == STDIN else str(arguments.data)
@@ -162,6 +204,9 @@ def command_of(arguments: argparse.Namespace) -> str:
     args += ["--standardize"] if arguments.standardize else []
     args += ["--as-is"] if arguments.as_is else []
     args += ["--sample", str(arguments.sample), "--seed", str(arguments.seed)]
+    for name in ("labels", "save"):
+        value = getattr(arguments, name)
+        args += [] if value is None else [f"--{name}", str(value)]
     return shlex.join([*args, "-o", str(arguments.output)])
 
 

@@ -35,6 +35,7 @@ def read_table(
     accept_condensed: bool = False,
     accept_missing: bool = False,
     accept_mixed: bool = False,
+    unchanged: bool = False,
 ) -> RawTable:
     """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
 
@@ -43,7 +44,8 @@ def read_table(
 
     ``key`` is an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. Row names and known
     classes are columns of a table, arrays of an .npz file, or columns of ``.obs``. Sparse matrices
-    saved by scipy as .npz are supported. `STDIN` reads standard input.
+    saved by scipy as .npz are supported. `STDIN` reads standard input. With ``unchanged``,
+    a table with named columns has all of them as ``columns``, even empty ones, and no ``points``.
     """
     if path == STDIN:
         with piped_file() as file:
@@ -56,6 +58,7 @@ def read_table(
                 accept_condensed=accept_condensed,
                 accept_missing=accept_missing,
                 accept_mixed=accept_mixed,
+                unchanged=unchanged,
             )
     suffix = path.suffix.lower()
     if suffix not in READERS:
@@ -73,7 +76,7 @@ def read_table(
         raise InvalidValueError(
             f"--key {key}: only .npz and .h5ad files have several arrays, not {path}; remove it."
         )
-    roles = Roles(key, id_column, label_column, accept_condensed, accept_mixed)
+    roles = Roles(key, id_column, label_column, accept_condensed, accept_mixed, unchanged)
     table = READERS[suffix](path, roles)
     if table.points is None:
         return table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from vicinal._core.affine_rescaling import fit_rescaling
@@ -39,24 +41,78 @@ def noise_scores(
     if digraph.points is None or digraph.metric != "euclidean" or n < 3:
         unusual = boxplot_units(1.0 / stationary)
     else:
-        points = np.asarray(digraph.points, dtype=np.float64)
-        points = fit_rescaling(points).transform(points)
-        radii = NeighborSearch(points, n_jobs=n_jobs).nearest(min(N_NEIGHBORS, n - 1))[1][:, -1]
-        sampled = SampledDistances(points, np.random.default_rng(0))(points, n_jobs)
-        unusual = np.maximum(boxplot_units(radii), boxplot_units(sampled))
+        unusual = fit_unusualness(np.asarray(digraph.points, dtype=np.float64), n_jobs)[1]
+    return score_of(unusual, is_noise)
+
+
+def score_of(unusual: np.ndarray, is_noise: np.ndarray) -> np.ndarray:
+    """Scores of points by how unusual their distances are, in quartile distances from the median."""
     beyond = unusual - FENCE
     # Rises from 0 to 1 without reaching either, so that the farthest of far points are still ordered.
     return (0.5 + 0.5 * beyond / (1.0 + np.abs(beyond)) + is_noise) / 2.0
 
 
-def boxplot_units(values: np.ndarray) -> np.ndarray:
-    """Logarithms of nonnegative values, less their median, in units of their quartile distance."""
+class BoxplotScale(NamedTuple):
+    """Scale of the logarithms of nonnegative values: their median, and their quartile distance.
+
+    ``lowest`` is the smallest positive value, which zeros count as.
+    """
+
+    lowest: float
+    middle: float
+    unit: float
+
+    def units(self, values: np.ndarray) -> np.ndarray:
+        """Logarithms less the median, in quartile distances; 0 without a unit."""
+        if self.unit == 0:
+            return np.zeros(len(values))
+        return (np.log(np.where(values > 0, values, self.lowest)) - self.middle) / self.unit
+
+
+def fit_boxplot(values: np.ndarray) -> BoxplotScale:
+    """Scale of some values."""
     positive = values > 0
     if not positive.any():
-        return np.zeros(len(values))
-    logs = np.log(np.where(positive, values, values[positive].min()))
+        return BoxplotScale(1.0, 0.0, 0.0)
+    lowest = values[positive].min()
+    logs = np.log(np.where(positive, values, lowest))
     low, middle, high = np.quantile(logs, [0.25, 0.5, 0.75])
     unit = high - low
-    # Of a lattice, where more than half of the values are equal, the spread of all.
+    # On a lattice, more than half of the values are equal: the range of all values is the unit.
     unit = unit if unit > 0 else np.ptp(logs)
-    return (logs - middle) / unit if unit > 0 else np.zeros(len(values))
+    return BoxplotScale(float(lowest), float(middle), float(unit))
+
+
+def boxplot_units(values: np.ndarray) -> np.ndarray:
+    """Logarithms of nonnegative values, less their median, in units of their quartile distance."""
+    return fit_boxplot(values).units(values)
+
+
+class Unusualness(NamedTuple):
+    """Scales of the two distances of training points that new points are compared with."""
+
+    neighbor: BoxplotScale
+    sampled: BoxplotScale
+
+    def of_new(
+        self, points: np.ndarray, search: NeighborSearch, new: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """How unusual the distances of new points to the training points ``points`` are.
+
+        ``search`` finds nearest neighbours among the training points.
+        """
+        rescaling = fit_rescaling(points)
+        radii = search.nearest(min(N_NEIGHBORS, len(points) - 1), queries=new)[1][:, -1]
+        samples = SampledDistances(rescaling.transform(points), np.random.default_rng(0))
+        sampled = samples(rescaling.transform(new), n_jobs)
+        return np.maximum(self.neighbor.units(radii / rescaling.unit), self.sampled.units(sampled))
+
+
+def fit_unusualness(points: np.ndarray, n_jobs: int | None) -> tuple[Unusualness, np.ndarray]:
+    """Scales of the distances of points, and how unusual each point is among them."""
+    points = fit_rescaling(points).transform(points)
+    k = min(N_NEIGHBORS, len(points) - 1)
+    radii = NeighborSearch(points, n_jobs=n_jobs).nearest(k)[1][:, -1]
+    sampled = SampledDistances(points, np.random.default_rng(0))(points, n_jobs)
+    scales = Unusualness(fit_boxplot(radii), fit_boxplot(sampled))
+    return scales, np.maximum(scales.neighbor.units(radii), scales.sampled.units(sampled))

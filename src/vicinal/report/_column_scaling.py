@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 # Columns whose ranges differ by more than this factor are standardised.
@@ -47,13 +49,39 @@ def max_abs(values: np.ndarray, axis: int | None = None) -> np.ndarray:
     return np.where(largest > 0, largest, 1.0)
 
 
+class ColumnScaling(NamedTuple):
+    """Divisors of columns against extreme values, then a centre and a unit of each."""
+
+    divisor: np.ndarray
+    center: np.ndarray
+    unit: np.ndarray
+
+    def transform(self, values: np.ndarray) -> np.ndarray:
+        """Scaled values; the same array if nothing changes."""
+        for operation, operand, neutral in (
+            (np.divide, self.divisor, 1.0),
+            (np.subtract, self.center, 0.0),
+            (np.divide, self.unit, 1.0),
+        ):
+            if (operand != neutral).any():
+                values = operation(values, operand)
+        return values
+
+
+def fit_scaling(values: np.ndarray, scaling: str) -> ColumnScaling:
+    """Scaling after which no value is extreme."""
+    d, standard = values.shape[1], scaling == "standard"
+    divisor, center, unit = np.ones(d), np.zeros(d), np.ones(d)
+    if is_extreme(values):
+        divisor = np.broadcast_to(max_abs(values, axis=0 if standard else None), (d,))
+    if standard:
+        from sklearn.preprocessing import StandardScaler
+
+        scaler = StandardScaler().fit(values / divisor)
+        center, unit = scaler.mean_, scaler.scale_
+    return ColumnScaling(divisor, center, unit)
+
+
 def scale_columns(values: np.ndarray, scaling: str) -> np.ndarray:
     """Scaled values, none of them extreme."""
-    standard = scaling == "standard"
-    if is_extreme(values):
-        values = values / max_abs(values, axis=0 if standard else None)
-    if not standard:
-        return values
-    from sklearn.preprocessing import StandardScaler
-
-    return np.ascontiguousarray(StandardScaler().fit_transform(values))
+    return np.ascontiguousarray(fit_scaling(values, scaling).transform(values))

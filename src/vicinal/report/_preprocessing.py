@@ -67,6 +67,8 @@ class CleanTable(NamedTuple):
     encoder : TableEncoder or None
         What made points of the columns; None for tables of numbers, whose points have one coordinate per
         column.
+    missing : ndarray of bool (n, d) or None
+        Coordinates of ``points`` whose values were missing; None if there were none.
     """
 
     points: np.ndarray
@@ -84,6 +86,7 @@ class CleanTable(NamedTuple):
     images: np.ndarray | None
     categories: Mapping[str, np.ndarray] = {}
     encoder: TableEncoder | None = None
+    missing: np.ndarray | None = None
 
     @property
     def numbers(self) -> np.ndarray:
@@ -118,6 +121,7 @@ def prepare(
     _check_rows(n)
     names = _numbered(d) if table.names is None else list(table.names)
     notes = list(table.notes)
+    is_missing = ~np.isfinite(values)
     values, missing, missing_notes = fill_numbers(values, names, n_jobs)
     notes += missing_notes
     columns = column_statistics(values, names, missing)
@@ -138,7 +142,7 @@ def prepare(
         points=scale_columns(values, applied),
         values=values,
         names=[name for name, used in zip(names, is_used, strict=True) if used],
-        ids=_ids(table.ids, n),
+        ids=row_names(table.ids, n),
         labels=_labels(table.labels, n, notes),
         label_name=table.label_name,
         columns=columns,
@@ -148,6 +152,7 @@ def prepare(
         notes=notes,
         others={name: np.asarray(column) for name, column in table.others.items()},
         images=images,
+        missing=is_missing[:, is_used] if missing[is_used].any() else None,
     )
 
 
@@ -174,7 +179,7 @@ def _prepare_mixed(
         points=encoded.points,
         values=encoded.values,
         names=encoded.names,
-        ids=_ids(table.ids, n),
+        ids=row_names(table.ids, n),
         labels=_labels(table.labels, n, notes),
         label_name=table.label_name,
         columns=encoded.columns,
@@ -186,6 +191,7 @@ def _prepare_mixed(
         images=images,
         categories=encoded.categories,
         encoder=encoded.encoder,
+        missing=np.isnan(encoded.encoder.rows_) if np.isnan(encoded.encoder.rows_).any() else None,
     )
 
 
@@ -275,7 +281,8 @@ def _note_dropped(columns: list[dict[str, Any]], notes: list[str]) -> None:
         notes.append(f"dropped {len(dropped)} constant column{plural}: {shown}")
 
 
-def _ids(ids: np.ndarray | None, n: int) -> list[str]:
+def row_names(ids: np.ndarray | None, n: int) -> list[str]:
+    """Names of rows as text; row numbers without names."""
     if ids is None:
         return [str(i) for i in range(n)]
     return _as_strings(ids, n, "ids")

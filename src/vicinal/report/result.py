@@ -22,6 +22,9 @@ from vicinal.report._steps.smoothing import Smoothing
 if TYPE_CHECKING:
     from os import PathLike
 
+    from vicinal._core.types import NJobs
+    from vicinal.report.model import PerceptionModel
+
 
 class Origin(NamedTuple):
     """Origin of a table: its name, the command, and lines of Python that read it as ``X``."""
@@ -120,6 +123,46 @@ class Perception:
     def noise_score(self) -> np.ndarray:
         """Noise score of every row, from 0 (typical) to 1 (outside the structure)."""
         return self.clusters.noise_score
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Membership of every row in each cluster, and last in the noise; rows sum to 1."""
+        return self.clusters.probabilities
+
+    def model(self, *, n_jobs: NJobs = -1) -> PerceptionModel:
+        """Keep what places new rows in the clusters.
+
+        Parameters
+        ----------
+        n_jobs : int or None, default=-1
+            Number of threads; -1 uses all cores. The result does not depend on it.
+
+        Returns
+        -------
+        PerceptionModel
+            The model; its `PerceptionModel.assign` places new rows.
+        """
+        from vicinal.report.model import model_of
+
+        return model_of(self, n_jobs)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write what places new rows in the clusters as one file of arrays and JSON.
+
+        Maps, graphs and the report are not part of it: it holds the prepared rows, their clusters,
+        probabilities and noise scores. `PerceptionModel.load` reads it, without running any code from it.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write, usually with the extension .vicinal.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        return self.model().save(path)
 
     def to_frame(self) -> Any:
         """Tabulate id, cluster, noise score and map coordinates, one row per row of the table.

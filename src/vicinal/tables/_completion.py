@@ -167,16 +167,23 @@ def fill_numbers(
     return FilledNumbers(filled, missing, notes)
 
 
-def complete_numbers(values: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
-    """A table of numbers in which missing ones come from the nearest rows; no column is empty."""
-    coders = [fit_number(column, "robust") for column in values.T]
+def complete_numbers(
+    values: np.ndarray, n_jobs: int | None = -1, *, training: np.ndarray | None = None
+) -> np.ndarray:
+    """A table of numbers in which missing ones come from the nearest rows; no column is empty.
+
+    With ``training``, units and nearest rows are those of another table.
+    """
+    training = values if training is None else training
+    coders = [fit_number(column, "robust") for column in training.T]
     centers, units = np.array([c.center for c in coders]), np.array([c.unit for c in coders])
-    points = (values / 2 - centers / 2) / (units / 2)
     d = values.shape[1]
     distance = PartialDistance(np.ones(d), np.arange(d), np.zeros(d, dtype=bool), power=2)
-    completed = Completer(points, distance, n_jobs).complete(points)
+    points = (values / 2 - centers / 2) / (units / 2)
+    donors = points if training is values else (training / 2 - centers / 2) / (units / 2)
+    completed = Completer(donors, distance, n_jobs).complete(points)
     # Means of coordinates may exceed the largest float by rounding.
     with np.errstate(over="ignore"):
         numbers = completed * units + centers
-    numbers = np.clip(numbers, np.nanmin(values, axis=0), np.nanmax(values, axis=0))
+    numbers = np.clip(numbers, np.nanmin(training, axis=0), np.nanmax(training, axis=0))
     return np.where(np.isnan(values), numbers, values)

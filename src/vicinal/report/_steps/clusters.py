@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from vicinal import SpectralClustering
+from vicinal import PerceptualClustering, SpectralClustering
+from vicinal.cluster._automatic import membership
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
@@ -36,6 +37,14 @@ class Clusters(NamedTuple):
         Score above which a row is noise; 1 if there is no noise.
     noise_doubt : bool
         Whether heavy noise could not be separated from sparse cluster borders, so no row is noise.
+    probabilities : ndarray (n, n_clusters + 1)
+        Membership of each row in each cluster, half of it from the clusters of its neighbours, and last in
+        the noise. Rows sum to 1.
+    context_scale : float or None
+        Scale of the contextual digraph, which places new rows; None for fewer than 3 distinct rows.
+    noise_walk : dict or None
+        What tells whether new rows are noise: contexts, stationary masses and directions of the walk on the
+        distinct rows, its eigenvalues, and the norm below which a row is noise. None without noise.
     adjusted_rand, mutual_information, same_fraction : float
         Agreement of the two methods without noise; the last is the fraction of rows with equal labels.
     contingency : ndarray of int (c, c')
@@ -53,6 +62,9 @@ class Clusters(NamedTuple):
     noise_score: np.ndarray
     noise_threshold: float
     noise_doubt: bool
+    probabilities: np.ndarray
+    context_scale: float | None
+    noise_walk: dict[str, Any] | None
     adjusted_rand: float
     mutual_information: float
     same_fraction: float
@@ -76,11 +88,16 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     noise = score[~known]
     methods = (PERCEPTUAL, SPECTRAL)
     labels, other_labels = perceptual, match_labels(perceptual, by_trees)
+    representative = inputs.duplicates.representative
+    steps = inputs.digraph.to_scipy("strengths")
+    n_found = int(perceptual.max()) + 1
+    probabilities = membership(steps + steps.T, perceptual[representative], n_found)[group]
     if inputs.evidence.source == "communities":
         methods = (SPECTRAL, PERCEPTUAL)
         labels = np.full(len(by_trees), -1)
         labels[known] = np.unique(by_trees[known], return_inverse=True)[1]
         other_labels = match_labels(labels, perceptual)
+        probabilities = membership(spectral.affinity_, labels, int(labels.max()) + 1)
     return Clusters(
         labels=labels,
         method=methods[0],
@@ -90,12 +107,27 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
         noise_score=score,
         noise_threshold=float(noise.min()) if len(noise) else 1.0,
         noise_doubt=model.noise_doubt_,
+        probabilities=probabilities,
+        context_scale=inputs.digraph.metadata.get("sigma"),
+        noise_walk=_noise_walk(inputs, model) if len(noise) else None,
         adjusted_rand=agreement(labels, other_labels),
         mutual_information=normalized_mutual_info(labels[known], other_labels[known]),
         same_fraction=float(np.mean(labels[known] == other_labels[known])),
         contingency=contingency_table(labels, other_labels),
         sizes=cluster_sizes(labels, other_labels, score, data),
     )
+
+
+def _noise_walk(inputs: SharedInputs, model: PerceptualClustering) -> dict[str, Any]:
+    directions = model._directions
+    return {
+        "contexts": inputs.digraph.indices.reshape(len(directions), -1).astype(np.int64),
+        "masses": model._masses,
+        "directions": directions,
+        "eigenvalues": model.eigenvalues_[: directions.shape[1]],
+        "threshold": float(model.noise_threshold_),
+        "beta": float(model.beta),
+    }
 
 
 def contingency_table(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
