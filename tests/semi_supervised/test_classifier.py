@@ -65,24 +65,24 @@ def test_equals_the_closed_form(problem, penalties):
     connected_problems(),
     st.sampled_from([0.0, 0.1, 1e6]),
     st.sampled_from([1e-9, 1.0, 1e9]),
-    st.booleans(),
+    st.sampled_from([None, "labels", "estimate"]),
 )
-def test_rows_are_probabilities(problem, ridge, smoothness, class_mass):
+def test_rows_are_probabilities(problem, ridge, smoothness, class_prior):
     weights, codes = problem
     found = class_probabilities(
-        weights, codes, ridge=ridge, smoothness=smoothness, class_mass=class_mass
+        weights, codes, ridge=ridge, smoothness=smoothness, class_prior=class_prior
     )
     assert (found.values >= 0).all()
     assert found.values.sum(axis=1) == pytest.approx(np.ones(len(codes)), abs=1e-12)
 
 
 @settings(max_examples=30)
-@given(connected_problems(), st.randoms(use_true_random=False), st.booleans())
-def test_renumbering_nodes_renumbers_the_rows(problem, random, class_mass):
+@given(connected_problems(), st.randoms(use_true_random=False), st.sampled_from([None, "estimate"]))
+def test_renumbering_nodes_renumbers_the_rows(problem, random, class_prior):
     weights, codes = problem
     order = np.array(random.sample(range(len(codes)), len(codes)))
-    plain = class_probabilities(weights, codes, class_mass=class_mass).values
-    moved = class_probabilities(weights[order][:, order], codes[order], class_mass=class_mass)
+    plain = class_probabilities(weights, codes, class_prior=class_prior).values
+    moved = class_probabilities(weights[order][:, order], codes[order], class_prior=class_prior)
     assert moved.values == pytest.approx(plain[order], abs=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_class_mass_follows_its_formula():
     system = np.diag((codes >= 0) + 0.1) + laplacian
     mass = np.linalg.solve(system, np.eye(2)[codes] * (codes >= 0)[:, None]).sum(axis=0)
     scaled = plain[4:] * [4.0, 2.0] / mass
-    found = class_probabilities(weights, codes, class_mass=True).values
+    found = class_probabilities(weights, codes, class_prior="estimate").values
     assert found[4:] == pytest.approx(scaled / scaled.sum(axis=1, keepdims=True))
     assert (found[:4] == plain[:4]).all()
 
@@ -106,7 +106,7 @@ def test_an_unlabelled_component_gets_the_class_frequencies_and_is_marked():
     y = np.array(["a", -1, "b", "b", -1, -1, -1], dtype=object)
     for ridge in (0.0, 0.1):
         with pytest.warns(UserWarning, match=r"no label reaches 2 of 7 points \(the first is 5\)"):
-            model = GraphClassifier(ridge, graph="precomputed").fit(graph, y)
+            model = GraphClassifier("prior", ridge=ridge, graph="precomputed").fit(graph, y)
         assert model.reached_.tolist() == [True] * 5 + [False] * 2
         assert model.label_distributions_[5:] == pytest.approx(np.array([[1, 2], [1, 2]]) / 3)
         assert model.label_distributions_[3:5] == pytest.approx(np.array([[0.0, 1.0]] * 2))
@@ -290,6 +290,15 @@ def test_invalid_penalties_are_named_in_the_error(name, value):
         GraphClassifier(**{name: value}).fit(np.arange(4.0)[:, None], [0, 1, -1, -1])
 
 
-def test_class_mass_must_be_a_bool():
-    with pytest.raises(TypeError, match="class_mass='some'"):
-        GraphClassifier(class_mass="some").fit(np.arange(4.0)[:, None], [0, 1, -1, -1])
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ("some", "class_prior='some', but None"),
+        (True, "class_prior=True, but None"),
+        ([1.0, 0.0], "must be finite and > 0"),
+        ([1.0, 1.0, 1.0], r"class_prior has 3 value\(s\), but the labels have 2"),
+    ],
+)
+def test_invalid_class_priors_raise(prior, message):
+    with pytest.raises(ValueError, match=message):
+        GraphClassifier(class_prior=prior).fit(np.arange(4.0)[:, None], [0, 1, -1, -1])

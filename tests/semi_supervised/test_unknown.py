@@ -151,8 +151,8 @@ def test_class_mass_helps_with_sixty_labels_against_three_and_never_hurts():
         gains = []
         for seed in range(3):
             known = some_labels(y, (60, 3) if (y == 1).sum() > 3 else (60, 1), seed)
-            plain = GraphClassifier().fit(X, known)
-            model = GraphClassifier(class_mass=True).fit(X, known)
+            plain = GraphClassifier("prior", class_prior=None).fit(X, known)
+            model = GraphClassifier("prior").fit(X, known)
             right = [(m.transduction_ == y)[known < 0].mean() for m in (model, plain)]
             gains.append(right[0] - right[1])
         assert np.mean(gains) >= gain

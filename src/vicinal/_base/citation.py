@@ -152,10 +152,18 @@ LABEL_PROPAGATION = Reference(
     2003,
 )
 
+POISSON = Reference(
+    "calder2020",
+    ("J. Calder", "B. Cook", "M. Thorpe", "D. Slepčev"),
+    "Poisson learning: graph based semi-supervised learning at very low label rates",
+    "ICML",
+    2020,
+)
+
 ESTIMATORS: dict[str, tuple[Reference, ...]] = {
     "ClusterPreservingEmbedding": (CLUSTER_PRESERVING, PATH_BASED),
     "DiffusionMaps": (DIFFUSION,),
-    "GraphClassifier": (ENSEMBLES,),
+    "GraphClassifier": (LABEL_PROPAGATION, POISSON, ENSEMBLES),
     "GraphRegressor": (ENSEMBLES,),
     "Isomap": (ISOMAP,),
     "KNNTransformer": (),

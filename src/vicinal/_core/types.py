@@ -23,6 +23,9 @@ MetricLike: TypeAlias = str | Callable[[np.ndarray, np.ndarray], float]
 SearchMethod: TypeAlias = Literal["auto", "exact", "approximate"]
 # Width of the kernel that turns lengths into affinities.
 ScaleLike: TypeAlias = float | Literal["auto", "local"]
+# Proportions of the classes among unlabelled points.
+ClassPrior: TypeAlias = ArrayLike | Literal["labels", "estimate"] | None
+LabelMethod: TypeAlias = Literal["harmonic", "laplace", "poisson", "poisson_mbo", "prior"]
 KernelName: TypeAlias = Literal["gaussian", "binary", "inverse"]
 LaplacianKind: TypeAlias = Literal["combinatorial", "symmetric", "random_walk"]
 # What a Delaunay triangulation does with coplanar points.

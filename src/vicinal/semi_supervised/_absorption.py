@@ -22,6 +22,8 @@ from vicinal.operators.laplacians import degrees
 # Smallest absorption of a node, as a fraction of its degree.
 MIN_ABSORPTION = 1e-11
 TOLERANCE = 1e-12
+# Of systems that are too badly conditioned, with weights that differ by many orders of magnitude.
+COARSE_TOLERANCE = 1e-8
 # Number of nodes from which a progress bar is shown.
 PROGRESS_MIN_NODES = 20_000
 
@@ -76,11 +78,18 @@ def absorb(
     diagonal = absorption + outward
     matrix = sparse.csr_array(sparse.diags_array(diagonal) - weights)
     title = "labels" if verbose > 0 and len(absorption) >= PROGRESS_MIN_NODES else None
-    values = solve_positive_definite(
-        matrix, targets, tolerance=TOLERANCE, n_jobs=n_jobs, progress=title
-    ).values
+    try:
+        tolerance = TOLERANCE
+        values = solve_positive_definite(
+            matrix, targets, tolerance=tolerance, n_jobs=n_jobs, progress=title
+        ).values
+    except np.linalg.LinAlgError:
+        tolerance = COARSE_TOLERANCE
+        values = solve_positive_definite(
+            matrix, targets, tolerance=tolerance, n_jobs=n_jobs, progress=title
+        ).values
     # Rows of the matrix sum to ``absorption``, so no error exceeds the largest residual over it.
-    return values, TOLERANCE * float(np.max(diagonal / absorption))
+    return values, tolerance * float(np.max(diagonal / absorption))
 
 
 def harmonic(

@@ -14,15 +14,69 @@ ICML 2003, for the proportions of a fair sample.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-# The proportions of the labels are used unless a test at this level rejects them.
+from vicinal._core.array_checks import real_array
+from vicinal.exceptions import InvalidValueError
+
+# Class priors that have a name.
+PRIORS = ("labels", "estimate")
+# Estimates replace the proportions of the labels only if a test at this level rejects those.
 SIGNIFICANCE_LEVEL = 0.05
 MAX_ITER, TOLERANCE = 1000, 1e-7
 
 
+def check_class_prior(prior: Any) -> None:
+    """Raise unless ``prior`` is None, a name in `PRIORS` or one positive number per class."""
+    if prior is None or (isinstance(prior, str) and prior in PRIORS):
+        return
+    if isinstance(prior, (str, bytes, bool)) or np.ndim(prior) != 1:
+        raise InvalidValueError(
+            f"class_prior={prior!r}, but None, 'labels', 'estimate' or one proportion per class is needed."
+        )
+    values = np.asarray(real_array(prior, "class_prior"), dtype=np.float64)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise InvalidValueError(
+            f"class_prior={prior!r}, but proportions of classes must be finite and > 0."
+        )
+
+
+def class_proportions(prior: Any, counts: np.ndarray, densities: np.ndarray) -> np.ndarray:
+    """Proportions of the classes among the unlabelled nodes.
+
+    Parameters
+    ----------
+    prior : "labels", "estimate" or array of shape (n_classes,)
+        A checked class prior.
+    counts : ndarray of int of shape (n_classes,)
+        Number of labels of each class.
+    densities : ndarray of shape (n_unlabelled, n_classes)
+        Density of each class at the unlabelled nodes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        They sum to 1.
+    """
+    if not isinstance(prior, str):
+        proportions = np.asarray(prior, dtype=np.float64)
+        if len(proportions) != len(counts):
+            raise InvalidValueError(
+                f"class_prior has {len(proportions)} value(s), but the labels have {len(counts)} "
+                "class(es); pass one proportion per class, in sorted order of the classes."
+            )
+        return proportions / proportions.sum()
+    if prior == "estimate":
+        proportions = mixture_proportions(densities)
+        if not have_same_proportions(counts, len(densities) * proportions):
+            return proportions
+    return (counts + 1.0) / (counts + 1.0).sum()
+
+
 def rescale_by_mass(
-    values: np.ndarray, unlabelled: np.ndarray, mass: np.ndarray, counts: np.ndarray
+    values: np.ndarray, unlabelled: np.ndarray, mass: np.ndarray, counts: np.ndarray, prior: Any
 ) -> np.ndarray:
     """Class probabilities of the unlabelled nodes, with class proportions that fit them.
 
@@ -36,21 +90,23 @@ def rescale_by_mass(
         Total of each class over all nodes, before rows were normalised.
     counts : ndarray of int of shape (n_classes,)
         Number of labels of each class.
+    prior : "labels", "estimate" or array of shape (n_classes,)
+        A checked class prior.
 
     Returns
     -------
     ndarray of shape (n_unlabelled, n_classes)
         Rows sum to 1.
     """
-    densities = np.divide(
-        values[unlabelled], mass, out=np.zeros((int(unlabelled.sum()), len(mass))), where=mass > 0
-    )
-    densities /= densities.max(axis=1, keepdims=True)
-    proportions = mixture_proportions(densities)
-    if have_same_proportions(counts, len(densities) * proportions):
-        proportions = (counts + 1.0) / (counts + 1.0).sum()
-    scaled = densities * proportions
+    densities = class_densities(values[unlabelled], mass)
+    scaled = densities * class_proportions(prior, counts, densities)
     return scaled / scaled.sum(axis=1, keepdims=True)
+
+
+def class_densities(values: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Values divided by the mass of their class; the largest in each row is 1."""
+    densities = np.divide(values, mass, out=np.zeros_like(values), where=mass > 0)
+    return densities / densities.max(axis=1, keepdims=True)
 
 
 def mixture_proportions(densities: np.ndarray) -> np.ndarray:

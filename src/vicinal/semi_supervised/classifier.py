@@ -1,4 +1,4 @@
-"""`GraphClassifier`: classes of all points from the classes of a few, by a graph prior."""
+"""`GraphClassifier`: classes of all points from the classes of a few, along a graph."""
 
 from __future__ import annotations
 
@@ -7,42 +7,51 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.scalar_checks import check_choice
 from vicinal.semi_supervised._absorption import Spread
+from vicinal.semi_supervised._class_mass import check_class_prior
 from vicinal.semi_supervised._classification import TransductiveClassifier
-from vicinal.semi_supervised.graph_prior import check_penalties, spread_classes
+from vicinal.semi_supervised._methods import METHODS, Options, spread_by_method
+from vicinal.semi_supervised.graph_prior import check_penalties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vicinal._core.types import NJobs, RandomStateLike, ScaleLike
+    from vicinal._core.types import ClassPrior, LabelMethod, NJobs, RandomStateLike, ScaleLike
     from vicinal.graphs.graph import Graph
 
 
 class GraphClassifier(TransductiveClassifier):
-    """Classifier for few labels: each class is a function that varies little along a graph.
+    """Classifier for few labels, which spread along the edges of a graph.
 
-    The indicator f of each class minimises ||y - f||^2 over the labelled points + ridge ||f||^2 +
-    smoothness f'Lf, see `vicinal.semi_supervised.class_probabilities`. The values at a node, divided by their
-    sum, are its class probabilities.
-
-    The defaults have the highest mean accuracy, 85.2 %, on 8 x 8 digits, two moons and 5,000 MNIST digits
-    with 1, 3 and 10 labels per class, among ridges from 0 to 0.1 and smoothness 0.01, 1 and 100 (ridge 0:
-    79.7 %; scikit-learn's LabelSpreading on 10 neighbours: 74.3 %). Without a ridge, f is nearly constant far
-    from a few labels; on MNIST with one label per class, accuracy falls from 63 to 36 %.
-
-    A class with many labels outweighs a class with few: with 60 labels of one class and 3 of the other, all
-    8 x 8 digits 3 and 8 are assigned to the first. ``class_mass=True`` corrects for this (accuracy 0.99
-    instead of 0.42), and changes little if labels have the true proportions of the classes.
+    The default, harmonic functions with class mass normalisation, has the highest mean accuracy over 1, 2, 5
+    and 10 labels per class, see the guide on few labels and ``python -m benchmarks labels``.
 
     Parameters
     ----------
+    method : {"harmonic", "laplace", "poisson", "poisson_mbo", "prior"}, default="harmonic"
+        - "harmonic": each class is a function with values 1 and 0 at the labels and the mean of its
+          neighbours at every other node (Zhu, Ghahramani and Lafferty, 2003). With a class prior, classes
+          are scaled to it, and probabilities are squared, because harmonic functions are too flat.
+        - "laplace": the same functions, standardised per class over the unlabelled points; the softmax of
+          the result (mean-shifted Laplace learning).
+        - "poisson": labels are sources and sinks of a flow (Calder et al., 2020); softmax of the potentials.
+        - "poisson_mbo": Poisson learning, then heat flow alternating with a choice of classes that have
+          the proportions of the class prior (that of the labels if None).
+        - "prior": the indicator f of each class minimises ||y - f||^2 over the labelled points +
+          ridge ||f||^2 + smoothness f'Lf, see `vicinal.semi_supervised.class_probabilities` [3].
+    class_prior : array of shape (n_classes,), "labels", "estimate" or None, default="estimate"
+        Proportions of the classes among the unlabelled points, in the order of ``classes_``. "labels" are
+        those of the labels, with 1 added to each count; "estimate" the same, unless a test on the unlabelled
+        points rejects them: then they are estimated. None applies no correction, and a class with many
+        labels outweighs a class with few: with 60 labels of one class and 3 of the other and
+        ``method="prior"``, all 8 x 8 digits 3 and 8 are assigned to the first (accuracy 0.42 instead of
+        0.99).
     ridge : float, default=0.1
-        Regularisation that makes the influence of a label decay along the graph; 0 disables it.
+        Of ``method="prior"``: regularisation that makes the influence of a label decay along the graph; 0
+        disables it.
     smoothness : float, default=1.0
-        Cost > 0 of a difference along an edge, relative to a wrong label.
-    class_mass : bool, default=False
-        Whether classes are weighted by their estimated proportions instead of their numbers of labels,
-        see `vicinal.semi_supervised.class_probabilities`. Set it if labels were not drawn at random.
+        Of ``method="prior"``: cost > 0 of a difference along an edge, relative to a wrong label.
     graph : str or callable, default="knn"
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
@@ -62,7 +71,8 @@ class GraphClassifier(TransductiveClassifier):
     classes_ : ndarray of shape (n_classes,)
         Classes among the labels.
     transduction_ : ndarray of shape (n,)
-        Most probable class of each training point, which may differ from its label. -1 where ``reached_``
+        Most probable class of each training point; with "poisson", "poisson_mbo" and "prior" it may differ
+        from its label. -1 where ``reached_``
         is False ("-1" if classes are strings).
     label_distributions_ : ndarray of shape (n, n_classes)
         Class probabilities of each training point.
@@ -75,6 +85,14 @@ class GraphClassifier(TransductiveClassifier):
         The affinities along which labels spread.
     scale_ : float, ndarray or None
         Scale of the affinities; None if X is an affinity matrix.
+
+    References
+    ----------
+    [3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and manifold learning", NIPS 2004.
+    Zhu, Ghahramani and Lafferty, "Semi-supervised learning using Gaussian fields and harmonic functions",
+    ICML 2003.
+    Calder, Cook, Thorpe and Slepcev, "Poisson learning: graph based semi-supervised learning at very low
+    label rates", ICML 2020.
 
     Examples
     --------
@@ -89,10 +107,11 @@ class GraphClassifier(TransductiveClassifier):
 
     def __init__(
         self,
+        method: LabelMethod = "harmonic",
+        *,
+        class_prior: ClassPrior = "estimate",
         ridge: float = 0.1,
         smoothness: float = 1.0,
-        *,
-        class_mass: bool = False,
         graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
         scale: ScaleLike = "auto",
@@ -100,9 +119,10 @@ class GraphClassifier(TransductiveClassifier):
         n_jobs: NJobs = -1,
         verbose: int = 0,
     ) -> None:
+        self.method = method
+        self.class_prior = class_prior
         self.ridge = ridge
         self.smoothness = smoothness
-        self.class_mass = class_mass
         self.graph = graph
         self.graph_params = graph_params
         self.scale = scale
@@ -111,15 +131,10 @@ class GraphClassifier(TransductiveClassifier):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_penalties(self.ridge, self.smoothness, self.class_mass)
+        check_choice(self.method, "method", METHODS)
+        check_class_prior(self.class_prior)
+        check_penalties(self.ridge, self.smoothness)
 
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
-        return spread_classes(
-            affinity,
-            codes,
-            self.ridge,
-            self.smoothness,
-            self.class_mass,
-            self.n_jobs,
-            self.verbose,
-        )
+        options = Options(self.class_prior, self.ridge, self.smoothness, self.n_jobs, self.verbose)
+        return spread_by_method(self.method, affinity, codes, options)

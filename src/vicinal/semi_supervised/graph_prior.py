@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.options import check_flag, checked
+from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_real
 from vicinal.operators.laplacians import as_affinity
 from vicinal.semi_supervised._absorption import Spread, absorb, harmonic, is_reached, normalize_rows
-from vicinal.semi_supervised._class_mass import rescale_by_mass
+from vicinal.semi_supervised._class_mass import check_class_prior, rescale_by_mass
 from vicinal.semi_supervised._labels import check_codes, check_values, frequencies
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, MatrixLike, NJobs
+    from vicinal._core.types import ArrayLike, ClassPrior, MatrixLike, NJobs
     from vicinal.graphs.graph import Graph
 
 
@@ -86,7 +86,7 @@ def class_probabilities(
     *,
     ridge: float = 0.1,
     smoothness: float = 1.0,
-    class_mass: bool = False,
+    class_prior: ClassPrior = None,
     n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Spread:
@@ -104,11 +104,11 @@ def class_probabilities(
         The penalty lambda: the influence of a label decays along the graph; 0 disables it.
     smoothness : float, default=1.0
         The penalty mu > 0 of differences along edges.
-    class_mass : bool, default=False
-        Whether classes are weighted by their estimated proportions among the unlabelled nodes instead
-        of their numbers of labels. The proportions are those of the labels, with 1 added to each count
-        (Zhu, Ghahramani and Lafferty, ICML 2003), unless a test on the unlabelled nodes rejects them;
-        then maximum likelihood estimates are used.
+    class_prior : array of shape (n_classes,), "labels", "estimate" or None, default=None
+        Proportions of the classes among the unlabelled nodes, by which classes are weighted instead of
+        their numbers of labels. "labels" are those of the labels, with 1 added to each count (class mass
+        normalisation of Zhu, Ghahramani and Lafferty, ICML 2003). "estimate" are the same, unless a test on
+        the unlabelled nodes rejects them; then maximum likelihood estimates are used.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -130,14 +130,14 @@ def class_probabilities(
            [0.36, 0.64],
            [0.11, 0.89]])
     """
-    check_penalties(ridge, smoothness, class_mass)
+    check_penalties(ridge, smoothness)
+    check_class_prior(class_prior)
     weights = as_affinity(affinity)
     codes = check_codes(y, weights.shape[0])
-    return spread_classes(weights, codes, ridge, smoothness, class_mass, n_jobs, verbose)
+    return spread_classes(weights, codes, ridge, smoothness, class_prior, n_jobs, verbose)
 
 
-def check_penalties(ridge: Any, smoothness: Any, class_mass: Any = False) -> None:
-    check_flag(class_mass, "class_mass")
+def check_penalties(ridge: Any, smoothness: Any) -> None:
     check_real(ridge, "ridge", low=0.0)
     check_real(smoothness, "smoothness", low=0.0, open_low=True, remedy="1e-9 keeps the labels.")
 
@@ -178,7 +178,7 @@ def spread_classes(
     codes: np.ndarray,
     ridge: float,
     smoothness: float,
-    class_mass: bool,
+    class_prior: Any,
     n_jobs: int | None,
     verbose: int,
 ) -> Spread:
@@ -197,9 +197,11 @@ def spread_classes(
         )
         spread = normalize_rows(weights, values, error, default)
     unlabelled = spread.reached & ~labelled
-    if class_mass and targets.shape[1] > 1 and unlabelled.any():
+    if class_prior is not None and unlabelled.any():
         counts = np.bincount(codes[labelled])
-        spread.values[unlabelled] = rescale_by_mass(spread.values, unlabelled, mass, counts)
+        spread.values[unlabelled] = rescale_by_mass(
+            spread.values, unlabelled, mass, counts, class_prior
+        )
     return spread
 
 
