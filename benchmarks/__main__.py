@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import clusters, kernels, noise, outliers, retrieval, shapes, start, steps, trees
+from benchmarks import (
+    clusters,
+    kernels,
+    mixed_tables,
+    noise,
+    outliers,
+    retrieval,
+    shapes,
+    start,
+    steps,
+    trees,
+)
 from benchmarks.report import case_lines, judge, save
 from benchmarks.runner import run_case
 from benchmarks.suites import SUITES
@@ -19,6 +30,7 @@ TABLES = {
     "shapes": shapes.run,
     "start": start.run,
     "steps": steps.run,
+    "tables": mixed_tables.run,
     "trees": trees.run,
 }
 

@@ -4,6 +4,7 @@
 - spirals in three dimensions: `make_helices`
 - moons: `make_two_moons`
 - a sheet with known geodesic distances: `make_swiss_roll`
+- a table of numbers and categories: `make_mixed_table`
 - surfaces in noise, and clusters that Euclidean distances mix: `make_half_cylinders`, `two_clusters`
 - real data, read from a local folder and downloaded only on request: tables `load_uci_table`,
   `load_plane_shapes`; images `load_mnist`, `load_orl_faces`, `load_berkeley_photographs`; distances of
@@ -24,6 +25,7 @@ __getattr__, __dir__, __all__ = attach(
             "load_mpeg7_distances",
             "load_orl_faces",
         ],
+        "mixed_table": ["make_mixed_table"],
         "moons": ["make_two_moons"],
         "spirals": ["load_noisy_spiral", "make_spirals"],
         "swiss_roll": ["make_swiss_roll"],

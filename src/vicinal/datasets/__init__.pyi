@@ -5,6 +5,7 @@ from vicinal.datasets.images import load_berkeley_photographs as load_berkeley_p
 from vicinal.datasets.images import load_mnist as load_mnist
 from vicinal.datasets.images import load_mpeg7_distances as load_mpeg7_distances
 from vicinal.datasets.images import load_orl_faces as load_orl_faces
+from vicinal.datasets.mixed_table import make_mixed_table as make_mixed_table
 from vicinal.datasets.moons import make_two_moons as make_two_moons
 from vicinal.datasets.spirals import load_noisy_spiral as load_noisy_spiral
 from vicinal.datasets.spirals import make_spirals as make_spirals
@@ -23,6 +24,7 @@ __all__ = [
     "load_uci_table",
     "make_half_cylinders",
     "make_helices",
+    "make_mixed_table",
     "make_spirals",
     "make_swiss_roll",
     "make_two_moons",

@@ -56,11 +56,8 @@ class NumberCoder(NamedTuple):
         """Coordinates (n, 1)."""
         assert column.numbers is not None
         # Halved, because the difference of two values may overflow.
-        return ((column.numbers / 2 - self.center / 2) / (self.unit / 2))[:, None]
-
-    def decode(self, coordinates: np.ndarray) -> np.ndarray:
-        """Numbers of some coordinates."""
-        return coordinates * self.unit + self.center
+        with np.errstate(over="ignore"):
+            return ((column.numbers / 2 - self.center / 2) / (self.unit / 2))[:, None]
 
 
 class RankCoder(NamedTuple):

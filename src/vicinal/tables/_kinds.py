@@ -148,7 +148,7 @@ def read_as(
     texts = _distinct(words)
     if kind == "boolean" and len(texts) > 2:
         raise InvalidValueError(
-            f"column {name!r} is to be boolean, but has {len(texts):,} different values, such as "
+            f"column {name!r} of X is to be boolean, but has {len(texts):,} different values, such as "
             f"{', '.join(map(repr, texts[:3]))}; use categorical."
         )
     if kind != "ordinal":
@@ -186,8 +186,9 @@ def _read_numbers(column: RawColumn, form: str | None) -> TypedColumn:
     # A learned kind accepts single words as missing values, as the guess did.
     if wrong and (not learned or len(wrong) == len(texts)):
         raise InvalidValueError(
-            f"column {name!r} is to be numeric, but {len(wrong):,} of its {len(texts):,} different values "
-            f"are not numbers, such as {wrong[0]!r}; use categorical or ignore, or write numbers as 1234.5."
+            f"column {name!r} of X is to be numeric, but {len(wrong):,} of its {len(texts):,} different "
+            f"values are not numbers, such as {wrong[0]!r}; use categorical or ignore, or write numbers as "
+            "1234.5."
         )
     return TypedColumn(name, "numeric", "as requested", numbers=numbers, form=mark)
 
@@ -201,10 +202,10 @@ def _read_dates(column: RawColumn, form: str | None) -> TypedColumn:
     form = form or date_format(texts)
     wrong = texts if form is None else [t for t in texts if date_parser(form)(t) is None]
     if wrong or form is None:
+        found = "no date" if form is None else f"not of the form {form}"
         raise InvalidValueError(
-            f"column {name!r} is to be a date, but {(texts or [''])[0] if form is None else wrong[0]!r} is "
-            f"{'no date' if form is None else f'not of the form {form}'}; write dates as 2024-01-31, all in "
-            "one form."
+            f"column {name!r} of X is to be a date, but {wrong[0] if wrong else ''!r} is {found}; write "
+            "dates as 2024-01-31, all in one form."
         )
     return TypedColumn(name, "date", "as requested", numbers=_dates(words, form), form=form)
 

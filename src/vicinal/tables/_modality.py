@@ -21,8 +21,7 @@ def modality_strength(numbers: np.ndarray) -> float:
         return 0.0
     known = known / (np.abs(known).max() or 1.0)
     known = np.clip(known, *np.quantile(known, TAILS))
-    size = np.abs(known).max() or 1.0
-    known = known / size - (known / size).mean()
+    known = known - known.mean()
     total = float(known @ known)
     if total == 0:
         return 0.0

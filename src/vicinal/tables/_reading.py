@@ -70,6 +70,9 @@ def column_names(X: Any) -> list[str] | None:
 
 
 def _from_mapping(columns: Mapping[Any, Any]) -> list[RawColumn]:
+    for name, column in columns.items():
+        if isinstance(column, str) or not hasattr(column, "__iter__"):
+            raise InvalidTypeError(f"X[{name!r}] is {column!r}, but a column of values is needed.")
     arrays = [
         column if isinstance(column, np.ndarray) else _objects(list(column))
         for column in columns.values()

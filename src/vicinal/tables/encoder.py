@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal._core.array_checks import check_extent
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
@@ -26,6 +25,8 @@ from vicinal.tables._weights import column_weights
 SCALINGS = ("robust", "standard", "none")
 METRICS = ("euclidean", "gower")
 MISSING = ("neighbors", "typical", "keep")
+# Squares of larger coordinates may overflow.
+MAX_COORDINATE = 1e150
 
 
 class ColumnSummary(NamedTuple):
@@ -99,8 +100,6 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         Weight of each column that is used, by name.
     metric_ : callable
         Distance of two encoded rows over the columns that both have, scaled up to all columns.
-    rows_ : ndarray (n, n_coordinates)
-        The rows of `fit`, encoded, with NaN where a value is missing.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -198,9 +197,9 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             np.array([coder.is_nominal for coder in self._coders]),
             power=1 if self.metric == "gower" else 2,
         )
-        self.rows_ = self._encode([columns[j] for j in kept])
+        self._rows = self._encode([columns[j] for j in kept])
         if self.missing == "neighbors":
-            self._completer = Completer(self.rows_, self.metric_, self.n_jobs)
+            self._completer = Completer(self._rows, self.metric_, self.n_jobs)
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -219,7 +218,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         if self.missing == "keep" or not np.isnan(points).any():
             return points
         if self.missing == "typical":
-            return np.where(np.isnan(points), typical_row(self.rows_, self.metric_), points)
+            return np.where(np.isnan(points), typical_row(self._rows, self.metric_), points)
         return self._completer.complete(points)
 
     def distances(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -238,7 +237,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             Infinite where no column is present in both rows.
         """
         points = self._points(X)
-        return self.metric_.matrix(points, self.rows_ if Y is None else self._points(Y))
+        return self.metric_.matrix(points, self._rows if Y is None else self._points(Y))
 
     def nearest(self, n_neighbors: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Nearest rows of `fit`, by the distances of `distances`, without a matrix of all pairs.
@@ -257,9 +256,9 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             Indices and distances, nearest first.
         """
         check_is_fitted(self)
-        k = check_count(n_neighbors, "n_neighbors", high=len(self.rows_))
-        points = self.rows_ if X is None else self._points(X)
-        return self.metric_.nearest(points, self.rows_, k, self.n_jobs)
+        k = check_count(n_neighbors, "n_neighbors", high=len(self._rows))
+        points = self._rows if X is None else self._points(X)
+        return self.metric_.nearest(points, self._rows, k, self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the coordinates.
@@ -331,7 +330,13 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             factor = weight / total if self.metric == "gower" else np.sqrt(weight)
             parts.append(coder.encode(column) * factor)
         points = np.ascontiguousarray(np.hstack(parts))
-        check_extent(np.nan_to_num(points), "X")
+        farthest = np.nanmax(np.abs(points), axis=0, initial=0.0)
+        if farthest.max() > MAX_COORDINATE:
+            name = columns[self.metric_.column_of[farthest.argmax()]].name
+            raise InvalidValueError(
+                f"column {name!r} of X contains a number more than {MAX_COORDINATE:g} times as far from the "
+                "others as they are from each other; correct it, or leave it out as None."
+            )
         return points
 
 
@@ -372,7 +377,8 @@ def _no_usable_column(columns: Sequence[TypedColumn]) -> str:
 
 
 def _checked_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:
-    for name, kind in _checked_mapping(kinds, "kinds", names).items():
+    checked = _checked_mapping(kinds, "kinds", names)
+    for name, kind in checked.items():
         if isinstance(kind, str):
             check_choice(kind, f"kinds[{name!r}]", KINDS)
         elif not isinstance(kind, Sequence) or len(set(map(str, kind))) < max(len(kind), 2):
@@ -380,7 +386,7 @@ def _checked_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:
                 f"kinds[{name!r}]={kind!r}, but one of {', '.join(map(repr, KINDS))} is needed, or a list of "
                 "different categories, lowest first."
             )
-    return dict(kinds or {})
+    return checked
 
 
 def _checked_weights(weights: Any, names: Sequence[str]) -> dict[str, float]:
@@ -391,7 +397,7 @@ def _checked_weights(weights: Any, names: Sequence[str]) -> dict[str, float]:
 def _checked_mapping(given: Any, what: str, names: Sequence[str]) -> dict[str, Any]:
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise InvalidTypeError(f"{what}={given!r}, but a dict by names of columns is needed.")
     for name in given:
         if name not in names:

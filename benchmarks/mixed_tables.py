@@ -1,0 +1,198 @@
+"""Tables of numbers and categories: adjusted Rand index of clusters with the number of groups.
+
+Peers: k-prototypes (kmodes) and average linkage on Gower distances. All methods but the last column are given
+the number of groups. Generated tables are means over seeds; penguins come with the package palmerpenguins,
+soybean with the folder in VICINAL_DATA.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.report import write_results
+from vicinal.datasets import make_mixed_table
+
+# From a table and the number of groups to clusters.
+Method = Callable[[Any, int], np.ndarray]
+N_SEEDS = 3
+PLACES: dict[str, dict[str, Any]] = {
+    "numbers": {"n_categorical": 0},
+    "categories": {"n_numeric": 0},
+    "both": {},
+}
+
+
+class LabeledTable(NamedTuple):
+    """A table of columns by name, and the groups of its rows."""
+
+    name: str
+    table: dict[str, np.ndarray]
+    group: np.ndarray
+
+
+def run(only: str | None, quick: bool) -> None:
+    """Measure, print, and write Markdown and JSON; with ``quick``, one seed and no files."""
+    warnings.simplefilter("ignore")
+    scores: dict[str, dict[str, list[float]]] = {}
+    for item in _tables(1 if quick else N_SEEDS):
+        if only and only not in item.name:
+            continue
+        n_groups = len(np.unique(item.group))
+        for name, method in METHODS.items():
+            try:
+                score = adjusted_rand_score(item.group, method(item.table, n_groups))
+            except ImportError:
+                continue
+            scores.setdefault(item.name, {}).setdefault(name, []).append(float(score))
+        print(
+            item.name, {name: values[-1] for name, values in scores[item.name].items()}, flush=True
+        )
+    means = {s: {m: float(np.mean(v)) for m, v in row.items()} for s, row in scores.items()}
+    page = markdown(means)
+    print(page)
+    if not quick and not only:
+        write_results("tables", means, page)
+
+
+def markdown(means: dict[str, dict[str, float]]) -> str:
+    """One row per table, one column per method."""
+    head = ["table", *METHODS]
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    for name, row in means.items():
+        cells = [f"{row[method]:.3f}" if method in row else "" for method in METHODS]
+        lines.append(f"| {' | '.join([name, *cells])} |")
+    title = "Adjusted Rand index of clusters of mixed tables"
+    return f"# {title}\n\n{__doc__.partition(chr(10))[2].strip()}\n\n" + "\n".join(lines) + "\n"
+
+
+def _tables(n_seeds: int) -> Iterator[LabeledTable]:
+    for place, options in PLACES.items():
+        for missing in (0.0, 0.2):
+            for n_noise in (0, 4):
+                gaps = ", 20 % missing" * bool(missing)
+                name = f"{place}{gaps}{', 8 irrelevant columns' * bool(n_noise)}"
+                for seed in range(n_seeds):
+                    drawn = {"missing": missing, "n_noise": n_noise, "random_state": seed}
+                    yield LabeledTable(name, *make_mixed_table(300, **options, **drawn))
+    yield from _penguins()
+    yield from _soybean()
+
+
+def _penguins() -> Iterator[LabeledTable]:
+    import pandas
+
+    try:
+        path = Path(str(files("palmerpenguins") / "data" / "penguins.csv"))
+    except ModuleNotFoundError:
+        return
+    frame = pandas.read_csv(path)
+    columns = frame.drop(columns=["species"]).astype(object).where(frame.notna(), None)
+    table = {name: columns[name].to_numpy() for name in columns}
+    yield LabeledTable("penguins", table, frame["species"].to_numpy())
+
+
+def _soybean() -> Iterator[LabeledTable]:
+    import pandas
+
+    path = Path(os.environ.get("VICINAL_DATA", ""), "uci", "soybean_307.csv")
+    if not path.is_file():
+        return
+    frame = pandas.read_csv(path, dtype=str)
+    cells = frame.astype(object).where(frame.notna(), None)
+    # Codes of categories, as words.
+    table = {
+        name: np.array([None if c is None else f"code {c}" for c in cells[name]], dtype=object)
+        for name in frame.columns[:-1]
+    }
+    yield LabeledTable("soybean", table, frame.iloc[:, -1].to_numpy())
+
+
+def _perceive(table: Any, n_groups: int) -> np.ndarray:
+    from vicinal import perceive
+
+    return perceive(table, n_clusters=n_groups, sample=50).labels
+
+
+def _perceive_alone(table: Any, n_groups: int) -> np.ndarray:
+    from vicinal import perceive
+
+    return perceive(table, sample=50).labels
+
+
+def _spectral(table: Any, n_groups: int) -> np.ndarray:
+    from vicinal import SpectralClustering, TableEncoder
+
+    return SpectralClustering(n_groups, random_state=0).fit_predict(
+        TableEncoder().fit_transform(table)
+    )
+
+
+def _numbers_only(table: Any, n_groups: int) -> np.ndarray:
+    numbers = {name: column for name, column in table.items() if _is_numeric(column)}
+    if not numbers:
+        return np.zeros(len(next(iter(table.values()))), dtype=np.int64)
+    return _perceive(numbers, n_groups)
+
+
+def _gower(table: Any, n_groups: int) -> np.ndarray:
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    from vicinal import TableEncoder
+
+    distances = TableEncoder(metric="gower").fit(table).distances(table)
+    largest = distances[np.isfinite(distances)].max()
+    distances = np.where(np.isfinite(distances), distances, largest)
+    np.fill_diagonal(distances, 0.0)
+    tree = linkage(squareform((distances + distances.T) / 2, checks=False), "average")
+    return fcluster(tree, n_groups, "maxclust")
+
+
+def _prototypes(table: Any, n_groups: int) -> np.ndarray:
+    from kmodes.kmodes import KModes
+    from kmodes.kprototypes import KPrototypes
+
+    columns = list(table.values())
+    texts = [j for j, column in enumerate(columns) if not _is_numeric(column)]
+    cells = np.column_stack([_filled(column) for column in columns]).astype(object)
+    if len(texts) == len(columns):
+        return KModes(n_groups, n_init=10, random_state=0).fit_predict(cells)
+    for j in set(range(len(columns))) - set(texts):
+        numbers = cells[:, j].astype(float)
+        cells[:, j] = (numbers - numbers.mean()) / (numbers.std() or 1.0)
+    if not texts:
+        from sklearn.cluster import KMeans
+
+        return KMeans(n_groups, n_init=10, random_state=0).fit_predict(cells.astype(float))
+    model = KPrototypes(n_groups, n_init=10, random_state=0)
+    return model.fit_predict(cells, categorical=texts)
+
+
+def _is_numeric(column: np.ndarray) -> bool:
+    return all(isinstance(cell, (int, float)) or cell is None for cell in column.tolist())
+
+
+def _filled(column: np.ndarray) -> np.ndarray:
+    """The column with its mean, or its most frequent category, for missing values."""
+    known = [cell for cell in column.tolist() if cell is not None and cell == cell]
+    value = float(np.mean(known)) if _is_numeric(column) else max(set(known), key=known.count)
+    cells = [value if cell is None or cell != cell else cell for cell in column.tolist()]
+    return np.array(cells, dtype=object)
+
+
+METHODS: dict[str, Method] = {
+    "vicinal perceive": _perceive,
+    "vicinal TableEncoder + SpectralClustering": _spectral,
+    "vicinal perceive, numbers only": _numbers_only,
+    "k-prototypes": _prototypes,
+    "Gower + average linkage": _gower,
+    "vicinal perceive, number of groups not given": _perceive_alone,
+}
