@@ -80,7 +80,11 @@ def _tables(n_seeds: int) -> Iterator[LabeledTable]:
                 gaps = ", 20 % missing" * bool(missing)
                 name = f"{place}{gaps}{', 8 irrelevant columns' * bool(n_noise)}"
                 for seed in range(n_seeds):
-                    drawn = {"missing": missing, "n_noise": n_noise, "random_state": seed}
+                    drawn: dict[str, Any] = {
+                        "missing": missing,
+                        "n_noise": n_noise,
+                        "random_state": seed,
+                    }
                     yield LabeledTable(name, *make_mixed_table(300, **options, **drawn))
     yield from _penguins()
     yield from _soybean()
