@@ -36,8 +36,12 @@ def model(tmp_path_factory):
 def files(tmp_path, monkeypatch, request):
     """Files with the names that the examples use."""
     monkeypatch.chdir(tmp_path)
-    if request.node.callspec.params["line"].startswith("vicinal assign"):
-        shutil.copy(request.getfixturevalue("model"), "customers.vicinal")
+    if request.node.callspec.params["line"].startswith(("vicinal assign", "vicinal compare")):
+        for name in ("customers", "january", "february"):
+            shutil.copy(request.getfixturevalue("model"), f"{name}.vicinal")
+    labels = pd.DataFrame({"id": range(9), "cluster": [0, 0, 0, 1, 1, 1, -1, 2, 2]})
+    for name in ("labels.csv", "labelled.csv", "other.csv"):
+        labels.assign(name=labels["id"], group=labels["cluster"]).to_csv(name, index=False)
     X, classes = make_two_moons(60, random_state=0)
     points = pd.DataFrame(X, columns=["x", "y"])
     points.to_csv("points.csv", index=False)

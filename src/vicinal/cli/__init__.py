@@ -25,6 +25,7 @@ from vicinal.cli import (
     assign,
     bench,
     cluster,
+    compare,
     completion,
     demo,
     embed,
@@ -43,6 +44,7 @@ from vicinal.cli.output import format_facts, format_json
 COMMANDS = (
     perceive,
     assign,
+    compare,
     graph,
     cluster,
     embed,
