@@ -8,9 +8,11 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 import vicinal  # noqa: E402
+from vicinal._base.graph_source import BUILDERS  # noqa: E402
 from vicinal.cli import build_parser, cluster, embed, rank  # noqa: E402
 from vicinal.cli.kinds import KINDS  # noqa: E402
 from vicinal.cli.names import in_terms_of_options  # noqa: E402
+from vicinal.graphs._contextual_distance import DESCRIPTORS  # noqa: E402
 
 MODULES = {"cluster": cluster, "embed": embed, "rank": rank}
 
@@ -129,3 +131,14 @@ def test_all_cores_are_used_by_default():
 )
 def test_messages_name_options_instead_of_parameters(message, options, expected):
     assert in_terms_of_options(message, argparse.Namespace(**options)).startswith(expected)
+
+
+def test_every_graph_of_points_has_a_kind():
+    assert {kind.builder for kind in KINDS.values()} == {*BUILDERS, "contextual"}
+
+
+def test_the_help_lists_every_descriptor(capsys):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["graph", "--help"])
+    text = capsys.readouterr().out
+    assert [name for name in DESCRIPTORS if name not in text] == []

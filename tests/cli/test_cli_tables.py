@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -6,7 +8,7 @@ from scipy.spatial.distance import pdist
 pd = pytest.importorskip("pandas")
 
 from vicinal._core.tables import unique_names  # noqa: E402
-from vicinal.cli.tables import read_table  # noqa: E402
+from vicinal.cli.tables import READERS, read_table  # noqa: E402
 
 
 def write(tmp_path, text, name="data.csv"):
@@ -206,3 +208,11 @@ def test_condensed_distances_become_a_matrix_with_metric_precomputed(
     assert facts["metric"] == "precomputed"
     np.save(tmp_path / "D.npy", pdist(points)[:-1])
     assert "an array of shape (1769,)" in error_of("graph", tmp_path / "D.npy", *args)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/command.md", "docs/start.md", "docs/guides/what-is-in-my-table.md"]
+)
+def test_every_format_is_on_the_pages_that_list_formats(page):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    assert [suffix for suffix in READERS if suffix not in text] == []

@@ -1,5 +1,7 @@
 """Contextual distances against formulas (1), (2) and (13) as they stand, in many decimal digits."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from contextual_oracles import (
@@ -11,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vicinal import contextual_distance
+from vicinal._core.types import DescriptorLike
 from vicinal.datasets import make_half_cylinders, two_clusters
+from vicinal.graphs._contextual_distance import DESCRIPTORS
 from vicinal.neighbors import NeighborSearch
 
 both = pytest.mark.parametrize("descriptor", LITERAL)
@@ -392,3 +396,9 @@ def test_sparse_distance_matrices_are_rejected():
 def test_overflowing_squares_are_rejected():
     with pytest.raises(ValueError, match="overflow"):
         contextual_distance(1e200 * LENGTHS, 3, descriptor="centroid", metric="precomputed")
+
+
+def test_every_descriptor_has_a_type_and_an_oracle():
+    types, _ = get_args(DescriptorLike)
+    assert set(get_args(types)) == set(DESCRIPTORS)
+    assert set(LITERAL) == set(DESCRIPTORS) - {"trivial"}  # which is the Euclidean distance
