@@ -172,6 +172,7 @@ def _prepare_mixed(
         values, images = _values_and_images(table)
         columns = dict(zip(table.names or _numbered(values.shape[1]), values.T, strict=True))
     encoded = encode_columns(columns, scaling, kinds, weights, n_jobs)
+    is_missing = np.isnan(encoded.encoder._rows)
     n = len(encoded.points)
     _check_rows(n)
     notes = [*table.notes, *encoded.notes]
@@ -191,7 +192,7 @@ def _prepare_mixed(
         images=images,
         categories=encoded.categories,
         encoder=encoded.encoder,
-        missing=np.isnan(encoded.encoder.rows_) if np.isnan(encoded.encoder.rows_).any() else None,
+        missing=is_missing if is_missing.any() else None,
     )
 
 
