@@ -67,7 +67,8 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
         self._check_parameters()
         classes, codes = encode_classes(y, count_points(X))
         spread = self._spread(self._local_affinity(X, len(classes)), codes)
-        self.classes_, self._frequencies = classes, frequencies(codes)
+        self.classes_, self._codes = classes, codes
+        self._frequencies = frequencies(codes)
         self.label_distributions_, self.reached_ = spread
         best = self.label_distributions_.argmax(axis=1)
         self.transduction_ = decode_classes(classes, best, self.reached_)

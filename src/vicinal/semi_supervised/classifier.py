@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
-from vicinal._core.scalar_checks import check_choice
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._class_mass import check_class_prior
 from vicinal.semi_supervised._classification import TransductiveClassifier
+from vicinal.semi_supervised._leave_one_out import leave_one_out
 from vicinal.semi_supervised._methods import METHODS, Options, spread_by_method
+from vicinal.semi_supervised._queries import choose_queries, uncertainties
 from vicinal.semi_supervised.graph_prior import check_penalties
 
 if TYPE_CHECKING:
@@ -19,6 +22,24 @@ if TYPE_CHECKING:
 
     from vicinal._core.types import ClassPrior, LabelMethod, NJobs, RandomStateLike, ScaleLike
     from vicinal.graphs.graph import Graph
+
+
+class DoubtfulLabels(NamedTuple):
+    """Labels that all other labels contradict.
+
+    Attributes
+    ----------
+    indices : ndarray of int of shape (n_doubtful,)
+        Labelled points, the most doubtful first.
+    suggested : ndarray of shape (n_doubtful,)
+        Their most probable classes without their labels.
+    probability : ndarray of shape (n_doubtful,)
+        Probabilities of these classes.
+    """
+
+    indices: np.ndarray
+    suggested: np.ndarray
+    probability: np.ndarray
 
 
 class GraphClassifier(TransductiveClassifier):
@@ -138,3 +159,75 @@ class GraphClassifier(TransductiveClassifier):
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
         options = Options(self.class_prior, self.ridge, self.smoothness, self.n_jobs, self.verbose)
         return spread_by_method(self.method, affinity, codes, options)
+
+    def suggest_queries(self, n_queries: int = 1) -> np.ndarray:
+        """Suggest which training points to label next.
+
+        They are uncertain, in dense regions, and cover different regions. Points that no label reaches are as
+        uncertain as can be.
+
+        Parameters
+        ----------
+        n_queries : int, default=1
+            Number of points, at most the number of unlabelled ones. For the best choice, fit again after every
+            few labels.
+
+        Returns
+        -------
+        ndarray of int of shape (n_queries,)
+            Indices of training points, the most useful first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vicinal import GraphClassifier
+        >>> from vicinal.datasets import make_two_moons
+        >>> X, truth = make_two_moons(300, random_state=0)
+        >>> y = np.full(300, -1)
+        >>> y[:2] = truth[:2]
+        >>> for _ in range(3):
+        ...     queries = GraphClassifier(graph="disjoint_mst").fit(X, y).suggest_queries(2)
+        ...     y[queries] = truth[queries]  # ask an expert
+        >>> float((GraphClassifier(graph="disjoint_mst").fit(X, y).transduction_ == truth).mean())
+        1.0
+        """
+        check_is_fitted(self)
+        labelled = self._codes >= 0
+        n_left = int((~labelled).sum())
+        check_count(n_queries, "n_queries", high=n_left)
+        uncertainty = uncertainties(self.label_distributions_, self.reached_)
+        return choose_queries(self.affinity_, uncertainty, labelled, n_queries)
+
+    def doubtful_labels(self) -> DoubtfulLabels:
+        """Find labels that all other labels contradict.
+
+        Each label is left out in turn, and the harmonic functions of the others, with class mass
+        normalisation, predict its class. A label is not doubtful if it is the only one of its class, or if no
+        other label reaches it. Needs one linear solve per label.
+
+        Returns
+        -------
+        DoubtfulLabels
+            The ``indices`` of labelled points, the classes ``suggested`` for them, and the ``probability``
+            of these, the most probable first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vicinal import GraphClassifier
+        >>> X = np.r_[np.linspace(0, 1, 12), np.linspace(5, 6, 12)][:, None]
+        >>> y = np.repeat([0, 1], 12)
+        >>> y[4] = 1
+        >>> doubtful = GraphClassifier().fit(X, y).doubtful_labels()
+        >>> doubtful.indices, doubtful.suggested
+        (array([4]), array([0]))
+        """
+        check_is_fitted(self)
+        probabilities, known = leave_one_out(
+            self.affinity_, self._codes, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        labels = np.flatnonzero(self._codes >= 0)
+        best, probability = probabilities.argmax(axis=1), probabilities.max(axis=1)
+        doubtful = np.flatnonzero(known & (best != self._codes[labels]))
+        order = doubtful[np.argsort(-probability[doubtful], kind="stable")]
+        return DoubtfulLabels(labels[order], self.classes_[best[order]], probability[order])
