@@ -17,6 +17,7 @@ STEPS = {
     "maps": "draw_maps",
     "smoothing": "smooth",
     "typical and atypical rows": "pick_exemplars",
+    "explanations": "explain",
     "scores against labels": "score_against",
 }
 

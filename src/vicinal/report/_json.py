@@ -28,6 +28,8 @@ def to_json(result: Perception) -> dict[str, Any]:
         "duplicates": result.neighborhoods.n_duplicates,
         "columns_read": _tables.columns(result).to_json(),
         "sizes": _tables.clusters(result).to_json(),
+        "explanations": result.explanations.clusters,
+        "noise_reasons": result.explanations.noise,
         "graphs": _tables.graphs(result).to_json(),
         "scores": [] if result.scores is None else _tables.label_scores(result).to_json(),
         "parameters": result.parameters,

@@ -47,7 +47,18 @@ def summary(result: Perception) -> str:
         tables.append((_tables.label_scores, ("scores against labels",)))
     for make, steps in tables:
         lines += ["", result.failure(*steps) or text_table(make(result))]
+        if make is _tables.clusters:
+            lines += _explanations(result)
     return "\n".join(lines)
+
+
+def _explanations(result: Perception) -> list[str]:
+    from vicinal.report._explanation_text import explanation_lines
+
+    if "explanations" in result.failures:
+        return ["", str(result.failure("explanations"))]
+    lines = explanation_lines(result)
+    return ["", *lines] if lines else []
 
 
 def title(result: Perception) -> str:

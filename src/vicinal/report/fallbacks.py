@@ -14,6 +14,7 @@ from vicinal.report._steps.clusters import (
     contingency_table,
 )
 from vicinal.report._steps.exemplars import Exemplars
+from vicinal.report._steps.explanations import Explanations
 from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.maps import ABOUT, Maps, principal_plane
 from vicinal.report._steps.n_clusters import ClusterCount
@@ -101,3 +102,8 @@ def no_smoothing(inputs: SharedInputs) -> Smoothing:
 def no_exemplars() -> Exemplars:
     """No rows are listed."""
     return Exemplars([], [])
+
+
+def no_explanations() -> Explanations:
+    """Nothing is explained."""
+    return Explanations([], [])

@@ -19,6 +19,7 @@ from vicinal.report._preprocessing import CleanTable, prepare, raw_table
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.clusters import Clusters, find_clusters
 from vicinal.report._steps.exemplars import Exemplars, pick_exemplars
+from vicinal.report._steps.explanations import Explanations, explain
 from vicinal.report._steps.graph_comparison import GraphComparison, compare_graphs
 from vicinal.report._steps.label_scores import LabelScores, score_against
 from vicinal.report._steps.maps import Maps, draw_maps
@@ -41,6 +42,7 @@ STEPS = [
     "maps",
     "smoothing",
     "typical and atypical rows",
+    "explanations",
 ]
 
 
@@ -226,6 +228,12 @@ def run_steps(
         lambda: pick_exemplars(labels, score),
         fallbacks.no_exemplars,
     )
+    explanations = step(
+        "explanations",
+        Explanations,
+        lambda: explain(data, clusters, exemplars, inputs.seed),
+        fallbacks.no_explanations,
+    )
     scores = None
     if data.labels is not None:
         classes = data.labels
@@ -243,5 +251,6 @@ def run_steps(
         "maps": maps,
         "smoothing": smoothing,
         "exemplars": exemplars,
+        "explanations": explanations,
         "scores": scores,
     }

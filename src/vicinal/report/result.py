@@ -12,6 +12,7 @@ from vicinal.exceptions import MissingDependencyError
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._steps.clusters import Clusters
 from vicinal.report._steps.exemplars import Exemplars
+from vicinal.report._steps.explanations import Explanations
 from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.label_scores import LabelScores
 from vicinal.report._steps.maps import Maps
@@ -58,6 +59,8 @@ class Perception:
         Similarities before and after self-smoothing.
     exemplars : Exemplars
         Typical and atypical rows.
+    explanations : Explanations
+        What distinguishes each cluster, rules for clusters, and why rows are noise.
     scores : LabelScores or None
         Every method scored against known labels; None without labels.
     parameters : dict
@@ -85,6 +88,7 @@ class Perception:
     maps: Maps
     smoothing: Smoothing
     exemplars: Exemplars
+    explanations: Explanations
     scores: LabelScores | None
     parameters: dict[str, Any]
     seconds: dict[str, float]

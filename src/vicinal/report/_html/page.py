@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # The steps that each section depends on; one of the maps depends on none.
 STEPS_BY_SECTION = {
     "clusters": CLUSTERING,
+    "explanations": (*CLUSTERING, "explanations"),
     "agreement": CLUSTERING,
     "noise": CLUSTERING,
     "rows": (*CLUSTERING, "typical and atypical rows"),
@@ -83,7 +84,9 @@ def _sections(result: Perception) -> list[Section]:
         ("reproduce", "Reproduce", appendix.reproduce(result)),
     ]
     if result.n_clusters > 1:
-        page_sections.insert(1, ("agreement", "Agreement", sections.agreement(result)))
+        explained = sections.explanations(result)
+        page_sections.insert(1, ("explanations", "Explanations", explained))
+        page_sections.insert(2, ("agreement", "Agreement", sections.agreement(result)))
     if result.scores is not None:
         page_sections.insert(-2, ("labels", "Labels", appendix.labels(result)))
     return [

@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal.cluster._eigengap import MIN_EIGENGAP
 from vicinal.report import _tables
+from vicinal.report._explanation_text import explanation_table, noise_table
 from vicinal.report._html.data import columns_by_contrast, unavailable_colours
 from vicinal.report._html.elements import (
     Html,
@@ -100,6 +101,17 @@ def clusters(result: Perception) -> Html:
         figures.append(figure(chart, caption))
     table = html_table(_tables.clusters(result))
     return section("clusters", "Clusters", table, side_by_side(*figures))
+
+
+def explanations(result: Perception) -> Html:
+    """What distinguishes each cluster, and why rows are noise."""
+    explained = result.explanations
+    tables = []
+    if explained.clusters:
+        tables.append(html_table(explanation_table(result)))
+    if explained.noise:
+        tables.append(html_table(noise_table(result), result.data.ids))
+    return section("explanations", "What distinguishes the clusters", *tables)
 
 
 def agreement(result: Perception) -> Html:
