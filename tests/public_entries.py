@@ -152,14 +152,14 @@ def _typical(entry: str, parameter: str, default: Any = None) -> Any:
 
 def public_entries() -> list[Entry]:
     """All of them, each once, in the order of their names."""
-    found: dict[int, Entry] = {}
+    result: dict[int, Entry] = {}
     for module in [vicinal, *_subpackages()]:
         for name in module.__all__:
             thing = getattr(module, name)
-            if inspect.ismodule(thing) or id(thing) in found or name in WITHOUT:
+            if inspect.ismodule(thing) or id(thing) in result or name in WITHOUT:
                 continue
-            found.update((id(thing) + i, e) for i, e in enumerate(_entries_of(name, thing)))
-    return sorted(found.values(), key=lambda entry: entry.name)
+            result.update((id(thing) + i, e) for i, e in enumerate(_entries_of(name, thing)))
+    return sorted(result.values(), key=lambda entry: entry.name)
 
 
 def _subpackages() -> list[Any]:
@@ -253,8 +253,8 @@ def _entry(name: str, function: Any, options: tuple[str, ...] = ()) -> Entry:
 
 
 def _parameters(function: Any) -> dict[str, inspect.Parameter]:
-    found = inspect.signature(function).parameters
-    return {name: value for name, value in found.items() if value.kind not in VARIADIC}
+    result = inspect.signature(function).parameters
+    return {name: value for name, value in result.items() if value.kind not in VARIADIC}
 
 
 def _arguments(name: str, signature: inspect.Signature) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def test_both_warn_of_components_and_neither_warns_of_one(ours, peer):
             model.fit(islands(0.0))
 
 
-def test_the_warning_tells_the_number_and_what_was_done_at_the_line_of_the_caller():
+def test_the_warning_names_the_number_and_the_consequence_at_the_line_of_the_caller():
     with pytest.warns(UserWarning, match=r"components: 3\), so the nearest .* merged") as record:
         SpectralClustering(2).fit(islands(100.0, 3))
     assert record[0].filename == __file__

@@ -28,7 +28,7 @@ EXPECTED_FAILURES = {
     },
     "SparseSubspaceClustering": {
         "check_estimators_dtypes": "its table of integers has a row of zeros, which has no direction to be "
-        "represented and is refused by name"
+        "represented and raises an error that names it"
     },
     "SimilarityVoteClassifier": MINUS_ONE,
     "GraphClassifier": MINUS_ONE,
@@ -64,7 +64,7 @@ def test_input_stays_as_it_is_read_only_and_strided(estimator):
     [e for e in ESTIMATORS if "random_state" in inspect.signature(e).parameters],
     ids=lambda e: e.__name__,
 )
-def test_a_seed_that_is_asked_for_is_used(estimator):
+def test_a_given_seed_is_used(estimator):
     X = np.random.default_rng(0).random((30, 3))
     with pytest.raises(TypeError, match="random_state='chance', but an integer"):
         estimator(random_state="chance").fit(X, np.arange(30) % 3)

@@ -39,9 +39,9 @@ def words_for(table):
 
 
 def without_times(text):
-    found = json.loads(text)
-    found.pop("step_seconds")
-    return found
+    result = json.loads(text)
+    result.pop("step_seconds")
+    return result
 
 
 def struck_here(words, moment, stage, number):
@@ -108,9 +108,9 @@ def test_eight_processes_on_a_cold_cache_give_one_result(table, tmp_path):
         subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(8)
     ]
-    told = [run.communicate(timeout=550) for run in runs]
-    assert [run.returncode for run in runs] == [0] * 8, told
-    results = [json.loads(out) for out, _ in told]
+    outputs = [run.communicate(timeout=550) for run in runs]
+    assert [run.returncode for run in runs] == [0] * 8, outputs
+    results = [json.loads(out) for out, _ in outputs]
     for result in results:
         result.pop("seconds")
     assert all(result == results[0] for result in results)
@@ -131,15 +131,15 @@ ESTIMATORS = {
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_four_threads_with_an_estimator_each_find_what_one_finds(name):
+def test_four_threads_with_an_estimator_each_agree_with_one(name):
     def labels(points):
         return ESTIMATORS[name]().fit(points).labels_
 
     tables = tables_of_threads()
     expected = [labels(points) for points in tables]
     with ThreadPoolExecutor(4) as pool:
-        for found, alone in zip(pool.map(labels, tables * 3), expected * 3, strict=True):
-            np.testing.assert_array_equal(found, alone)
+        for result, alone in zip(pool.map(labels, tables * 3), expected * 3, strict=True):
+            np.testing.assert_array_equal(result, alone)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -153,13 +153,13 @@ def test_four_threads_that_fit_one_estimator_to_the_same_points_agree(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_four_threads_that_ask_one_fitted_estimator_get_what_one_gets(name):
+def test_four_threads_that_share_a_fitted_estimator_agree_with_one(name):
     points, *others = tables_of_threads()
     model = ESTIMATORS[name]().fit(points)
     expected = [model.predict(other) for other in others]
     with ThreadPoolExecutor(4) as pool:
-        for found, alone in zip(pool.map(model.predict, others * 4), expected * 4, strict=True):
-            np.testing.assert_array_equal(found, alone)
+        for result, alone in zip(pool.map(model.predict, others * 4), expected * 4, strict=True):
+            np.testing.assert_array_equal(result, alone)
 
 
 def resident_bytes():

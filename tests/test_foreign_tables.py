@@ -34,8 +34,8 @@ def test_tables_of_other_libraries_give_what_their_arrays_give(make):
     assert (graph.edges() == graphs.knn(X, 5).edges()).all()
     np.testing.assert_array_equal(graph.points, X)
     assert (graphs.mst(table).edges() == graphs.mst(X).edges()).all()
-    found = NeighborSearch(table).nearest(3, queries=table)
-    np.testing.assert_array_equal(found[0], NeighborSearch(X).nearest(3, queries=X)[0])
+    result = NeighborSearch(table).nearest(3, queries=table)
+    np.testing.assert_array_equal(result[0], NeighborSearch(X).nearest(3, queries=X)[0])
     model = LaplacianEigenmaps(2, random_state=0).fit(table)
     assert model.feature_names_in_.tolist() == NAMES
     np.testing.assert_array_equal(model.transform(table), model.transform(table.to_pandas()))

@@ -10,8 +10,8 @@ from vicinal import OutlierDetector
 @pytest.fixture(scope="module")
 def table():
     """A normal cloud, and a tight group of outliers that are each other's nearest neighbours."""
-    draw = np.random.default_rng(0)
-    X = np.r_[draw.normal(size=(500, 3)), [6.0, 6.0, 6.0] + 0.1 * draw.normal(size=(15, 3))]
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(500, 3)), [6.0, 6.0, 6.0] + 0.1 * rng.normal(size=(15, 3))]
     return X, np.arange(515) >= 500
 
 
@@ -58,13 +58,13 @@ def test_scores_do_not_depend_on_order_unit_or_threads(table):
 def test_a_given_contamination_is_met(table):
     X, _ = table
     for fraction in (0.03, 0.2):
-        found = np.mean(OutlierDetector(fraction).fit_predict(X) == -1)
-        assert found == pytest.approx(fraction, abs=1 / len(X))
+        outlier_fraction = np.mean(OutlierDetector(fraction).fit_predict(X) == -1)
+        assert outlier_fraction == pytest.approx(fraction, abs=1 / len(X))
 
 
 def test_clean_data_has_few_outliers():
-    draw = np.random.default_rng(0)
-    for X in (draw.normal(size=(1000, 2)), draw.uniform(size=(1000, 10))):
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(1000, 2)), rng.uniform(size=(1000, 10))):
         assert OutlierDetector().fit(X).contamination_ <= 0.03
 
 

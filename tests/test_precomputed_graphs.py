@@ -47,28 +47,28 @@ def expected_graph(transformer, X):
 @pytest.mark.parametrize("copies", [1, 3])
 def test_the_graph_is_the_one_of_the_points(transformer, copies, strip):
     X = np.repeat(strip[:50], copies, axis=0)
-    found = graph_from_distances(transformer.fit_transform(X))
+    embedding = graph_from_distances(transformer.fit_transform(X))
     if copies == 1:
         expected = expected_graph(transformer, X)
-        np.testing.assert_array_equal(found.edges(), expected.edges())
-        np.testing.assert_allclose(found.lengths, expected.lengths, atol=1e-7)
+        np.testing.assert_array_equal(embedding.edges(), expected.edges())
+        np.testing.assert_allclose(embedding.lengths, expected.lengths, atol=1e-7)
     else:
         listed = transformer.transform(X).tocoo()
         pairs = {(i, j) for i, j in zip(listed.row, listed.col, strict=True) if i != j}
         both = sorted(pairs | {(j, i) for i, j in pairs})
-        assert [(i, j) for i, j in both if i < j] == list(map(tuple, found.edges()))
+        assert [(i, j) for i, j in both if i < j] == list(map(tuple, embedding.edges()))
 
 
 @pytest.mark.parametrize("transformer", TRANSFORMERS)
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
 def test_embeddings_follow_a_transformer_of_scikit_learn(embedding, transformer, strip):
     model = make_pipeline(transformer, embedding(graph="precomputed_distances", random_state=0))
-    found = model.fit_transform(strip)
+    result = model.fit_transform(strip)
     expected = embedding(random_state=0).fit_transform(expected_graph(transformer, strip))
-    np.testing.assert_allclose(abs(found), abs(expected), atol=1e-5)
-    np.testing.assert_allclose(model.transform(strip[:20]), found[:20], atol=1e-6)
+    np.testing.assert_allclose(abs(result), abs(expected), atol=1e-5)
+    np.testing.assert_allclose(model.transform(strip[:20]), result[:20], atol=1e-6)
     new = model.transform(strip[:20] + 1e-3)
-    assert np.abs(new - found[:20]).max() < 0.2 * np.ptp(found)
+    assert np.abs(new - result[:20]).max() < 0.2 * np.ptp(result)
 
 
 @pytest.mark.parametrize("transformer", TRANSFORMERS)
@@ -97,16 +97,16 @@ def test_clusters_and_classes_follow_a_transformer_of_scikit_learn():
 @pytest.mark.parametrize("ranking", [ManifoldRanking, LabelPropagationRanking])
 def test_rankings_of_distances_are_those_of_their_graph(ranking, strip):
     given = KNeighborsTransformer(n_neighbors=8).fit_transform(strip)
-    found = ranking(graph="precomputed_distances").fit(given).rank([3], 5)[0]
+    distances = ranking(graph="precomputed_distances").fit(given).rank([3], 5)[0]
     expected = ranking().fit(graphs.knn(strip, 8)).rank([3], 5)[0]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(distances, expected)
 
 
 def test_dense_distances_are_the_complete_graph(strip):
     X = strip[:40]
-    found = SpectralClustering(2, graph="precomputed_distances").fit(cdist(X, X)).affinity_
+    distances = SpectralClustering(2, graph="precomputed_distances").fit(cdist(X, X)).affinity_
     expected = graphs.complete(X).affinity()
-    np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-12)
+    np.testing.assert_allclose(distances.toarray(), expected.toarray(), atol=1e-12)
 
 
 def test_affinities_have_a_name_of_their_own(strip):
@@ -116,7 +116,7 @@ def test_affinities_have_a_name_of_their_own(strip):
     np.testing.assert_array_equal(plain.labels_, named.labels_)
 
 
-def test_distances_given_as_affinities_are_told_their_name(strip):
+def test_distances_given_as_affinities_raise_with_the_right_name(strip):
     listed = KNeighborsTransformer(n_neighbors=4).fit_transform(strip)
     with pytest.raises(ValueError, match="precomputed_distances"):
         SpectralClustering(2, graph="precomputed").fit(listed)

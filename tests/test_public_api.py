@@ -171,7 +171,7 @@ def test_a_bad_distance_matrix_is_named(name):
             build(name, bad, metric="precomputed")
 
 
-# Jittered distances are not the distances of jittered points; coding lengths tell where the origin is.
+# Jittered distances are not the distances of jittered points; coding lengths depend on the origin.
 @pytest.mark.parametrize(
     "name", [n for n in ARGUMENTS if n not in {*NO_DISTANCES, "perturbed_mst", "contextual"}]
 )

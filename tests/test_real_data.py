@@ -139,7 +139,7 @@ def test_what_is_fetched_has_the_same_form(monkeypatch, nowhere):
         datasets.load_uci_table("soybean", download=True)
 
 
-def test_an_unknown_name_is_refused_with_those_there_are(folder):
+def test_an_unknown_name_raises_with_the_known_ones(folder):
     with pytest.raises(ValueError, match="breast_tissue"):
         datasets.load_uci_table("titanic")
     with pytest.raises(ValueError, match="ring"):

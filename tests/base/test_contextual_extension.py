@@ -1,4 +1,4 @@
-"""New points of perceptual methods: as if they had been there, and noise told as well as in training."""
+"""New points of perceptual methods: treated as training points are, and noise is detected as well."""
 
 import numpy as np
 import pytest
@@ -89,9 +89,9 @@ def test_noise_among_new_points_is_detected_as_well_as_in_training():
     share = float((truth[train] == -1).mean())
     clusters = PerceptualClustering(2, noise=share, random_state=0).fit(X[train])
     noise = truth[~train] == -1
-    found = clusters.predict(X[~train]) == -1
-    assert found[noise].mean() > 0.75
-    assert found[~noise].mean() < 0.2
+    is_noise = clusters.predict(X[~train]) == -1
+    assert is_noise[noise].mean() > 0.75
+    assert is_noise[~noise].mean() < 0.2
 
 
 def test_a_point_near_a_training_point_is_mapped_near_it():

@@ -1,4 +1,4 @@
-"""The number of clusters, layers and noise without being told, and what must not change them."""
+"""Estimates of the number of clusters, layers and noise, and what must not change them."""
 
 import itertools
 
@@ -26,57 +26,57 @@ def modes_of(X, k):
 @pytest.mark.parametrize(("number", "dim"), [(2, 2), (3, 10), (8, 5), (40, 5)])
 def test_separate_blobs_are_counted(number, dim):
     X, truth = make_blobs(60 * number, dim, centers=number, cluster_std=0.5, random_state=1)
-    found = estimate_clusters(X)
-    assert found.n_clusters == number
-    assert adjusted_rand_score(truth, found.labels) > 0.99
+    evidence = estimate_clusters(X)
+    assert evidence.n_clusters == number
+    assert adjusted_rand_score(truth, evidence.labels) > 0.99
 
 
 def test_moons_are_two_and_half_cylinders_in_as_much_noise_too():
     assert estimate_clusters(make_two_moons(400, noise=0.06, random_state=0)[0]).n_clusters == 2
     X, truth = make_half_cylinders(600, 1200, random_state=0)
-    found = estimate_clusters(X)
-    assert found.n_clusters == 2
-    assert adjusted_rand_score(truth[truth >= 0], found.labels[truth >= 0]) > 0.95
+    evidence = estimate_clusters(X)
+    assert evidence.n_clusters == 2
+    assert adjusted_rand_score(truth[truth >= 0], evidence.labels[truth >= 0]) > 0.95
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n", [50, 300, pytest.param(1500, marks=pytest.mark.slow)])
 def test_one_cluster_of_any_shape_and_dimension_is_one(seed, n):
-    draw = np.random.default_rng(seed)
-    angles = draw.uniform(0, 2 * np.pi, n)
-    ring = np.c_[np.cos(angles), np.sin(angles)] + 0.05 * draw.normal(size=(n, 2))
-    sets = [draw.uniform(size=(n, dim)) for dim in (1, 2, 3, 10, 50)]
-    sets += [draw.normal(size=(n, dim)) for dim in (1, 2, 3, 10, 50)]
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0, 2 * np.pi, n)
+    ring = np.c_[np.cos(angles), np.sin(angles)] + 0.05 * rng.normal(size=(n, 2))
+    sets = [rng.uniform(size=(n, dim)) for dim in (1, 2, 3, 10, 50)]
+    sets += [rng.normal(size=(n, dim)) for dim in (1, 2, 3, 10, 50)]
     sets += [ring, make_swiss_roll(n, random_state=seed)[0]]
     assert sum(estimate_clusters(X).n_clusters > 1 for X in sets) == 0
 
 
 def test_layers_are_nested_and_hold_the_answer():
-    draw = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     centers = np.array([[0, 0], [1, 0], [0, 1], [30, 0], [31, 0], [30, 1]]) * 6.0
-    X = np.repeat(centers, 80, axis=0) + draw.normal(size=(480, 2))
-    found = estimate_clusters(X)
-    assert [layer.n_clusters for layer in found.layers] == sorted(
-        {layer.n_clusters for layer in found.layers}
+    X = np.repeat(centers, 80, axis=0) + rng.normal(size=(480, 2))
+    evidence = estimate_clusters(X)
+    assert [layer.n_clusters for layer in evidence.layers] == sorted(
+        {layer.n_clusters for layer in evidence.layers}
     )
-    assert any(layer.n_clusters == 2 for layer in found.layers)
-    assert any(np.array_equal(layer.labels, found.labels) for layer in found.layers)
-    for coarse, fine in itertools.pairwise(found.layers):
+    assert any(layer.n_clusters == 2 for layer in evidence.layers)
+    assert any(np.array_equal(layer.labels, evidence.labels) for layer in evidence.layers)
+    for coarse, fine in itertools.pairwise(evidence.layers):
         pairs = np.unique(np.c_[fine.labels, coarse.labels], axis=0)
         assert len(pairs) == fine.n_clusters
 
 
 def test_candidates_start_with_the_answer():
     X, _ = make_blobs(300, centers=3, cluster_std=0.5, random_state=1)
-    found = estimate_clusters(X)
-    assert found.candidates[0][0] == found.n_clusters == 3
-    assert found.candidates[0][1] > 1
-    assert (1, 1.0) in found.candidates
+    evidence = estimate_clusters(X)
+    assert evidence.candidates[0][0] == evidence.n_clusters == 3
+    assert evidence.candidates[0][1] > 1
+    assert (1, 1.0) in evidence.candidates
 
 
 def test_the_result_does_not_depend_on_order_unit_threads_or_duplicates():
     X, _ = make_blobs(400, 3, centers=4, cluster_std=1.0, random_state=0)
-    found = estimate_clusters(X, n_jobs=1)
+    evidence = estimate_clusters(X, n_jobs=1)
     order = np.random.default_rng(0).permutation(len(X))
     others = {
         "threads": (estimate_clusters(X, n_jobs=2), slice(None)),
@@ -86,12 +86,12 @@ def test_the_result_does_not_depend_on_order_unit_threads_or_duplicates():
         "far": (estimate_clusters(X + 1e4), slice(None)),
     }
     for name, (other, rows) in others.items():
-        assert other.n_clusters == found.n_clusters, name
-        assert adjusted_rand_score(other.labels, found.labels[rows]) == 1.0, name
-        np.testing.assert_array_equal(other.noise.is_noise, found.noise.is_noise[rows], name)
+        assert other.n_clusters == evidence.n_clusters, name
+        assert adjusted_rand_score(other.labels, evidence.labels[rows]) == 1.0, name
+        np.testing.assert_array_equal(other.noise.is_noise, evidence.noise.is_noise[rows], name)
     twice = estimate_clusters(np.r_[X, X[:50]])
-    np.testing.assert_array_equal(twice.labels[:400], found.labels)
-    np.testing.assert_array_equal(twice.labels[400:], found.labels[:50])
+    np.testing.assert_array_equal(twice.labels[:400], evidence.labels)
+    np.testing.assert_array_equal(twice.labels[400:], evidence.labels[:50])
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_the_result_does_not_depend_on_order_unit_threads_or_duplicates():
     ids=["three", "equal", "five_distinct", "grid", "line"],
 )
 def test_degenerate_points_are_one_cluster_without_noise(X):
-    found = estimate_clusters(X)
-    assert found.n_clusters == 1
-    assert (found.labels == 0).all()
-    assert not found.noise.is_noise.any()
-    assert np.isfinite(found.noise.score).all()
+    evidence = estimate_clusters(X)
+    assert evidence.n_clusters == 1
+    assert (evidence.labels == 0).all()
+    assert not evidence.noise.is_noise.any()
+    assert np.isfinite(evidence.noise.score).all()
 
 
 def test_prominence_is_the_fall_of_the_density_in_units_of_the_largest_error():
@@ -138,9 +138,9 @@ def test_fewer_modes_merge_whole_clusters():
 
 def test_communities_of_cliques_are_the_cliques_and_their_modularity_is_known():
     W = np.kron(np.eye(5), np.ones((6, 6))) - np.eye(30)
-    found = louvain(sparse.csr_array(W))
-    np.testing.assert_array_equal(found.levels[-1], np.repeat(np.arange(5), 6))
-    assert found.modularity[-1] == pytest.approx(1 - 1 / 5)
+    communities = louvain(sparse.csr_array(W))
+    np.testing.assert_array_equal(communities.levels[-1], np.repeat(np.arange(5), 6))
+    assert communities.modularity[-1] == pytest.approx(1 - 1 / 5)
 
 
 def test_communities_agree_with_networkx_on_modularity():
@@ -148,11 +148,13 @@ def test_communities_agree_with_networkx_on_modularity():
     X, _ = make_blobs(300, 4, centers=5, random_state=0)
     graph = knn(X, n_neighbors=10)
     weights = graph.to_scipy("strengths")
-    found = louvain(weights)
+    communities = louvain(weights)
     other = graph.to_networkx()
-    groups = [set(np.flatnonzero(found.levels[-1] == c)) for c in np.unique(found.levels[-1])]
+    groups = [
+        set(np.flatnonzero(communities.levels[-1] == c)) for c in np.unique(communities.levels[-1])
+    ]
     quality = networkx.community.modularity(other, groups, weight=None)
-    assert found.modularity[-1] == pytest.approx(quality, abs=1e-9)
+    assert communities.modularity[-1] == pytest.approx(quality, abs=1e-9)
     best = networkx.community.louvain_communities(other, weight=None, seed=0)
     assert quality > networkx.community.modularity(other, best, weight=None) - 0.02
 
@@ -162,28 +164,28 @@ def test_one_cluster_has_the_modularity_of_the_null(dim):
     X = np.random.default_rng(0).uniform(size=(800, dim))
     _, distances = NeighborSearch(X).nearest(20)
     dimension = min(local_dimension(distances[:, 1:]), dim)
-    found = louvain(knn(X, n_neighbors=10).to_scipy("strengths")).modularity[-1]
-    assert abs(found - null_modularity(800, dimension, 10)) < 0.06
+    communities = louvain(knn(X, n_neighbors=10).to_scipy("strengths")).modularity[-1]
+    assert abs(communities - null_modularity(800, dimension, 10)) < 0.06
 
 
 def test_background_noise_is_found_and_its_score_is_half_at_the_threshold():
-    draw = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     X, _ = make_blobs(600, 3, centers=3, cluster_std=0.5, random_state=1)
-    X = np.r_[X, draw.uniform(X.min(axis=0), X.max(axis=0), size=(300, 3))]
-    found = estimate_clusters(X).noise
+    X = np.r_[X, rng.uniform(X.min(axis=0), X.max(axis=0), size=(300, 3))]
+    noise_estimate = estimate_clusters(X).noise
     noise = np.arange(900) >= 600
-    assert f1_score(noise, found.is_noise) > 0.9
-    assert ((found.score > 0.5) == found.is_noise).all()
-    assert found.curve[:, 1].max() >= 2.5
+    assert f1_score(noise, noise_estimate.is_noise) > 0.9
+    assert ((noise_estimate.score > 0.5) == noise_estimate.is_noise).all()
+    assert noise_estimate.curve[:, 1].max() >= 2.5
 
 
 def test_clusters_of_different_density_are_not_noise():
-    draw = np.random.default_rng(0)
-    X = np.r_[draw.normal(size=(300, 2)) * 0.1, [30, 0] + draw.normal(size=(300, 2)) * 4]
-    found = estimate_clusters(X)
-    assert found.n_clusters == 2
-    assert found.noise.is_noise[:300].mean() < 0.05
-    assert found.noise.is_noise[300:].mean() < 0.05
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(300, 2)) * 0.1, [30, 0] + rng.normal(size=(300, 2)) * 4]
+    evidence = estimate_clusters(X)
+    assert evidence.n_clusters == 2
+    assert evidence.noise.is_noise[:300].mean() < 0.05
+    assert evidence.noise.is_noise[300:].mean() < 0.05
 
 
 def test_odds_of_noise_double_when_the_density_halves():

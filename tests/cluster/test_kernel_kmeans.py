@@ -69,9 +69,9 @@ def test_full_sparse_and_factored_kernels_go_the_same_way(F, seed):
     kernels = [FullKernel(K), SparseKernel(sparse.csr_array(K)), FactoredKernel(F)]
     starts = [kmeans_plus_plus(kernel, c, np.random.default_rng(seed)) for kernel in kernels]
     assert len({tuple(start) for start in starts}) == 1
-    found = [kernel_kmeans(kernel, c, seed, 100) for kernel in kernels]
-    assert found[0].inertia == pytest.approx(found[1].inertia, abs=1e-8)
-    assert found[0].inertia == pytest.approx(found[2].inertia, abs=1e-8)
+    result = [kernel_kmeans(kernel, c, seed, 100) for kernel in kernels]
+    assert result[0].inertia == pytest.approx(result[1].inertia, abs=1e-8)
+    assert result[0].inertia == pytest.approx(result[2].inertia, abs=1e-8)
 
 
 def test_linear_kernel_is_k_means():
@@ -143,8 +143,8 @@ def test_every_form_of_a_kernel_is_the_same():
     frozen = np.asfortranarray(K)
     frozen.flags.writeable = False
     for form in (frozen, sparse.csr_array(K), sparse.coo_matrix(K), K.astype(np.float32)):
-        found = KernelKMeans(4, **options).fit(form)
-        assert adjusted_rand_score(found.labels_, expected.labels_) == 1
+        model = KernelKMeans(4, **options).fit(form)
+        assert adjusted_rand_score(model.labels_, expected.labels_) == 1
     by_points = KernelKMeans(4, gamma=0.2, random_state=0).fit(X)
     assert adjusted_rand_score(by_points.labels_, expected.labels_) == 1
 
@@ -197,7 +197,7 @@ def test_items_with_zero_kernel_have_zero_inertia(form):
     ],
 )
 @pytest.mark.parametrize("psd", ["check", "project"])
-def test_a_function_that_is_no_kernel_is_refused(kernel, psd, words):
+def test_a_function_that_is_not_a_kernel_raises(kernel, psd, words):
     with pytest.raises(ValueError, match=words):
         KernelKMeans(2, kernel=kernel, psd=psd).fit(np.eye(4))
 

@@ -38,27 +38,27 @@ def noisy():
 
 @pytest.mark.parametrize(("n_noise", "least"), [(400, 0.90), (800, 0.86), (1600, 0.82)])
 def test_surfaces_are_found_when_the_noise_is_counted(n_noise, least):
-    found = []
+    result = []
     for seed in range(5):
         X, truth = make_half_cylinders(800, n_noise, random_state=seed)
         labels = PerceptualClustering(2, noise=n_noise, random_state=0).fit_predict(X)
         assert (labels == -1).sum() == n_noise
-        found.append(accuracy(truth, labels))
-    assert np.mean(found) >= least
+        result.append(accuracy(truth, labels))
+    assert np.mean(result) >= least
 
 
 @pytest.mark.parametrize("n_noise", [800, 1600])
 def test_surfaces_and_noise_are_found_by_themselves(n_noise):
-    found = []
+    result = []
     for seed in range(5):
         X, truth = make_half_cylinders(800, n_noise, random_state=seed)
         model = PerceptualClustering(2, random_state=0).fit(X)
         assert model.noise_gain_ > 0.1
-        found.append(accuracy(truth, model.labels_))
-    assert np.mean(found) >= 0.82
+        result.append(accuracy(truth, model.labels_))
+    assert np.mean(result) >= 0.82
 
 
-def test_doubt_about_heavy_noise_is_told_and_a_share_settles_it():
+def test_doubtful_heavy_noise_warns_and_a_given_fraction_is_used():
     X, truth = make_half_cylinders(400, 800, random_state=0)
     with pytest.warns(
         UserWarning, match=r"\d+% of the points in the lower mode\) but the modes overlap"
@@ -86,7 +86,7 @@ def test_small_tables_without_noise_lose_no_row(load):
 
 
 @pytest.mark.parametrize("n", [40, 150])
-def test_points_spread_evenly_on_a_line_are_no_noise(n):
+def test_points_spread_evenly_on_a_line_are_not_noise(n):
     for seed in range(1000, 1008):
         X = np.random.default_rng(seed).random((n, 1))
         assert (PerceptualClustering(random_state=0).fit_predict(X) >= 0).all()
@@ -125,7 +125,7 @@ def test_number_of_clusters_is_found_in_noise():
 
 
 @pytest.mark.skipif(DATA is None, reason="VICINAL_DATA names no folder of real data")
-def test_digits_one_two_and_three_are_told_apart():
+def test_digits_one_two_and_three_are_separated():
     with np.load(Path(DATA) / "mnist_test.npz") as digits:
         chosen = np.isin(digits["y"], [1, 2, 3])
         X, truth = digits["X"][chosen].reshape(-1, 784) / 255, digits["y"][chosen]
@@ -144,7 +144,7 @@ def test_every_descriptor_and_assignment_beats_chance_by_far(noisy, descriptor, 
     assert accuracy(truth, model.labels_) > 0.8
 
 
-def test_noise_scores_and_threshold_tell_the_same_story(noisy):
+def test_noise_scores_and_threshold_agree(noisy):
     X, _ = noisy
     model = PerceptualClustering(2, noise=0.25, random_state=0).fit(X)
     assert (model.labels_ == -1).sum() == 200
@@ -192,7 +192,7 @@ def test_equal_rows_have_the_cluster_of_one(noisy):
 
 @pytest.mark.filterwarnings("ignore:n_neighbors=10")
 @pytest.mark.parametrize("n_places", [1, 2, 3, 5])
-def test_few_places_are_told_apart(n_places):
+def test_few_distinct_points_are_separate_clusters(n_places):
     truth = np.repeat(np.arange(n_places), 20)
     X = np.random.default_rng(0).random((n_places, 2))[truth]
     model = PerceptualClustering(n_places).fit(X)
@@ -203,7 +203,7 @@ def test_few_places_are_told_apart(n_places):
         PerceptualClustering(n_places + 1).fit(X)
 
 
-def test_aligned_laplacian_tells_clean_surfaces_apart():
+def test_aligned_laplacian_separates_clean_surfaces():
     X, truth = make_half_cylinders(300, 0, random_state=1)
     model = PerceptualClustering(2, noise=0, laplacian="aligned", random_state=0).fit(X)
     assert adjusted_rand_score(model.labels_, truth) == 1

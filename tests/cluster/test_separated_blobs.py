@@ -54,19 +54,19 @@ def quiet():
 def blobs(n, d, c, seed):
     """Blobs that k-means gets right; None if it does not."""
     X, y = make_blobs(n, n_features=d, centers=c, random_state=seed)
-    found = KMeans(c, n_init=10, random_state=0).fit(X).labels_
-    return (X, y) if adjusted_rand_score(y, found) == 1 else None
+    labels = KMeans(c, n_init=10, random_state=0).fit(X).labels_
+    return (X, y) if adjusted_rand_score(y, labels) == 1 else None
 
 
 def scores(X, y, c, seed):
-    found = {
+    result = {
         name: adjusted_rand_score(y, make(c, seed).fit(X).labels_)
         for name, make in CLUSTERINGS.items()
     }
     if len(X) <= 2000:
         model = KernelKMeans(c, random_state=seed)
-        found["kernel k-means"] = adjusted_rand_score(y, model.fit(X).labels_)
-    return found
+        result["kernel k-means"] = adjusted_rand_score(y, model.fit(X).labels_)
+    return result
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sparse subspace clustering: subspaces are told apart where distances cannot."""
+"""Sparse subspace clustering: separates subspaces that distances cannot."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def planes(noise=0.0, n_each=50):
 
 
 @pytest.mark.parametrize("equality", [False, True])
-def test_planes_are_told_apart(equality):
+def test_planes_are_separated(equality):
     X, y = planes()
     model = SparseSubspaceClustering(3, equality=equality, random_state=0).fit(X)
     assert clustering_accuracy(y, model.labels_) == 1.0

@@ -52,10 +52,10 @@ def normalized_cut(W, part):
 
 
 @every_way
-def test_moons_and_spirals_are_told_apart(method, assign, moons):
+def test_moons_and_spirals_are_separated(method, assign, moons):
     X, truth = moons
-    found = SpectralClustering(2, method=method, assign=assign, random_state=0).fit_predict(X)
-    assert same_partition(found, truth)
+    labels = SpectralClustering(2, method=method, assign=assign, random_state=0).fit_predict(X)
+    assert same_partition(labels, truth)
     X, truth = make_spirals(400, random_state=0)
     model = SpectralClustering(
         len(set(truth)), method=method, assign=assign, graph="disjoint_mst", random_state=0
@@ -71,8 +71,8 @@ def test_two_parts_are_those_of_least_normalised_cut(method, assign, seed):
     W = np.where(side[:, None] == side[None], 1.0, 0.08) * rng.random((10, 10))
     W = W + W.T
     np.fill_diagonal(W, 0)
-    found = spectral_labels(W, 2, method=method, assign=assign, random_state=0)
-    assert same_partition(found, best_cut(W, normalized_cut))
+    labels = spectral_labels(W, 2, method=method, assign=assign, random_state=0)
+    assert same_partition(labels, best_cut(W, normalized_cut))
 
 
 def test_raw_wine_in_any_unit_and_standardised_wine():
@@ -90,8 +90,8 @@ def test_classical_shapes_are_found_without_tuning(name):
     with np.load(Path(DATA) / "shapes2d.npz") as shapes:
         key = next(key for key in shapes.files if key.endswith(f"/{name}"))
         X, truth = shapes[key], shapes[f"{key}.labels0"]
-    found = SpectralClustering(len(set(truth)), graph="disjoint_mst").fit_predict(X)
-    assert same_partition(found, truth)
+    labels = SpectralClustering(len(set(truth)), graph="disjoint_mst").fit_predict(X)
+    assert same_partition(labels, truth)
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 4])
@@ -203,7 +203,7 @@ def test_order_scale_and_position_do_not_matter(seed, moons):
     assign=st.sampled_from(["kmeans", "discretize"]),
     seed=st.integers(0, 100),
 )
-def test_assigned_labels_are_numbered_by_first_rows_and_have_places(n, n_clusters, assign, seed):
+def test_assigned_labels_are_numbered_by_first_rows_and_have_centers(n, n_clusters, assign, seed):
     n_clusters = min(n, n_clusters)
     rows = unit_rows(np.random.default_rng(seed).standard_normal((n, n_clusters)))
     labels, places = assign_rows(rows, n_clusters, assign, seed)
@@ -308,7 +308,7 @@ def test_one_outlier_does_not_become_a_cluster(height):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_tails_of_a_gaussian_are_no_clusters(seed):
+def test_tails_of_a_gaussian_are_not_clusters(seed):
     X = np.random.default_rng(seed).normal(size=(1000, 2))
     assert SpectralClustering("auto", random_state=0).fit(X).n_clusters_ == 1
     both = np.concatenate([X, X + np.array([9, 0])])

@@ -29,8 +29,8 @@ def lasso(Z, x, penalty, positive=True):
 def basis_pursuit(Z, x):
     """Least sum of nonnegative coefficients that give x exactly, None if none do."""
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(np.ones(len(Z)), A_eq=Z.T, b_eq=x, method="highs", options=options)
-    return found.fun if found.status == 0 else None
+    result = linprog(np.ones(len(Z)), A_eq=Z.T, b_eq=x, method="highs", options=options)
+    return result.fun if result.status == 0 else None
 
 
 def relative_gap(Z, x, a, penalty):

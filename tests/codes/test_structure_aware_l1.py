@@ -39,11 +39,11 @@ def best_by_definition(F, k):
 def test_scores_are_those_of_the_inverse(corrected, alpha):
     W = heat_affinity(table(150, 3))
     expected = scores_by_definition(W, alpha, corrected)
-    found = manifold_scores(W.copy(), alpha, corrected)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * expected.max())
+    result = manifold_scores(W.copy(), alpha, corrected)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-8 * expected.max())
     if alpha > 0:
         true = np.sort(best_by_definition(expected, 20), axis=1)
-        np.testing.assert_array_equal(best_rows(found, 20, 1), true)
+        np.testing.assert_array_equal(best_rows(result, 20, 1), true)
 
 
 def test_ties_go_to_the_smaller_index():
@@ -72,12 +72,12 @@ def test_ranking_in_balls_finds_the_best_of_the_whole_graph(kind, corrected):
     }[kind]
     affinity = knn(X, 10).connect().affinity()
     true = best_by_definition(scores_by_definition(affinity.toarray(), 0.99, corrected), 40)
-    found = local_atoms(affinity, 40, 0.99, corrected)
-    shares = [np.isin(a, b).mean() for a, b in zip(true, found.atoms, strict=True)]
+    result = local_atoms(affinity, 40, 0.99, corrected)
+    shares = [np.isin(a, b).mean() for a, b in zip(true, result.atoms, strict=True)]
     assert np.mean(shares) > 0.95
-    assert found.recall > 0.95
-    assert not (found.atoms == np.arange(900)[:, None]).any()
-    assert (np.diff(np.sort(found.atoms, axis=1)) > 0).all()
+    assert result.recall > 0.95
+    assert not (result.atoms == np.arange(900)[:, None]).any()
+    assert (np.diff(np.sort(result.atoms, axis=1)) > 0).all()
 
 
 def test_without_degree_correction_all_points_get_the_same_atoms():
@@ -199,13 +199,13 @@ def test_outliers_with_vanishing_affinities_have_a_code():
 
 def test_without_diffusion_atoms_are_ranked_by_affinity():
     X = table(80, 3)
-    found = manifold_atoms(
+    result = manifold_atoms(
         X, 6, alpha=0.0, corrected=False, n_neighbors=None, n_jobs=1, progress=None
     )
     W = heat_affinity(X)
     roots = np.sqrt(W.sum(axis=1))
     true = np.sort(best_by_definition(W / np.outer(roots, roots), 6), axis=1)
-    assert (found.atoms == true).mean() > 0.99
+    assert (result.atoms == true).mean() > 0.99
 
 
 def test_arguments_that_a_ranking_cannot_use_are_rejected():

@@ -46,13 +46,13 @@ def call(place, argument=21):
     _jit._warned = False
     spec = importlib.util.spec_from_file_location("kernels", place / "package" / "kernels.py")
     kernels = importlib.util.module_from_spec(spec)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         spec.loader.exec_module(kernels)
         assert kernels.twice(argument) == 2 * argument
         assert kernels.thrice(argument) == 3 * argument
     hits = sum(kernels.twice._cache_hits.values())
-    return hits, kernels.twice._cache.cache_path, [str(w.message) for w in told]
+    return hits, kernels.twice._cache.cache_path, [str(w.message) for w in caught]
 
 
 @contextmanager
@@ -80,25 +80,25 @@ def test_a_second_process_loads_what_the_first_compiled(place):
 
 def test_numba_cache_dir_comes_first(place, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(place / "mine"))
-    hits, folder, told = call(place)
-    assert (hits, Path(folder).parent, told) == (0, place / "mine", [])
+    hits, folder, messages = call(place)
+    assert (hits, Path(folder).parent, messages) == (0, place / "mine", [])
     assert not (place / "package" / "__pycache__").exists()
 
 
 def test_without_a_writable_package_the_user_cache_is_used(place):
     block(place / "package" / "__pycache__")
-    _, folder, told = call(place)
+    _, folder, messages = call(place)
     assert place / "home" in Path(folder).parents
-    assert told == []
+    assert messages == []
 
 
 def test_without_a_writable_home_a_temporary_folder_is_used_with_one_warning(place):
     block(place / "package" / "__pycache__")
     block(place / "home" / ".cache")
     for hits in (0, 1):
-        found, folder, told = call(place)
-        assert (found, Path(folder).parents[1]) == (hits, place / "tmp")
-    assert told == []  # loaded: nothing had to be stored
+        result, folder, messages = call(place)
+        assert (result, Path(folder).parents[1]) == (hits, place / "tmp")
+    assert messages == []  # loaded: nothing had to be stored
     (mine,) = (place / "tmp").iterdir()
     assert mine.stat().st_mode & 0o077 == 0
 
@@ -106,12 +106,12 @@ def test_without_a_writable_home_a_temporary_folder_is_used_with_one_warning(pla
 def test_the_warning_lists_the_folders_and_the_remedy(place):
     block(place / "package" / "__pycache__")
     block(place / "home" / ".cache")
-    (told,) = call(place)[2]
-    assert str(place / "package" / "__pycache__") in told
-    assert str(place / "home" / ".cache") in told
-    assert f"stored in {place / 'tmp'}" in told
-    assert "NUMBA_CACHE_DIR" in told
-    assert "vicinal warm" in told
+    (message,) = call(place)[2]
+    assert str(place / "package" / "__pycache__") in message
+    assert str(place / "home" / ".cache") in message
+    assert f"stored in {place / 'tmp'}" in message
+    assert "NUMBA_CACHE_DIR" in message
+    assert "vicinal warm" in message
 
 
 def test_without_any_folder_kernels_are_compiled_with_one_warning(place):
@@ -119,9 +119,9 @@ def test_without_any_folder_kernels_are_compiled_with_one_warning(place):
     block(place / "home" / ".cache")
     block(place / "tmp" / f"vicinal-{os.getuid()}")
     for _ in range(2):
-        hits, folder, (told,) = call(place)
+        hits, folder, (message,) = call(place)
         assert (hits, folder) == (0, None)
-        assert "compiled again in every process" in told
+        assert "compiled again in every process" in message
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="temporary folders of Windows are private")
@@ -135,9 +135,9 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(place):
 
 def test_a_full_disk_does_not_raise(place):
     with full_disk():
-        _, folder, (told,) = call(place)
+        _, folder, (message,) = call(place)
     assert folder is None
-    assert f"{place / 'package' / '__pycache__'} (File too large)" in told
+    assert f"{place / 'package' / '__pycache__'} (File too large)" in message
     assert call(place)[0] == 0
     assert call(place)[0] == 1
 

@@ -12,7 +12,7 @@ GIB = 2**30
 
 
 def system(root, files):
-    """A root folder in which files tell of 8 GiB that are free, and of what is given."""
+    """A root folder whose files report 8 GiB of free memory, and the given limits."""
     files = {"proc/meminfo": f"MemTotal: 1 kB\nMemAvailable: {8 * 2**20} kB\n", **files}
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -107,5 +107,5 @@ def test_centroid_contexts_do_not_depend_on_the_unit_for_denormals():
 
     X = np.random.default_rng(0).integers(0, 1 << 20, (12, 3)).astype(float)
     expected = contextual_distance(X, 3, descriptor="centroid")[1]
-    found = contextual_distance(np.ldexp(X, -1074), 3, descriptor="centroid")[1]
-    np.testing.assert_allclose(np.ldexp(found, 1074), expected, atol=1.0)
+    distances = contextual_distance(np.ldexp(X, -1074), 3, descriptor="centroid")[1]
+    np.testing.assert_allclose(np.ldexp(distances, 1074), expected, atol=1.0)

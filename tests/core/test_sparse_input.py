@@ -124,8 +124,8 @@ def test_unused_capacity_is_not_read():
     n_stored = matrix.nnz
     matrix.indices = np.append(matrix.indices, [10**8] * 3)
     matrix.data = np.append(matrix.data, np.full(3, np.nan))
-    found = checked_csr(matrix, "X")
-    assert len(found.indices) == len(found.data) == n_stored
+    result = checked_csr(matrix, "X")
+    assert len(result.indices) == len(result.data) == n_stored
     assert len(matrix.indices) == n_stored + 3
 
 

@@ -47,8 +47,8 @@ def test_distances_from_scikit_learn_are_accepted_everywhere():
     expected = check_distances(DISTANCES)
     np.testing.assert_allclose(check_distances(D), expected, atol=1e-14)
     for builder in (graphs.knn, graphs.mst, graphs.complete, graphs.gabriel):
-        found = builder(D, metric="precomputed")
-        assert (found.indices == builder(DISTANCES, metric="precomputed").indices).all()
+        result = builder(D, metric="precomputed")
+        assert (result.indices == builder(DISTANCES, metric="precomputed").indices).all()
     Isomap(graph="precomputed").fit(D)
     Isomap(graph="precomputed").fit(sparse.csr_array(D))
     SpectralClustering(3, graph_params={"metric": "precomputed"}).fit(D)
@@ -59,11 +59,11 @@ def test_rounding_errors_of_correlation_distances_are_corrected():
     D = 1 - np.corrcoef(POINTS)
     assert np.diagonal(D).any()
     D[3, 5] = D[5, 3] = -1e-16
-    found = check_distances(D)
-    assert found.min() == 0
-    assert not np.diagonal(found).any()
-    np.testing.assert_array_equal(found, found.T)
-    np.testing.assert_allclose(found, D, atol=1e-15)
+    distances = check_distances(D)
+    assert distances.min() == 0
+    assert not np.diagonal(distances).any()
+    np.testing.assert_array_equal(distances, distances.T)
+    np.testing.assert_allclose(distances, D, atol=1e-15)
     narrow = check_distances(D.astype(np.float32) + np.triu(np.full(D.shape, 2e-7, np.float32)))
     np.testing.assert_array_equal(narrow, narrow.T)
 
@@ -72,13 +72,13 @@ def test_rounding_errors_of_correlation_distances_are_corrected():
 def test_asymmetric_rounding_is_averaged_on_a_copy(form):
     given = form(rounded(1))
     before = given.copy()
-    found = check_distances(given)
+    result = check_distances(given)
     assert abs(given - before).max() == 0
-    found = found.toarray() if sparse.issparse(found) else found
-    off = ~np.eye(len(found), dtype=bool)
+    result = result.toarray() if sparse.issparse(result) else result
+    off = ~np.eye(len(result), dtype=bool)
     expected = (rounded(1) + rounded(1).T) / 2
-    np.testing.assert_array_equal(found[off], found.T[off])
-    np.testing.assert_allclose(found[off], expected[off], rtol=1e-15)
+    np.testing.assert_array_equal(result[off], result.T[off])
+    np.testing.assert_allclose(result[off], expected[off], rtol=1e-15)
 
 
 def test_symmetric_distances_are_not_copied():
@@ -90,12 +90,12 @@ def test_symmetric_distances_are_not_copied():
 
 def test_sparse_distances_keep_zeros_and_pairs_stored_once():
     values, where = [0.0, 2.0, 2.0 + 1e-15, 3.0, 3.5], ([0, 1, 2, 0, 2], [1, 2, 1, 2, 0])
-    found = check_distances(sparse.csr_array((values, where), shape=(3, 3)))
-    assert found.nnz == 5
-    assert found[1, 2] == found[2, 1]
-    assert (found[0, 2], found[2, 0]) == (3.0, 3.5)
-    found = check_distances(sparse.csr_array([[0, -1e-17], [1.0, 0]]))
-    np.testing.assert_array_equal(found.toarray(), [[0, 0], [1, 0]])
+    distances = check_distances(sparse.csr_array((values, where), shape=(3, 3)))
+    assert distances.nnz == 5
+    assert distances[1, 2] == distances[2, 1]
+    assert (distances[0, 2], distances[2, 0]) == (3.0, 3.5)
+    distances = check_distances(sparse.csr_array([[0, -1e-17], [1.0, 0]]))
+    np.testing.assert_array_equal(distances.toarray(), [[0, 0], [1, 0]])
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_float32_rounding_is_averaged_too(form):
     W = np.exp(-DISTANCES).astype(np.float32)
     W[3, 7] = np.nextafter(W[3, 7], np.float32(2))
     assert W[3, 7] - W[7, 3] > 1e-10
-    found = check_affinity(form(W)).toarray()
-    np.testing.assert_array_equal(found, found.T)
+    result = check_affinity(form(W)).toarray()
+    np.testing.assert_array_equal(result, result.T)
     assert check_similarity(form(W))[1]
 
 

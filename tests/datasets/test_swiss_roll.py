@@ -15,7 +15,7 @@ def test_points_lie_on_the_rolled_sheet():
     np.testing.assert_array_equal(sheet[:, 1], X[:, 1])
 
 
-def test_places_on_the_sheet_are_arc_lengths():
+def test_positions_on_the_sheet_are_arc_lengths():
     X, sheet = make_swiss_roll(50, random_state=0)
     angle = np.hypot(X[:, 0], X[:, 2])
     # The spiral radius = angle moves by hypot(1, angle) a radian.
@@ -51,7 +51,7 @@ def test_points_are_even_over_the_sheet():
     assert abs(counts - 800).max() < 5 * np.sqrt(800)
 
 
-def test_noise_moves_points_but_not_their_places():
+def test_noise_moves_points_but_not_their_positions_on_the_sheet():
     clean, sheet = make_swiss_roll(4000, random_state=0)
     noisy, same = make_swiss_roll(4000, noise=0.5, random_state=0)
     np.testing.assert_array_equal(sheet, same)

@@ -63,7 +63,7 @@ def test_equals_the_dense_solution(name, sigma, method):
     S /= S.max()
     values, vectors = dense_embedding(S, method, 3)
     np.testing.assert_allclose(model.eigenvalues_, values[:3], rtol=1e-9, atol=1e-12 * len(X))
-    # Vectors are determined as far as eigenvalues are told apart.
+    # Vectors are determined as far as eigenvalues are separated.
     q = max((k for k in (1, 2, 3) if values[k - 1] - values[k] > 1e-6 * values[0]), default=0)
     if q:
         assert subspace_angles(model.embedding_[:, :q], vectors[:, :q]).max() < 1e-6
@@ -102,8 +102,8 @@ def test_repeated_eigenvalues_give_the_whole_eigenspace(method):
 def test_three_spirals_are_recovered_with_defaults(seed, method):
     X, truth = make_helices(random_state=seed)
     Y = ClusterPreservingEmbedding(method=method).fit_transform(X)
-    found = KMeans(3, n_init=10, random_state=0).fit_predict(Y)
-    assert rand_index(truth, found) == 1.0
+    labels = KMeans(3, n_init=10, random_state=0).fit_predict(Y)
+    assert rand_index(truth, labels) == 1.0
 
 
 @both
@@ -176,8 +176,8 @@ def test_new_points_fall_into_their_clusters(method):
     new, new_truth = make_helices(random_state=1)
     model = ClusterPreservingEmbedding(method=method).fit(X)
     nearest = NearestNeighbors(n_neighbors=1).fit(model.embedding_)
-    found = truth[nearest.kneighbors(model.transform(new))[1][:, 0]]
-    assert (found == new_truth).mean() > 0.97
+    embedding = truth[nearest.kneighbors(model.transform(new))[1][:, 0]]
+    assert (embedding == new_truth).mean() > 0.97
 
 
 @both
@@ -230,7 +230,7 @@ def test_equal_points_have_no_dimensions_and_warn(method):
 
 @both
 def test_missing_dimensions_are_zero_and_warn(method):
-    # Two tight pairs of duplicates: one direction tells all there is.
+    # Two tight pairs of duplicates: one direction describes everything.
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
     with pytest.warns(UserWarning, match=r"only 1 dimension\(s\)"):
         model = ClusterPreservingEmbedding(

@@ -47,10 +47,10 @@ def strip():
 @settings(max_examples=60)
 @given(connected_affinities(), st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0]))
 def test_distances_equal_those_of_the_literal_walk(W, t, alpha):
-    found = diffusion_distance(W, t, alpha=alpha)
-    np.testing.assert_allclose(found, literal_distance(W, t, alpha), atol=2e-7)
-    np.testing.assert_array_equal(found, found.T)
-    assert not np.diagonal(found).any()
+    distances = diffusion_distance(W, t, alpha=alpha)
+    np.testing.assert_allclose(distances, literal_distance(W, t, alpha), atol=2e-7)
+    np.testing.assert_array_equal(distances, distances.T)
+    assert not np.diagonal(distances).any()
 
 
 @settings(max_examples=20)

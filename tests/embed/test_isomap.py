@@ -92,8 +92,8 @@ def test_new_points_of_a_radius_graph_equal_those_of_scikit_learn(roll):
 
 def test_all_points_as_landmarks_equal_no_landmarks(roll):
     everything, plain = Isomap(n_landmarks=800).fit(roll), Isomap().fit(roll)
-    found = same_signs(everything.embedding_, plain.embedding_)
-    np.testing.assert_allclose(found, plain.embedding_, atol=1e-6)
+    result = same_signs(everything.embedding_, plain.embedding_)
+    np.testing.assert_allclose(result, plain.embedding_, atol=1e-6)
     assert everything.reconstruction_error() == pytest.approx(plain.reconstruction_error())
     np.testing.assert_allclose(everything.residual_variance_, plain.residual_variance_)
 
@@ -139,8 +139,8 @@ def test_row_order_rotation_and_units_do_not_matter(seed, n_landmarks):
     moved = unit * (X[order] @ rotation + rng.standard_normal(3))
     isomap = Isomap(2, n_landmarks=n_landmarks, graph_params={"n_neighbors": 6})
     expected = isomap.fit_transform(X)[order]
-    found = isomap.fit_transform(moved) / unit
-    np.testing.assert_allclose(cdist(found, found), cdist(expected, expected), atol=1e-5)
+    embedding = isomap.fit_transform(moved) / unit
+    np.testing.assert_allclose(cdist(embedding, embedding), cdist(expected, expected), atol=1e-5)
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 60])
@@ -186,9 +186,9 @@ def test_graph_and_precomputed_lengths_give_the_same_result_as_points(roll):
 def test_metric_distances_are_used(roll):
     distances = cdist(roll[:150], roll[:150])
     parameters = {"n_neighbors": 10, "metric": "precomputed"}
-    found = Isomap(graph_params=parameters).fit_transform((distances + distances.T) / 2)
+    embedding = Isomap(graph_params=parameters).fit_transform((distances + distances.T) / 2)
     expected = Isomap().fit_transform(roll[:150])
-    np.testing.assert_allclose(same_signs(found, expected), expected, atol=1e-6)
+    np.testing.assert_allclose(same_signs(embedding, expected), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("n", [5, 700])
@@ -202,11 +202,11 @@ def test_duplicates_share_one_position(n):
 @pytest.mark.parametrize("scale", [1e-250, 1e-9, 1e9, 1e200])
 def test_extreme_units(scale):
     X = np.random.default_rng(0).random((80, 2))
-    found = Isomap().fit(scale * X)
+    model = Isomap().fit(scale * X)
     expected = Isomap().fit_transform(X)
-    np.testing.assert_allclose(same_signs(found.embedding_ / scale, expected), expected, atol=1e-6)
-    assert np.isfinite(found.transform(scale * X)).all()
-    assert found.reconstruction_error() >= 0.0
+    np.testing.assert_allclose(same_signs(model.embedding_ / scale, expected), expected, atol=1e-6)
+    assert np.isfinite(model.transform(scale * X)).all()
+    assert model.reconstruction_error() >= 0.0
 
 
 def test_points_on_a_line_have_one_dimension():
@@ -264,11 +264,11 @@ def test_classical_scaling_recovers_points_from_distances():
     rng = np.random.default_rng(0)
     points = rng.standard_normal((60, 3))
     scaling = classical_scaling(cdist(points, points), 3)
-    found = scaling.coordinates
-    np.testing.assert_allclose(cdist(found, found), cdist(points, points), atol=1e-9)
+    result = scaling.coordinates
+    np.testing.assert_allclose(cdist(result, result), cdist(points, points), atol=1e-9)
     new = rng.standard_normal((10, 3))
     placed = landmark_mds_transform(scaling, cdist(new, points))
-    np.testing.assert_allclose(cdist(placed, found), cdist(new, points), atol=1e-9)
+    np.testing.assert_allclose(cdist(placed, result), cdist(new, points), atol=1e-9)
 
 
 def test_the_centred_operator_equals_the_centred_matrix():

@@ -32,9 +32,9 @@ def graph_triples(draw):
 
 def as_dict(graph):
     """{(i, j): (length, strength)} of the stored entries, read off row by row."""
-    found = {}
+    result = {}
     for i in range(graph.n_nodes):
         for e in range(graph.indptr[i], graph.indptr[i + 1]):
-            assert (i, int(graph.indices[e])) not in found
-            found[i, int(graph.indices[e])] = (graph.lengths[e], graph.strengths[e])
-    return found
+            assert (i, int(graph.indices[e])) not in result
+            result[i, int(graph.indices[e])] = (graph.lengths[e], graph.strengths[e])
+    return result

@@ -48,23 +48,23 @@ FORMULAS = {
 @pytest.mark.parametrize("scale", [0.7, 2, np.float32(3.5), math.inf])
 def test_affinity_is_strength_times_the_kernel(kernel, scale):
     graph = Graph.from_edges(4, [[0, 1], [1, 2], [3, 0]], [0.0, 1.5, 4.0], [0.5, 1.0, 0.25])
-    found = affinity(graph, scale, kernel)
-    assert found.nnz == 6
+    result = affinity(graph, scale, kernel)
+    assert result.nnz == 6
     for i, j, length, strength in [(0, 1, 0.0, 0.5), (1, 2, 1.5, 1.0), (0, 3, 4.0, 0.25)]:
         expected = strength * FORMULAS[kernel](length, float(scale))
-        assert found[i, j] == found[j, i] == pytest.approx(expected)
+        assert result[i, j] == result[j, i] == pytest.approx(expected)
 
 
 @settings(deadline=None)
 @given(weighted_graphs(st.sampled_from([0.0, 0.5, 1.0, 3.0, 40.0, 1e4])))
 def test_auto_affinity_compares_with_a_third_of_the_scale_of_the_sparser_end(graph):
-    typical, found = edge_scale(graph), affinity(graph)
+    typical, result = edge_scale(graph), affinity(graph)
     for i in range(graph.n_nodes):
         for at in range(graph.indptr[i], graph.indptr[i + 1]):
             j = graph.indices[at]
             own = [node_scale_oracle(graph, node) or 0.0 for node in (i, j)]
             expected = FORMULAS["gaussian"](graph.lengths[at], max(typical, max(own) / 3))
-            assert found.data[at] == pytest.approx(graph.strengths[at] * expected)
+            assert result.data[at] == pytest.approx(graph.strengths[at] * expected)
 
 
 @settings(deadline=None)
@@ -93,15 +93,15 @@ def test_a_node_scale_uses_its_ten_shortest_edges():
 @given(weighted_graphs(), st.sampled_from(["auto", "local", 1e-200, 1.0, 1e200, math.inf]))
 @pytest.mark.parametrize("kernel", FORMULAS)
 def test_affinities_are_numbers_on_every_edge_and_symmetric_when_the_graph_is(kernel, graph, scale):
-    found = graph.affinity(scale, kernel)
-    assert (found.indices == graph.indices).all()
-    assert (found.indptr == graph.indptr).all()
-    assert (found.data >= 0).all()
-    assert (found.data <= graph.strengths).all()
+    result = graph.affinity(scale, kernel)
+    assert (result.indices == graph.indices).all()
+    assert (result.indptr == graph.indptr).all()
+    assert (result.data >= 0).all()
+    assert (result.data <= graph.strengths).all()
     zero = graph.lengths == 0
-    assert (found.data[zero] == graph.strengths[zero]).all()
+    assert (result.data[zero] == graph.strengths[zero]).all()
     if not graph.directed:
-        assert (found.toarray() == found.toarray().T).all()
+        assert (result.toarray() == result.toarray().T).all()
 
 
 @settings(deadline=None)

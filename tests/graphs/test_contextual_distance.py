@@ -171,9 +171,9 @@ def test_two_clusters_are_separated_where_euclidean_distances_mix_them():
 def test_inner_products_give_the_distances_of_their_points(descriptor):
     X = np.random.default_rng(5).normal(size=(30, 6))
     expected = contextual_distance(X, 8, descriptor=descriptor)
-    found = contextual_distance(X @ X.T, 8, descriptor=descriptor, metric="gram", n_features=6)
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
+    distances = contextual_distance(X @ X.T, 8, descriptor=descriptor, metric="gram", n_features=6)
+    np.testing.assert_array_equal(distances[0], expected[0])
+    np.testing.assert_allclose(distances[1], expected[1], rtol=1e-9, atol=1e-12)
 
 
 @both
@@ -181,11 +181,11 @@ def test_distances_give_those_of_the_centred_points(descriptor):
     X = np.random.default_rng(6).normal(size=(30, 6))
     lengths = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     expected = contextual_distance(X - X.mean(axis=0), 8, descriptor=descriptor)
-    found = contextual_distance(
+    distances = contextual_distance(
         lengths, 8, descriptor=descriptor, metric="precomputed", n_features=6
     )
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(distances[0], expected[0])
+    np.testing.assert_allclose(distances[1], expected[1], rtol=1e-9, atol=1e-12)
 
 
 def test_the_trivial_descriptor_accepts_products_and_distances():
@@ -238,10 +238,10 @@ def test_descriptors_may_modify_their_argument():
 
     X = np.random.default_rng(10).normal(size=(15, 2))
     before = X.copy()
-    found = contextual_distance(X, 4, descriptor=sorts)[1]
+    distances = contextual_distance(X, 4, descriptor=sorts)[1]
     np.testing.assert_array_equal(X, before)
     np.testing.assert_array_equal(
-        found, contextual_distance(X, 4, descriptor=lambda P: np.median(P, axis=0))[1]
+        distances, contextual_distance(X, 4, descriptor=lambda P: np.median(P, axis=0))[1]
     )
 
 
@@ -271,9 +271,9 @@ def test_rotation_does_not_matter(descriptor, table):
     X = rng.normal(size=(15, n_features))
     turn = np.linalg.qr(rng.normal(size=(n_features, n_features)))[0]
     expected = contextual_distance(X, k, descriptor=descriptor)
-    found = contextual_distance(X @ turn, k, descriptor=descriptor)
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_allclose(found[1], expected[1], atol=1e-12)
+    distances = contextual_distance(X @ turn, k, descriptor=descriptor)
+    np.testing.assert_array_equal(distances[0], expected[0])
+    np.testing.assert_allclose(distances[1], expected[1], atol=1e-12)
 
 
 @settings(max_examples=25)
@@ -284,16 +284,16 @@ def test_centroid_distances_move_and_grow_with_the_points(table, factor):
     X = rng.normal(size=(15, n_features))
     expected = contextual_distance(X, k, descriptor="centroid")
     for moved, unit in ((X + rng.normal(size=n_features), 1.0), (X * factor, factor)):
-        found = contextual_distance(moved, k, descriptor="centroid")
-        np.testing.assert_array_equal(found[0], expected[0])
-        np.testing.assert_allclose(found[1], expected[1] * unit, atol=1e-12 * unit)
+        distances = contextual_distance(moved, k, descriptor="centroid")
+        np.testing.assert_array_equal(distances[0], expected[0])
+        np.testing.assert_allclose(distances[1], expected[1] * unit, atol=1e-12 * unit)
 
 
 def test_coding_lengths_depend_on_units_only_through_the_distortion():
     X = np.random.default_rng(2).normal(size=(20, 3))
     expected = contextual_distance(X, 5, epsilon=1.7)[1]
-    found = contextual_distance(2.0**40 * X, 5, epsilon=1.7 * 2.0**40)[1]
-    np.testing.assert_array_equal(found, expected)
+    distances = contextual_distance(2.0**40 * X, 5, epsilon=1.7 * 2.0**40)[1]
+    np.testing.assert_array_equal(distances, expected)
 
 
 @pytest.mark.parametrize("descriptor", ["trivial", *LITERAL])
@@ -311,8 +311,8 @@ def test_inner_products_may_be_rounded():
     expected = contextual_distance(products, 5, descriptor="centroid", metric="gram")[1]
     products[3, 7] += 1e-15 * products.max()
     assert products[3, 7] != products[7, 3]
-    found = contextual_distance(products, 5, descriptor="centroid", metric="gram")[1]
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    distances = contextual_distance(products, 5, descriptor="centroid", metric="gram")[1]
+    np.testing.assert_allclose(distances, expected, atol=1e-9)
     assert products[3, 7] != products[7, 3]
 
 

@@ -304,14 +304,14 @@ def lists_oracle(indices, distances, k, how):
     """Entries by the definition, from dictionaries of each node's first k others."""
     lists = []
     for i, (row, lengths) in enumerate(zip(indices, distances, strict=True)):
-        found = {}
+        result = {}
         for j, length in zip(row, lengths, strict=True):
-            if j >= 0 and j != i and len(found) < k:
-                found[int(j)] = float(length)
-        lists.append(found)
+            if j >= 0 and j != i and len(result) < k:
+                result[int(j)] = float(length)
+        lists.append(result)
     entries = {}
-    for i, found in enumerate(lists):
-        for j, length in found.items():
+    for i, result in enumerate(lists):
+        for j, length in result.items():
             back = lists[j].get(i)
             if how == "directed":
                 entries[i, j] = length

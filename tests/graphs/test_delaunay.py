@@ -19,15 +19,15 @@ def edge_set(graph):
 def edges_of_empty_spheres(X):
     """Every D + 1 points, tried with all others: literal, for general position only."""
     n, d = X.shape
-    found = set()
+    result = set()
     for corners in combinations(range(n), d + 1):
         base, rest = X[corners[0]], X[list(corners[1:])]
         centre = np.linalg.solve(2 * (rest - base), (rest**2).sum(axis=1) - (base**2).sum())
         squares = ((X - centre) ** 2).sum(axis=1)
         others = np.delete(squares, corners)
         if (others > ((base - centre) ** 2).sum()).all():
-            found.update(combinations(corners, 2))
-    return found
+            result.update(combinations(corners, 2))
+    return result
 
 
 @settings(max_examples=25, deadline=None)

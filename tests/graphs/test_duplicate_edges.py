@@ -81,9 +81,9 @@ def test_without_duplicates_both_treatments_agree(name):
 @pytest.mark.parametrize("name", BUILDERS)
 def test_many_duplicates_are_merged_into_few_edges(name, monkeypatch):
     searched = []
-    found = empty_region.point_edges
+    result = empty_region.point_edges
     monkeypatch.setattr(
-        empty_region, "point_edges", lambda X, *more: searched.append(len(X)) or found(X, *more)
+        empty_region, "point_edges", lambda X, *more: searched.append(len(X)) or result(X, *more)
     )
     X = rounded(0, 20_000, 5, d=1)
     graph = BUILDERS[name](X, duplicates="merge")

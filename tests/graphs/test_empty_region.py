@@ -27,7 +27,7 @@ def in_region(a, b, d2, dot, beta):
 def edges_of_points(X, beta):
     """Every pair tried with every third point, sums taken in the order of the coordinates."""
     X = np.asarray(X, dtype=np.float64)
-    found = set()
+    result = set()
     for i in range(len(X)):
         for j in range(i + 1, len(X)):
             a, b, dot, d2 = np.zeros(len(X)), np.zeros(len(X)), np.zeros(len(X)), 0.0
@@ -35,20 +35,20 @@ def edges_of_points(X, beta):
                 p, q, gap = column - column[i], column - column[j], column[i] - column[j]
                 a, b, dot, d2 = a + p * p, b + q * q, dot + p * q, d2 + gap * gap
             if not in_region(a, b, d2, dot, beta).any():
-                found.add((i, j))
-    return found
+                result.add((i, j))
+    return result
 
 
 def edges_of_distances(M, beta):
     """The same with p.q from the law of cosines."""
-    found = set()
+    result = set()
     for i in range(len(M)):
         for j in range(i + 1, len(M)):
             a, b, d2 = M[i] * M[i], M[j] * M[j], M[i, j] * M[i, j]
             dot = 0.5 * ((np.maximum(a, b) - d2) + np.minimum(a, b))
             if not in_region(a, b, d2, dot, beta).any():
-                found.add((i, j))
-    return found
+                result.add((i, j))
+    return result
 
 
 def edge_set(graph):
@@ -117,8 +117,8 @@ def test_distances_need_not_be_a_metric():
     M = np.random.default_rng(0).random((60, 60))
     M = np.triu(M, 1) + np.triu(M, 1).T
     for beta in BETAS:
-        found = edge_set(beta_skeleton(M, beta, metric="precomputed"))
-        assert found == edges_of_distances(M, beta), beta
+        result = edge_set(beta_skeleton(M, beta, metric="precomputed"))
+        assert result == edges_of_distances(M, beta), beta
 
 
 @pytest.mark.parametrize("d", [2, 3, 12])

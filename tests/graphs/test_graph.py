@@ -1,4 +1,4 @@
-"""The contract of `Graph`: construction, immutability and what it tells."""
+"""The contract of `Graph`: construction, immutability and properties."""
 
 import copy
 import pickle
@@ -215,7 +215,7 @@ def test_equal_graphs_have_equal_hashes_at_any_length():
     assert len({a, b, path()}) == 2
 
 
-def test_copies_cost_nothing():
+def test_a_copy_is_the_same_object():
     graph = path()
     assert copy.copy(graph) is graph
     assert copy.deepcopy(graph) is graph
@@ -235,7 +235,7 @@ def test_graphs_differ_by_direction_size_edges_lengths_and_strengths():
     assert base == Graph.from_edges(3, [[1, 0]], [1], points=np.zeros((3, 1)))
 
 
-# --- what it tells -----------------------------------------------------------------------------
+# --- properties --------------------------------------------------------------------------------
 
 
 @given(graphs())

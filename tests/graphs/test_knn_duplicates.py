@@ -34,13 +34,13 @@ def test_each_row_connects_to_its_nearest_distinct_points_and_a_duplicate(seed, 
         return
     between = graphs.knn(places, min(k, len(places) - 1))
     for i in range(n):
-        found = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
+        result = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
         lengths = graph.lengths[graph.indptr[i] : graph.indptr[i + 1]]
-        np.testing.assert_allclose(lengths, np.linalg.norm(X[found] - X[i], axis=1))
+        np.testing.assert_allclose(lengths, np.linalg.norm(X[result] - X[i], axis=1))
         wanted = set(between.indices[between.indptr[group[i]] : between.indptr[group[i] + 1]])
-        assert wanted <= set(group[found])
-        assert set(group[found]) <= wanted | {group[i]}
-        assert (group[found] == group[i]).any() == (np.sum(group == group[i]) > 1)
+        assert wanted <= set(group[result])
+        assert set(group[result]) <= wanted | {group[i]}
+        assert (group[result] == group[i]).any() == (np.sum(group == group[i]) > 1)
     assert graph.n_edges <= between.degrees[group].sum() + n * max(1, k // 2)
 
 

@@ -116,10 +116,10 @@ def test_offset_searches_agree_with_kruskal(search):
     costs = 2.0 * squares_between(X) + (b[:, None] + b)
     if search == "tree":
         tree = build_kdtree(X)
-        found = ForeignNeighborTree(tree, 4, offsets=tree_offsets(tree, 2.0, b))
+        result = ForeignNeighborTree(tree, 4, offsets=tree_offsets(tree, 2.0, b))
     else:
-        found = ForeignNeighborProducts(X, 4, offsets=Offsets(2.0, b, np.array([b.min()])))
-    edges = {tuple(edge) for edge in spanning_edges(found).edges.tolist()}
+        result = ForeignNeighborProducts(X, 4, offsets=Offsets(2.0, b, np.array([b.min()])))
+    edges = {tuple(edge) for edge in spanning_edges(result).edges.tolist()}
     assert edges == set(kruskal(costs)[0])
 
 

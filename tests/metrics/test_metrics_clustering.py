@@ -34,32 +34,34 @@ def rand_by_pairs(truth, found):
 
 @given(labels)
 def test_accuracy_is_the_best_of_all_matchings(pairs):
-    truth, found = map(list, zip(*pairs, strict=True))
-    assert clustering_accuracy(truth, found) == accuracy_by_all_matchings(truth, found)
+    truth, result = map(list, zip(*pairs, strict=True))
+    assert clustering_accuracy(truth, result) == accuracy_by_all_matchings(truth, result)
 
 
 @given(labels)
 def test_rand_index_counts_agreeing_pairs(pairs):
-    truth, found = map(list, zip(*pairs, strict=True))
-    assert rand_index(truth, found) == rand_by_pairs(truth, found)
-    assert rand_index(truth, found) == pytest.approx(rand_score(truth, found))
+    truth, result = map(list, zip(*pairs, strict=True))
+    assert rand_index(truth, result) == rand_by_pairs(truth, result)
+    assert rand_index(truth, result) == pytest.approx(rand_score(truth, result))
 
 
 @given(labels)
 def test_mutual_information_agrees_with_scikit_learn(pairs):
-    truth, found = map(list, zip(*pairs, strict=True))
-    expected = normalized_mutual_info_score(truth, found, average_method="arithmetic")
-    assert normalized_mutual_info(truth, found) == pytest.approx(expected, abs=1e-12)
+    truth, result = map(list, zip(*pairs, strict=True))
+    expected = normalized_mutual_info_score(truth, result, average_method="arithmetic")
+    assert normalized_mutual_info(truth, result) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", [clustering_accuracy, normalized_mutual_info, rand_index])
 def test_names_and_order_do_not_matter(measure):
     rng = np.random.default_rng(0)
-    truth, found = rng.integers(0, 5, 200), rng.integers(0, 7, 200)
+    truth, result = rng.integers(0, 5, 200), rng.integers(0, 7, 200)
     order = rng.permutation(200)
     names = np.array(list("gfedcba"))
-    assert measure(truth, found) == pytest.approx(measure(found, truth), abs=1e-15)
-    assert measure(truth[order] * 1e9, names[found[order]]) == pytest.approx(measure(truth, found))
+    assert measure(truth, result) == pytest.approx(measure(result, truth), abs=1e-15)
+    assert measure(truth[order] * 1e9, names[result[order]]) == pytest.approx(
+        measure(truth, result)
+    )
     assert measure(truth, truth + 3) == 1.0
 
 

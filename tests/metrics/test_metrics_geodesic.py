@@ -32,9 +32,9 @@ def test_residual_variance_over_many_blocks_and_with_an_offset():
     rng = np.random.default_rng(0)
     geodesics, embedding = 1e4 + rng.random((700, 700)), rng.standard_normal((700, 2))
     correlation = np.corrcoef(geodesics.ravel(), cdist(embedding, embedding).ravel())[0, 1]
-    found = residual_variance(geodesics, embedding)
-    assert found == pytest.approx(1 - correlation**2, abs=1e-9)
-    assert found == residual_variance(geodesics, embedding, n_jobs=1)
+    result = residual_variance(geodesics, embedding)
+    assert result == pytest.approx(1 - correlation**2, abs=1e-9)
+    assert result == residual_variance(geodesics, embedding, n_jobs=1)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e9, 1e200])

@@ -41,12 +41,12 @@ def test_the_reported_recall_is_reached(X, metric, recall):
 def test_queries_reach_the_reported_recall(X):
     search = NeighborSearch(X, method="approximate", random_state=0)
     queries = mixture(3500, 32) + 0.1
-    found, distances = search.nearest(10, queries)
+    result, distances = search.nearest(10, queries)
     true = NeighborSearch(X).nearest(10, queries)
     assert search.method_ == "ivf"
     assert 0.99 <= search.recall_ <= 1.0
-    assert share_found(found, true[0]) >= 0.985
-    same = found == true[0]
+    assert share_found(result, true[0]) >= 0.985
+    same = result == true[0]
     np.testing.assert_array_equal(distances[same], true[1][same])
 
 
@@ -55,9 +55,9 @@ def test_outlying_queries_reach_the_reported_recall(X, n_queries, spread):
     search = NeighborSearch(X, method="approximate", random_state=0)
     search.nearest(10)
     queries = spread * np.random.default_rng(1).normal(size=(n_queries, 32))
-    found = search.nearest(10, queries)[1]
+    result = search.nearest(10, queries)[1]
     true = NeighborSearch(X).nearest(10, queries)[1]
-    share = (found <= true[:, -1:]).mean()
+    share = (result <= true[:, -1:]).mean()
     assert share >= 0.985
     assert search.recall_ == pytest.approx(share, abs=0.01)
 
@@ -81,11 +81,11 @@ def test_points_near_a_plane_are_projected_to_few_axes(k):
     search = NeighborSearch(X, method="approximate", random_state=0)
     # The axes were chosen for 15 neighbours; their loss for k of them is measured too.
     search.nearest(15)
-    found, distances = search.nearest(k)
+    result, distances = search.nearest(k)
     assert len(search._backend._index.axes) <= 40
     true = NeighborSearch(X).nearest(k)
-    assert share_found(found[:, 1:], true[0][:, 1:]) >= 0.985
-    same = found == true[0]
+    assert share_found(result[:, 1:], true[0][:, 1:]) >= 0.985
+    same = result == true[0]
     np.testing.assert_array_equal(distances[same], true[1][same])
 
 
@@ -124,10 +124,10 @@ def test_a_seed_gives_the_same_bits_for_any_number_of_threads(X):
 def test_exact_search_is_used_where_clusters_do_not_pay(n):
     X = np.random.default_rng(0).normal(size=(n, 60))
     search = NeighborSearch(X, method="approximate", random_state=0)
-    found = search.nearest(5)
+    result = search.nearest(5)
     assert search.method_ == "blocked"
     assert search.recall_ == 1.0
-    np.testing.assert_array_equal(found[0], NeighborSearch(X).nearest(5)[0])
+    np.testing.assert_array_equal(result[0], NeighborSearch(X).nearest(5)[0])
 
 
 def test_a_table_of_duplicates_is_searched():

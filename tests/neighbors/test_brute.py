@@ -31,10 +31,10 @@ def test_neighbours_of_queries_are_those_of_a_full_sort(name):
     noise = (np.abs(X).max() * 0.1 * rng.normal(size=(50, 20))).astype(X.dtype)
     for queries in (X[:50], X[:50] + noise, 1e12 * noise):
         for k in (1, 15, 300):
-            found = brute.nearest_to(X, queries, k)
+            result = brute.nearest_to(X, queries, k)
             expected = oracles.nearest_points(queries, X, k)
-            np.testing.assert_array_equal(found[0], expected[0])
-            np.testing.assert_array_equal(found[1], expected[1])
+            np.testing.assert_array_equal(result[0], expected[0])
+            np.testing.assert_array_equal(result[1], expected[1])
 
 
 def test_many_blocks_are_bit_identical_to_the_tree(monkeypatch):
@@ -85,7 +85,7 @@ def test_ordinary_data_need_no_exhaustive_search(monkeypatch):
 @settings(max_examples=150, deadline=None)
 def test_any_points_give_the_neighbours_of_a_full_sort(X, k):
     k = min(k, len(X) - 1)
-    found = brute.nearest_others(X, k)
+    result = brute.nearest_others(X, k)
     expected = oracles.nearest_points(X, X, k, own=True)
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_array_equal(result[0], expected[0])
+    np.testing.assert_array_equal(result[1], expected[1])

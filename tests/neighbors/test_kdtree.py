@@ -14,8 +14,8 @@ def literal_nearest(X, Q, k, p, own):
     if own:
         np.fill_diagonal(costs, np.inf)
     order = np.lexsort((np.broadcast_to(np.arange(len(X)), costs.shape), costs))[:, :k]
-    found = np.take_along_axis(costs, order, axis=1)
-    return order, found if p == 1 else np.sqrt(found)
+    result = np.take_along_axis(costs, order, axis=1)
+    return order, result if p == 1 else np.sqrt(result)
 
 
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 1000])
@@ -49,12 +49,12 @@ def test_neighbours_are_those_of_a_full_sort(n, d, p, tied, seed):
     Q = rng.integers(0, 3, (10, d)).astype(float) if tied else rng.standard_normal((10, d))
     k = min(7, n - 1)
     tree = build_kdtree(X)
-    for found, expected in (
+    for result, expected in (
         (nearest_others(tree, k, p=p), literal_nearest(X, X, k, p, own=True)),
         (nearest_to(tree, Q, k, p=p), literal_nearest(X, Q, k, p, own=False)),
     ):
-        np.testing.assert_array_equal(found[0], expected[0])
-        np.testing.assert_array_equal(found[1], expected[1])
+        np.testing.assert_array_equal(result[0], expected[0])
+        np.testing.assert_array_equal(result[1], expected[1])
 
 
 def test_many_duplicates_do_not_make_the_search_quadratic():

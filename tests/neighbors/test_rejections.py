@@ -1,4 +1,4 @@
-"""What no search can be made of is refused before any work, with what to do."""
+"""Invalid searches raise before any work, with a message that says what to do."""
 
 import numpy as np
 import pytest

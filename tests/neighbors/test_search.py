@@ -139,8 +139,8 @@ def test_cosine_agrees_with_scikit_learn():
     expected = oracles.nearest(distances, 5, own=True)
     np.testing.assert_array_equal(indices[:, 1:], expected[0])
     np.testing.assert_allclose(lengths[:, 1:], expected[1], atol=1e-12)
-    found = lists_of(*NeighborSearch(X, metric="cosine").within(0.5))
-    assert [[j for j, _ in row] for row in found] == [
+    result = lists_of(*NeighborSearch(X, metric="cosine").within(0.5))
+    assert [[j for j, _ in row] for row in result] == [
         [j for j, _ in row] for row in oracles.within(distances, 0.5, own=True)
     ]
 

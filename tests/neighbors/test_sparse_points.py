@@ -29,9 +29,9 @@ def test_neighbours_of_sparse_rows_are_those_of_the_dense_array(metric, form):
     queries = X[:7] * 1.1
     for asked in (None, sparse.csr_matrix(queries), queries):
         known = asked if asked is None else queries
-        found, expected = ours.nearest(6, asked), dense.nearest(6, known)
-        np.testing.assert_array_equal(found[0], expected[0])
-        np.testing.assert_allclose(found[1], expected[1], atol=1e-14)
+        result, expected = ours.nearest(6, asked), dense.nearest(6, known)
+        np.testing.assert_array_equal(result[0], expected[0])
+        np.testing.assert_allclose(result[1], expected[1], atol=1e-14)
         radius = float(np.median(expected[1]))
         for a, b in zip(ours.within(radius, asked), dense.within(radius, known), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-14)
@@ -41,19 +41,19 @@ def test_neighbours_of_sparse_rows_are_those_of_the_dense_array(metric, form):
 @pytest.mark.parametrize("offset", [0.0, 1e8])
 def test_distances_of_close_rows_far_from_the_origin_are_accurate(offset):
     X = table(60, 5, 1.0) * 1e-3 + offset
-    found = NeighborSearch(sparse.csr_array(X)).nearest(4)
+    result = NeighborSearch(sparse.csr_array(X)).nearest(4)
     expected = NeighborSearch(X).nearest(4)
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_array_equal(result[0], expected[0])
+    np.testing.assert_array_equal(result[1], expected[1])
 
 
 def test_extreme_units_do_not_matter_and_equal_counts_tie_by_index():
     counts = sparse.csr_array(np.random.default_rng(0).integers(0, 2, (50, 6)).astype(float))
     expected = NeighborSearch(counts.toarray()).nearest(5)
     for unit in (1.0, 2.0**600, 2.0**-600):
-        found = NeighborSearch(counts * unit).nearest(5)
-        np.testing.assert_array_equal(found[0], expected[0])
-        np.testing.assert_allclose(found[1] / unit, expected[1])
+        result = NeighborSearch(counts * unit).nearest(5)
+        np.testing.assert_array_equal(result[0], expected[0])
+        np.testing.assert_allclose(result[1] / unit, expected[1])
 
 
 @pytest.mark.filterwarnings("ignore:no label reaches")
@@ -87,17 +87,17 @@ def test_graphs_and_estimators_agree_with_the_dense_array():
         with pytest.warns(UserWarning, match="component"):
             expected = model.fit_transform(X).copy()
         with pytest.warns(UserWarning, match="component"):
-            found = model.fit_transform(given)
-        np.testing.assert_allclose(found, expected, atol=1e-8)
+            embedding = model.fit_transform(given)
+        np.testing.assert_allclose(embedding, expected, atol=1e-8)
 
 
 def test_duplicate_sparse_rows_are_connected_like_dense_ones():
     X = np.repeat(np.eye(6)[:, :5], 15, axis=0)
-    found = GraphClassifier(graph_params={"n_neighbors": 3}).fit(
+    result = GraphClassifier(graph_params={"n_neighbors": 3}).fit(
         sparse.csr_array(X), np.repeat(range(6), 15)
     )
     expected = GraphClassifier(graph_params={"n_neighbors": 3}).fit(X, np.repeat(range(6), 15))
-    assert (found.graph_.edges() == expected.graph_.edges()).all()
+    assert (result.graph_.edges() == expected.graph_.edges()).all()
 
 
 def test_tags_declare_sparse_support_and_other_graphs_explain_the_error():

@@ -23,23 +23,23 @@ def test_distances_are_those_of_scikit_learn(points, metric):
     ours = KNNTransformer(7, metric=metric)
     peer = KNeighborsTransformer(n_neighbors=7, metric=metric)
     X, new = points[:40], points[40:]
-    for found, expected in [
+    for result, expected in [
         (ours.fit_transform(X), peer.fit_transform(X)),
         (ours.transform(X), peer.transform(X)),
         (ours.transform(new), peer.transform(new)),
     ]:
-        assert found.shape == expected.shape
-        assert found.nnz == expected.nnz == 8 * found.shape[0]
-        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=1e-7)
+        assert result.shape == expected.shape
+        assert result.nnz == expected.nnz == 8 * result.shape[0]
+        np.testing.assert_allclose(result.toarray(), expected.toarray(), atol=1e-7)
 
 
 def test_each_row_stores_the_point_itself_then_the_nearest_in_order(points):
     X = np.repeat(points[:20], 2, axis=0)
-    found = KNNTransformer(5).fit_transform(X)
-    assert isinstance(found, sparse.csr_matrix)
-    assert (np.diff(found.indptr) == 6).all()
-    np.testing.assert_array_equal(found.indices.reshape(40, 6)[:, 0], np.arange(40))
-    distances = found.data.reshape(40, 6)
+    embedding = KNNTransformer(5).fit_transform(X)
+    assert isinstance(embedding, sparse.csr_matrix)
+    assert (np.diff(embedding.indptr) == 6).all()
+    np.testing.assert_array_equal(embedding.indices.reshape(40, 6)[:, 0], np.arange(40))
+    distances = embedding.data.reshape(40, 6)
     assert (distances[:, :2] == 0).all()
     assert (np.diff(distances, axis=1) >= 0).all()
 
@@ -63,8 +63,8 @@ def test_it_replaces_the_transformer_of_scikit_learn_in_a_pipeline(points):
         KNeighborsTransformer(n_neighbors=8), PeerIsomap(n_neighbors=8, metric="precomputed")
     )
     expected = peer.fit_transform(points)
-    found = ours.fit_transform(points)
-    np.testing.assert_allclose(abs(found), abs(expected), atol=1e-6)
+    embedding = ours.fit_transform(points)
+    np.testing.assert_allclose(abs(embedding), abs(expected), atol=1e-6)
     np.testing.assert_allclose(
         abs(ours.transform(points[:9] + 0.01)), abs(peer.transform(points[:9] + 0.01)), atol=1e-6
     )

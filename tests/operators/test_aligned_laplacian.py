@@ -48,8 +48,8 @@ def digraphs(draw):
 @given(W=digraphs(), beta=st.sampled_from([0.0, 0.5, 0.9, 0.999]))
 def test_it_is_the_sum_over_selection_matrices(W, beta):
     expected, mass = literal_alignment(W, beta)
-    found = aligned_digraph_laplacian(W, beta)
-    np.testing.assert_allclose(found.toarray(), expected, atol=1e-11)
+    result = aligned_digraph_laplacian(W, beta)
+    np.testing.assert_allclose(result.toarray(), expected, atol=1e-11)
     walk = AlignedWalk(W, beta)
     np.testing.assert_allclose(walk.stationary, mass / mass.sum(), atol=1e-11)
 
@@ -60,8 +60,8 @@ def test_contextual_digraphs_are_aligned(descriptor, beta):
     X, _ = make_half_cylinders(30, 20, random_state=0)
     graph = graphs.contextual(X, 6, descriptor=descriptor)
     expected, _ = literal_alignment(graph.to_scipy("strengths").toarray(), beta)
-    found = aligned_digraph_laplacian(graph, beta).toarray()
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    result = aligned_digraph_laplacian(graph, beta).toarray()
+    np.testing.assert_allclose(result, expected, atol=1e-9)
 
 
 @settings(max_examples=40)
@@ -88,9 +88,9 @@ def test_a_member_without_edges_in_the_patch_steps_uniformly():
     W[0, 1] = W[0, 2] = W[1, 3] = W[2, 3] = W[3, 0] = 1.0
     for beta in (0.5, 0.99999):
         expected, _ = literal_alignment(W, beta)
-        found = aligned_digraph_laplacian(W, beta).toarray()
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-        assert np.isfinite(found).all()
+        result = aligned_digraph_laplacian(W, beta).toarray()
+        np.testing.assert_allclose(result, expected, atol=1e-9)
+        assert np.isfinite(result).all()
 
 
 def test_a_node_without_any_edge_has_a_row_of_zeros():
@@ -113,8 +113,8 @@ def test_the_order_of_nodes_does_not_matter():
     W = rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)
     order = rng.permutation(12)
     expected = aligned_digraph_laplacian(W, 0.99).toarray()[np.ix_(order, order)]
-    found = aligned_digraph_laplacian(W[np.ix_(order, order)], 0.99).toarray()
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    result = aligned_digraph_laplacian(W[np.ix_(order, order)], 0.99).toarray()
+    np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
 def test_any_number_of_threads_gives_the_same_bits():

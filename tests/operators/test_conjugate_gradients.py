@@ -26,18 +26,18 @@ def test_agrees_with_the_dense_solution(n, n_columns, seed):
     factor = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.4)
     dense = factor @ factor.T + np.eye(n)
     right = rng.normal(size=(n, n_columns))
-    found = solve_positive_definite(dense, right)
-    assert found.values == pytest.approx(np.linalg.solve(dense, right), rel=1e-7, abs=1e-8)
-    assert (found.residuals <= 1e-10).all()
+    result = solve_positive_definite(dense, right)
+    assert result.values == pytest.approx(np.linalg.solve(dense, right), rel=1e-7, abs=1e-8)
+    assert (result.residuals <= 1e-10).all()
 
 
 def test_reported_residuals_are_those_of_the_solution():
     matrix = neighbour_system(500)
     right = np.random.default_rng(1).normal(size=(500, 6))
-    found = solve_positive_definite(matrix, right, tolerance=1e-4)
-    left = np.abs(right - matrix @ found.values) / matrix.diagonal()[:, None]
-    expected = left.max(axis=0) / np.abs(found.values).max(axis=0)
-    assert found.residuals == pytest.approx(expected, rel=1e-6)
+    result = solve_positive_definite(matrix, right, tolerance=1e-4)
+    left = np.abs(right - matrix @ result.values) / matrix.diagonal()[:, None]
+    expected = left.max(axis=0) / np.abs(result.values).max(axis=0)
+    assert result.residuals == pytest.approx(expected, rel=1e-6)
     assert (expected > 1e-12).all()
 
 
@@ -56,17 +56,17 @@ def test_a_column_is_bit_identical_alone_and_among_others_for_any_n_jobs():
 def test_a_tree_is_solved_in_one_step():
     X = np.random.default_rng(3).normal(size=(2000, 2))
     matrix = shifted_laplacian(graphs.mst(X).affinity(scale=np.inf), 1e-6)
-    found = solve_positive_definite(matrix, np.random.default_rng(4).normal(size=(2000, 2)))
+    rng = solve_positive_definite(matrix, np.random.default_rng(4).normal(size=(2000, 2)))
     # One step, and one more where rounding is above the tolerance.
-    assert found.n_iter <= 2
+    assert rng.n_iter <= 2
 
 
 def test_a_long_thin_grid_is_solved():
     matrix = shifted_laplacian(graphs.grid((4, 3000)).affinity(scale=np.inf), 1e-8)
     right = np.zeros(12_000)
     right[[0, -1]] = 1.0, -1.0
-    found = solve_positive_definite(matrix, right, tolerance=1e-13)
-    assert found.values == pytest.approx(sparse.linalg.spsolve(matrix.tocsc(), right), rel=1e-5)
+    result = solve_positive_definite(matrix, right, tolerance=1e-13)
+    assert result.values == pytest.approx(sparse.linalg.spsolve(matrix.tocsc(), right), rel=1e-5)
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e160, 1e300])

@@ -41,15 +41,15 @@ def digraphs(draw, strongly_connected=False):
 @settings(max_examples=50)
 @given(W=digraphs(), beta=st.sampled_from([0.0, 0.5, 0.9, 0.999]))
 def test_it_follows_formula_10(W, beta):
-    found = digraph_laplacian(W, beta, as_matrix=True)
-    np.testing.assert_allclose(found, literal_laplacian(W, beta), atol=1e-9)
+    result = digraph_laplacian(W, beta, as_matrix=True)
+    np.testing.assert_allclose(result, literal_laplacian(W, beta), atol=1e-9)
 
 
 @settings(max_examples=50)
 @given(W=digraphs(strongly_connected=True))
 def test_the_limit_follows_formula_10_on_strongly_connected_digraphs(W):
-    found = digraph_laplacian(W, 1.0, as_matrix=True)
-    np.testing.assert_allclose(found, literal_laplacian(W, 1.0), atol=1e-9)
+    result = digraph_laplacian(W, 1.0, as_matrix=True)
+    np.testing.assert_allclose(result, literal_laplacian(W, 1.0), atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -143,8 +143,8 @@ def test_the_order_of_nodes_does_not_matter():
     W = rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)
     order = rng.permutation(12)
     expected = digraph_laplacian(W, 0.99, as_matrix=True)[np.ix_(order, order)]
-    found = digraph_laplacian(W[np.ix_(order, order)], 0.99, as_matrix=True)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    result = digraph_laplacian(W[np.ix_(order, order)], 0.99, as_matrix=True)
+    np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
 def test_any_number_of_threads_gives_the_same_bits():

@@ -116,10 +116,10 @@ def test_stored_zeros_are_not_transitions():
 @pytest.mark.parametrize("unit", [1e-320, 1.0, 1e300])
 def test_normalize_by_mass_follows_its_formula(unit):
     weights = sparse.csr_array([[1.0, 3.0, 0, 0], [0, 0, 0, 0], [0, 0, 2.0, 2.0]])
-    found = normalize_by_mass(weights, unit * np.array([1.0, 1.0, 4.0, 0.0]))
+    result = normalize_by_mass(weights, unit * np.array([1.0, 1.0, 4.0, 0.0]))
     expected = [[0.25, 0.75, 0, 0], [0, 0, 0, 0]]
-    np.testing.assert_allclose(found.toarray()[:2], expected, rtol=1e-12)
-    np.testing.assert_allclose(found.sum(axis=1), [1, 0, 1], rtol=1e-12)
+    np.testing.assert_allclose(result.toarray()[:2], expected, rtol=1e-12)
+    np.testing.assert_allclose(result.sum(axis=1), [1, 0, 1], rtol=1e-12)
 
 
 def test_random_walk_of_a_directed_affinity_keeps_its_direction():

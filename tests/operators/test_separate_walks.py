@@ -41,10 +41,10 @@ def test_all_eigenvalues_next_to_one_are_found_for_any_number_of_pairs(kind, n_p
     walk = kind(separate_digraph([90, 100, 110, 120, 130, 140], links=links), 0.99999)
     n = walk.shape[0]
     expected, vectors = eigh(walk @ np.eye(n), subset_by_index=(n - 12, n - 1))
-    found = walk_eigenpairs(walk, n_pairs, n_jobs=1)
-    np.testing.assert_allclose(found.values, expected[::-1][1 : n_pairs + 1], rtol=0, atol=1e-9)
-    assert found.residuals.max() < 1e-8
-    every = np.column_stack([walk.trivial_vector, found.vectors])
+    pairs = walk_eigenpairs(walk, n_pairs, n_jobs=1)
+    np.testing.assert_allclose(pairs.values, expected[::-1][1 : n_pairs + 1], rtol=0, atol=1e-9)
+    assert pairs.residuals.max() < 1e-8
+    every = np.column_stack([walk.trivial_vector, pairs.vectors])
     np.testing.assert_allclose(every.T @ every, np.eye(n_pairs + 1), atol=1e-7)
     # Six components: if all of their pairs were asked for, they span what the dense solution does.
     if n_pairs >= 5:
@@ -59,10 +59,10 @@ def test_more_components_than_the_block_size_converge():
     )
     assert component_vectors(walk).shape[1] >= 2 * MAX_BLOCK_WIDTH
     n = walk.shape[0]
-    found = walk_eigenpairs(walk, 3, n_jobs=1)
+    pairs = walk_eigenpairs(walk, 3, n_jobs=1)
     expected = eigh(walk @ np.eye(n), eigvals_only=True, subset_by_index=(n - 4, n - 2))[::-1]
-    np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-9)
-    assert found.residuals.max() < 1e-8
+    np.testing.assert_allclose(pairs.values, expected, rtol=0, atol=1e-9)
+    assert pairs.residuals.max() < 1e-8
 
 
 def test_isolated_nodes_are_not_slow_components():
@@ -91,18 +91,18 @@ def test_equal_eigenvalues_that_lanczos_missed_are_found():
     block = rng.standard_normal((150, 150))
     block = block + block.T
     matrix = sparse.csr_array(sparse.block_diag([block] * 5))
-    found = leading_eigenpairs(matrix, 12, normalized=False, tolerance=1e-6)
+    pairs = leading_eigenpairs(matrix, 12, normalized=False, tolerance=1e-6)
     expected = np.repeat(np.linalg.eigvalsh(block)[::-1][:3], 5)[:12]
-    np.testing.assert_allclose(found.values, expected, rtol=1e-8)
+    np.testing.assert_allclose(pairs.values, expected, rtol=1e-8)
 
 
 def test_a_path_with_weights_of_many_magnitudes_is_solved():
     n = FALLBACK_MAX_NODES + 3000
     weights = 10.0 ** np.random.default_rng(0).uniform(-6, 6, n - 1)
     path = sparse.diags_array([weights, weights], offsets=[-1, 1], format="csr")
-    found = leading_eigenpairs(path, 4)
-    assert found.residuals.max() < 1e-7
-    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(4), atol=1e-9)
+    pairs = leading_eigenpairs(path, 4)
+    assert pairs.residuals.max() < 1e-7
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(4), atol=1e-9)
 
 
 def test_the_block_solver_is_the_last_resort(monkeypatch):
@@ -116,9 +116,9 @@ def test_the_block_solver_is_the_last_resort(monkeypatch):
     weights = separate_digraph([150] * 6, links=1e-3)
     weights = sparse.csr_array(weights + weights.T)
     sums = np.sqrt(weights.sum(axis=1))
-    found = leading_eigenpairs(weights, 8)
+    pairs = leading_eigenpairs(weights, 8)
     expected = np.linalg.eigvalsh(weights.toarray() / np.outer(sums, sums))[::-1][:8]
-    np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(pairs.values, expected, rtol=0, atol=1e-10)
 
 
 def test_a_block_keeps_its_residual_and_orthogonality():
@@ -127,7 +127,7 @@ def test_a_block_keeps_its_residual_and_orthogonality():
     values = np.concatenate([1 - 1e-8 * np.arange(6), np.linspace(0.9, -1, 394)])
     matrix = (axes * values) @ axes.T
     start = rng.standard_normal((400, 8))
-    found, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_iter=200, n_jobs=1)
-    np.testing.assert_allclose(found, values[:3], rtol=0, atol=1e-12)
+    result, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_iter=200, n_jobs=1)
+    np.testing.assert_allclose(result, values[:3], rtol=0, atol=1e-12)
     assert residuals.max() <= 1e-11
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)

@@ -33,14 +33,14 @@ def long_double_solution(walk, beta, rounds=40):
     entries = sparse.coo_array(walk)
     rows, columns = entries.coords
     values = np.longdouble(beta) * entries.data
-    found = np.full(n, np.longdouble(1) / n)
+    result = np.full(n, np.longdouble(1) / n)
     teleport = (1 - np.longdouble(beta)) / n
     for _ in range(rounds):
         arriving = np.zeros(n, dtype=np.longdouble)
-        np.add.at(arriving, columns, values * found[rows])
-        residual = teleport - (found - arriving)
-        found = found + factor.solve(residual.astype(np.float64))
-    return found
+        np.add.at(arriving, columns, values * result[rows])
+        residual = teleport - (result - arriving)
+        result = result + factor.solve(residual.astype(np.float64))
+    return result
 
 
 def digraph(n, seed=0, keep=0.3):
@@ -70,12 +70,12 @@ def rows_of_long_double(W):
 )
 def test_it_is_the_left_eigenvector_of_the_walk(n, seed, keep, beta):
     W = digraph(n, seed, keep)
-    found = stationary_distribution(W, beta)
-    assert found.sum() == pytest.approx(1, rel=1e-12)
-    assert (found >= 0).all()
+    result = stationary_distribution(W, beta)
+    assert result.sum() == pytest.approx(1, rel=1e-12)
+    assert (result >= 0).all()
     P = dense_walk(W, beta)
-    np.testing.assert_allclose(found @ P, found, atol=1e-14)
-    np.testing.assert_allclose(found, dominant_left_eigenvector(P), atol=1e-9)
+    np.testing.assert_allclose(result @ P, result, atol=1e-14)
+    np.testing.assert_allclose(result, dominant_left_eigenvector(P), atol=1e-9)
 
 
 @pytest.mark.parametrize("beta", [0.5, 0.85, 0.99])
@@ -83,8 +83,8 @@ def test_it_is_pagerank(beta):
     graph = nx.gnp_random_graph(60, 0.03, seed=1, directed=True)
     assert any(degree == 0 for _, degree in graph.out_degree())
     expected = nx.pagerank(graph, alpha=beta, tol=1e-14, max_iter=10_000)
-    found = stationary_distribution(nx.to_scipy_sparse_array(graph), beta)
-    np.testing.assert_allclose(found, [expected[i] for i in range(60)], atol=1e-10)
+    result = stationary_distribution(nx.to_scipy_sparse_array(graph), beta)
+    np.testing.assert_allclose(result, [expected[i] for i in range(60)], atol=1e-10)
 
 
 @pytest.mark.parametrize("beta", [0.999, 0.99999, 1 - 1e-7])
@@ -98,8 +98,8 @@ def test_accuracy_is_kept_close_to_the_limit(n, beta):
         (rows_of_long_double(weights), weights.indices, weights.indptr), shape=(n, n)
     ).astype(np.float64)
     expected = long_double_solution(walk, beta)
-    found = stationary_distribution(graph, beta)
-    assert np.abs(found - expected / expected.sum()).sum() < 1e-9
+    result = stationary_distribution(graph, beta)
+    assert np.abs(result - expected / expected.sum()).sum() < 1e-9
 
 
 @pytest.mark.parametrize("beta", [0.99999, 1 - 1e-7])
@@ -107,16 +107,16 @@ def test_a_large_digraph_is_solved_to_its_residual(beta):
     n = 20_000
     X = np.random.default_rng(1).normal(size=(n, 3))
     graph = graphs.contextual(X, 10, descriptor="centroid")
-    found = stationary_distribution(graph, beta)
+    result = stationary_distribution(graph, beta)
     weights = graph.to_scipy("strengths")
     arriving = np.zeros(n, dtype=np.longdouble)
     rows = np.repeat(np.arange(n), np.diff(weights.indptr))
-    np.add.at(arriving, weights.indices, rows_of_long_double(weights) * found[rows])
-    residual = found - np.longdouble(beta) * arriving - (1 - np.longdouble(beta)) / n
+    np.add.at(arriving, weights.indices, rows_of_long_double(weights) * result[rows])
+    residual = result - np.longdouble(beta) * arriving - (1 - np.longdouble(beta)) / n
     # The inverse of I - beta P' has the 1-norm 1 / (1 - beta): this bounds the error of the result,
     # at 1e-7 from the limit up to what the rounding of the found numbers themselves is worth.
     assert np.abs(residual).sum() < (1 - beta) * 1e-9 + 1e-15
-    assert found.min() >= (1 - beta) / n * (1 - 1e-9)
+    assert result.min() >= (1 - beta) / n * (1 - 1e-9)
 
 
 def test_power_iteration_converges_to_the_same_distribution():
@@ -156,10 +156,10 @@ def test_a_chain_with_known_distribution():
 def test_weakly_connected_components_share_their_mass_exactly(link):
     W = np.kron(np.eye(2), np.ones((3, 3)))
     W[0, 5], W[5, 0] = link, 2 * link
-    found = stationary_distribution(W, 1.0)
+    result = stationary_distribution(W, 1.0)
     # Flow there and back is the same: mass_a * link / (3 + link) = mass_b * 2 link / (3 + 2 link).
-    assert found[0] * link / (3 + link) == pytest.approx(
-        found[5] * 2 * link / (3 + 2 * link), rel=1e-9
+    assert result[0] * link / (3 + link) == pytest.approx(
+        result[5] * 2 * link / (3 + 2 * link), rel=1e-9
     )
 
 
@@ -168,9 +168,9 @@ def test_nodes_outside_the_closed_class_have_probability_zero_in_the_limit(n):
     W = sparse.lil_array((n, n))
     W[2:, 2:] = ring(n - 2)
     W[0, 1] = W[1, 2] = W[1, 0] = 1.0
-    found = stationary_distribution(sparse.csr_array(W), 1.0)
-    np.testing.assert_array_equal(found[:2], 0)
-    np.testing.assert_allclose(found[2:], 1 / (n - 2), rtol=1e-9)
+    result = stationary_distribution(sparse.csr_array(W), 1.0)
+    np.testing.assert_array_equal(result[:2], 0)
+    np.testing.assert_allclose(result[2:], 1 / (n - 2), rtol=1e-9)
 
 
 def test_the_limit_is_approached():
@@ -198,12 +198,12 @@ def test_a_row_of_zeros_steps_uniformly_below_the_limit(n, stored):
         W = sparse.csr_array(W + sparse.csr_array(([1.0], ([3], [4])), shape=(n, n)))
         W.data[W.indptr[3]] = 0.0
         assert W.indptr[4] > W.indptr[3]
-    found = stationary_distribution(W, 0.99)
-    arriving = found.copy()
+    result = stationary_distribution(W, 0.99)
+    arriving = result.copy()
     arriving[3] = 0
     sums = np.where(np.arange(n) == 3, 1.0, 1.5)
-    expected = 0.99 * (W.T @ (arriving / sums) + found[3] / n) + 0.01 / n
-    np.testing.assert_allclose(found, expected, atol=1e-13)
+    expected = 0.99 * (W.T @ (arriving / sums) + result[3] / n) + 0.01 / n
+    np.testing.assert_allclose(result, expected, atol=1e-13)
 
 
 def test_a_row_of_zeros_is_rejected_in_the_limit():
@@ -239,8 +239,8 @@ def test_edges_that_underflow_are_ignored():
 @pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200])
 def test_only_ratios_of_weights_matter(scale):
     W = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]])
-    found = stationary_distribution(W * scale, 0.9)
-    np.testing.assert_allclose(found, stationary_distribution(W, 0.9), rtol=1e-9)
+    result = stationary_distribution(W * scale, 0.9)
+    np.testing.assert_allclose(result, stationary_distribution(W, 0.9), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [400, 2500])
@@ -249,8 +249,8 @@ def test_the_order_of_nodes_does_not_matter(n):
     W = sparse.csr_array(graphs.contextual(rng.normal(size=(n, 2)), 6).to_scipy("strengths"))
     order = rng.permutation(n)
     expected = stationary_distribution(W)[order]
-    found = stationary_distribution(W[order][:, order])
-    assert np.abs(found - expected).sum() < 1e-9
+    result = stationary_distribution(W[order][:, order])
+    assert np.abs(result - expected).sum() < 1e-9
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_array, sparse.coo_array])

@@ -67,10 +67,10 @@ def test_counts_and_solves_at_any_shift(seed, n, kind, shift):
     below = factor(*operator.structure, diagonal, shift, pivots, grown)
     assert below == np.count_nonzero(values < 0)
     B = rng.normal(size=(n, 2))
-    found = np.empty_like(B)
-    solve(*operator.structure, diagonal, shift, pivots, grown, B, found)
-    error = np.abs(shifted @ found - B).max()
-    assert error < 1e-8 * max(1.0, np.abs(found).max()) * np.abs(values).max()
+    result = np.empty_like(B)
+    solve(*operator.structure, diagonal, shift, pivots, grown, B, result)
+    error = np.abs(shifted @ result - B).max()
+    assert error < 1e-8 * max(1.0, np.abs(result).max()) * np.abs(values).max()
     assert grown[0] == pytest.approx(np.linalg.inv(shifted).sum(), rel=1e-6, abs=1e-6)
 
 
@@ -132,9 +132,9 @@ def test_a_shift_that_is_an_eigenvalue_of_the_centred_matrix_gives_its_vector():
     pencil._factor(1.0)
     assert pencil.grown[0] == 0.0
     rng = np.random.default_rng(0)
-    found = pencil._vector(exact_shift(pencil, 1.0), pencil.known, rng)[operator.tree.positions]
-    np.testing.assert_allclose(abs(found), np.array([1, 1, 2]) / np.sqrt(6), rtol=1e-12)
-    assert found[0] * found[2] < 0
+    result = pencil._vector(exact_shift(pencil, 1.0), pencil.known, rng)[operator.tree.positions]
+    np.testing.assert_allclose(abs(result), np.array([1, 1, 2]) / np.sqrt(6), rtol=1e-12)
+    assert result[0] * result[2] < 0
     pairs = centered_ultrametric_pairs(operator, 2)
     np.testing.assert_allclose(pairs.values, [1.0, 0.0], atol=1e-14)
 
@@ -160,9 +160,9 @@ def test_a_shift_with_zero_pivots_gives_its_vector(edges, powers, value):
     vanished = (np.abs(pencil.pivots) <= 1e-60).any() or (value == operator.leaf_drops).any()
     assert vanished
     shift = exact_shift(pencil, value)
-    found = pencil._vector(shift, pencil.known, np.random.default_rng(0))
-    np.testing.assert_allclose(A @ found, value * found, atol=1e-13)
-    assert np.linalg.norm(found) == pytest.approx(1.0)
+    rng = pencil._vector(shift, pencil.known, np.random.default_rng(0))
+    np.testing.assert_allclose(A @ rng, value * rng, atol=1e-13)
+    assert np.linalg.norm(rng) == pytest.approx(1.0)
 
 
 def test_new_leaves_have_the_ancestors_of_their_point():

@@ -78,10 +78,10 @@ def test_three_dimensions_and_many_points_are_drawn_as_one_collection():
 
 
 def test_a_ranking_shows_results_other_points_and_query():
-    others, found, star = plot.ranking(CLOUD, [[4, 9, 2]], query=7).collections
+    others, result, star = plot.ranking(CLOUD, [[4, 9, 2]], query=7).collections
     assert len(others.get_offsets()) == 57
-    np.testing.assert_array_equal(found.get_offsets(), CLOUD[[2, 9, 4]])
-    np.testing.assert_array_equal(found.get_array(), [3, 2, 1])
+    np.testing.assert_array_equal(result.get_offsets(), CLOUD[[2, 9, 4]])
+    np.testing.assert_array_equal(result.get_array(), [3, 2, 1])
     np.testing.assert_array_equal(star.get_offsets(), CLOUD[[7]])
 
 

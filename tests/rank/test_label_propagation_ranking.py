@@ -40,11 +40,11 @@ def test_scores_equal_the_literal_steps(weights, n_steps, data):
     n = len(weights)
     rows = st.lists(st.integers(0, n - 1), min_size=1, max_size=3)
     queries = data.draw(st.lists(rows, min_size=1, max_size=10))
-    found = LabelPropagationRanking(n_steps, graph="precomputed").fit(weights).scores(queries)
+    result = LabelPropagationRanking(n_steps, graph="precomputed").fit(weights).scores(queries)
     expected = [literal_scores(weights, set(query), n_steps) for query in queries]
-    np.testing.assert_allclose(found, expected, atol=1e-13)
-    assert found.min() >= 0
-    assert found.max() <= 1
+    np.testing.assert_allclose(result, expected, atol=1e-13)
+    assert result.min() >= 0
+    assert result.max() <= 1
 
 
 def test_scores_of_two_competing_queries_are_label_propagation(moons):
@@ -85,13 +85,13 @@ def test_a_new_point_is_ranked_as_a_node_of_the_graph(moons):
     new = X[:5] + 0.01
     W = model.affinity_.toarray()
     links = model._weights_of(new).toarray()
-    for row, found in zip(links, model.scores(new), strict=True):
+    for row, result in zip(links, model.scores(new), strict=True):
         joined = np.zeros((121, 121))
         joined[:120, :120] = W
         joined[120, :120] = joined[:120, 120] = row / row.max()
         expected = literal_scores(joined, {120}, 26)[:120]
         # The first step only puts the label there.
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        np.testing.assert_allclose(result, expected, atol=1e-12)
     assert np.isfinite(model.scores([[1e12, -1e12]])).all()
 
 

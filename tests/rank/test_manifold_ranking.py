@@ -78,12 +78,12 @@ def test_every_form_of_row_numbers_gives_the_same_results():
 def test_the_smallest_scores_are_accurate_for_small_alpha(alpha, n):
     """On a ring of n nodes s_d is a multiple of x^d + x^(n - d), x = (1 - sqrt(1 - alpha^2)) / alpha."""
     ring = np.roll(np.eye(n), 1, axis=1)
-    found = ManifoldRanking(alpha, graph="precomputed").fit(ring + ring.T).scores([3])[0]
+    result = ManifoldRanking(alpha, graph="precomputed").fit(ring + ring.T).scores([3])[0]
     root = np.sqrt(1 - alpha**2)
     x = alpha / (1 + root)
     steps = np.arange(n)
     expected = (x**steps + x ** (n - steps)) / (root * (1 - x**n))
-    assert np.roll(found, -3) == pytest.approx(expected, rel=1e-12, abs=1e-290)
+    assert np.roll(result, -3) == pytest.approx(expected, rel=1e-12, abs=1e-290)
 
 
 def test_power_series_and_conjugate_gradients_agree(monkeypatch):
@@ -154,9 +154,9 @@ def test_new_points_rank_like_training_points():
 def test_distant_new_points_and_isolated_nodes_have_finite_scores():
     X = np.array([[0.0], [1.0], [2.0], [50.0]])
     model = ManifoldRanking(0.5, graph="epsilon_ball", graph_params={"radius": 1.5}).fit(X)
-    found = model.scores(np.array([[1e9], [-1e9], [50.5]]))
-    assert np.isfinite(found).all()
-    assert np.argmax(found, axis=1).tolist() == [3, 0, 3]
+    result = model.scores(np.array([[1e9], [-1e9], [50.5]]))
+    assert np.isfinite(result).all()
+    assert np.argmax(result, axis=1).tolist() == [3, 0, 3]
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-9, 1e9, 1e300])

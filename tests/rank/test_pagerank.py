@@ -32,11 +32,11 @@ def test_is_the_stationary_distribution_of_the_walk_with_teleport(W, damping, ki
     n = len(W)
     rng = np.random.default_rng(n)
     landing = [None, rng.random(n) + 0.01, np.eye(n)[n // 2], rng.random(n)][kind]
-    found = pagerank(W, damping, personalization=landing)
+    result = pagerank(W, damping, personalization=landing)
     start = np.full(n, 1 / n) if landing is None else landing / landing.sum()
-    np.testing.assert_allclose(found, dense_pagerank(W, damping, start), atol=1e-9)
-    assert found.sum() == pytest.approx(1)
-    assert found.min() >= 0
+    np.testing.assert_allclose(result, dense_pagerank(W, damping, start), atol=1e-9)
+    assert result.sum() == pytest.approx(1)
+    assert result.min() >= 0
 
 
 @pytest.mark.parametrize("personal", [None, {3: 1.0, 7: 2.0}])
@@ -62,8 +62,8 @@ def test_uniform_restarts_equal_stationary_distribution():
 
 def test_restarts_at_one_node_rank_only_its_component():
     graph = Graph.from_edges(6, [[0, 1], [1, 2], [3, 4], [4, 5]], lengths=np.ones(4))
-    found = pagerank(graph, personalization={0: 5})
-    assert np.flatnonzero(found).tolist() == [0, 1, 2]
+    result = pagerank(graph, personalization={0: 5})
+    assert np.flatnonzero(result).tolist() == [0, 1, 2]
 
 
 def test_graphs_matrices_and_rescaled_weights_give_the_same_result():

@@ -89,11 +89,11 @@ def test_a_large_system_reaches_the_tolerance_of_the_residual():
     X, _ = make_half_cylinders(1500, 1000, random_state=0)
     graph = contextual(X, 10)
     model = PerceptualRanking(alpha=0.9999).fit(graph)
-    found = model.scores([0, 1, [2, 3000]])
+    result = model.scores([0, 1, [2, 3000]])
     starts = np.zeros((3, 4000))
     starts[0, 0] = starts[1, 1] = starts[2, 2] = starts[2, 3000] = 1.0
-    rest = starts.T - (found.T - 0.9999 * (SymmetricWalk(graph) @ found.T))
-    assert np.abs(rest).max() < 1e-9 * found.max()
+    rest = starts.T - (result.T - 0.9999 * (SymmetricWalk(graph) @ result.T))
+    assert np.abs(rest).max() < 1e-9 * result.max()
 
 
 def test_points_and_their_digraph_give_the_same_answers():
@@ -104,7 +104,7 @@ def test_points_and_their_digraph_give_the_same_answers():
         assert (ours == theirs).all()
 
 
-def test_answers_leave_the_labelled_out_unless_asked():
+def test_results_exclude_the_labelled_points_by_default():
     X, _ = make_half_cylinders(100, 50, random_state=0)
     model = PerceptualRanking(alpha=0.5).fit(X)
     assert not np.isin([4, 7], model.rank([[4, 7]], 248)[0]).any()
@@ -129,7 +129,7 @@ def test_the_order_of_the_points_does_not_matter(descriptor, laplacian):
 
 
 @pytest.mark.parametrize("laplacian", ["global", "aligned"])
-def test_copies_of_training_points_have_their_answers(laplacian):
+def test_duplicates_of_training_points_have_their_scores(laplacian):
     X, _ = make_half_cylinders(100, 50, random_state=0)
     model = PerceptualRanking(laplacian=laplacian).fit(X)
     assert model.scores(X[:30]) == pytest.approx(model.scores(np.arange(30)))
@@ -197,13 +197,13 @@ def test_a_surface_is_found_in_as_much_noise_where_the_undirected_graph_loses_it
 @pytest.mark.parametrize("n_noise", WANTED)
 @pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
 def test_the_first_800_are_of_the_surface_of_the_query(descriptor, n_noise):
-    found = []
+    result = []
     for seed in range(5):
         X, labels = make_half_cylinders(800, n_noise, random_state=seed)
         queries = np.random.default_rng(seed).choice(1600, 50, replace=False)
         model = PerceptualRanking(10, 0.999, descriptor=descriptor)
-        found.append(mean_precision(model, X, labels, queries))
-    assert np.mean(found) >= WANTED[n_noise]
+        result.append(mean_precision(model, X, labels, queries))
+    assert np.mean(result) >= WANTED[n_noise]
 
 
 def test_same_bits_for_any_number_of_threads_and_any_blocks(monkeypatch):
@@ -232,9 +232,9 @@ def test_the_unit_of_the_data_does_not_matter_to_centroids(factor):
 def test_duplicates_have_finite_scores(X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so few distinct rows have fewer neighbours
-        found = PerceptualRanking(5).fit(X).scores(np.arange(30))
-    assert np.isfinite(found).all()
-    assert (found >= 0).all()
+        result = PerceptualRanking(5).fit(X).scores(np.arange(30))
+    assert np.isfinite(result).all()
+    assert (result >= 0).all()
 
 
 @pytest.mark.parametrize("laplacian", ["global", "aligned"])
@@ -250,7 +250,7 @@ def test_equal_rows_have_the_score_of_one_and_those_of_a_query_come_first(laplac
     assert often.stationary_.sum() == pytest.approx(1)
     new = X[:20] + 1e-3
     assert often.scores(new) == pytest.approx(once.scores(new)[:, group], rel=1e-6)
-    # Two points, and two copies of one of them.
+    # Two points, and two duplicates of one of them.
     query = [rows[3], rows[4], np.flatnonzero(group == 3)[0]]
     assert often.scores([query])[0] == pytest.approx(once.scores([[3, 4]])[0][group], rel=1e-7)
     indices, values = often.rank([query], 30)
@@ -293,7 +293,7 @@ def test_bad_parameters_are_named(params, error):
         PerceptualRanking(**params).fit(np.random.default_rng(0).random((20, 2)))
 
 
-def test_bad_queries_are_refused():
+def test_bad_queries_raise():
     X, _ = make_half_cylinders(50, 50, random_state=0)
     model = PerceptualRanking().fit(X)
     with pytest.raises(ValueError, match="row 150"):

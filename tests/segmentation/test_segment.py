@@ -171,7 +171,7 @@ def test_affinity_follows_its_definition(reach):
     rng = np.random.default_rng(0)
     values = rng.standard_normal((5, 6, 2))
     offsets, nearness = grid_offsets() if reach is None else radius_offsets(reach, 1.3)
-    found = pixel_affinity(values, offsets, nearness, 0.8).toarray()
+    result = pixel_affinity(values, offsets, nearness, 0.8).toarray()
     expected = np.zeros((30, 30))
     for i in range(30):
         for j in range(30):
@@ -183,16 +183,16 @@ def test_affinity_follows_its_definition(reach):
             expected[i, j] = max(MIN_AFFINITY, np.exp(-((difference / 0.8) ** 2) / 2))
             if reach is not None:
                 expected[i, j] *= np.exp(-(square - 1) / (2 * 1.3**2))
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
-    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(result, expected, rtol=1e-13)
+    np.testing.assert_array_equal(result, result.T)
 
 
 def test_grid_is_the_grid_graph():
     image = np.random.default_rng(0).random((7, 5))
-    found = pixel_affinity(image[..., None], *grid_offsets(), 0.4)
+    result = pixel_affinity(image[..., None], *grid_offsets(), 0.4)
     expected = grid(image=image).affinity(0.4)
-    np.testing.assert_array_equal(found.indices, expected.indices)
-    np.testing.assert_allclose(found.data, expected.data, rtol=1e-13)
+    np.testing.assert_array_equal(result.indices, expected.indices)
+    np.testing.assert_allclose(result.data, expected.data, rtol=1e-13)
 
 
 @pytest.mark.parametrize("reach", [None, 3.0])
@@ -200,12 +200,12 @@ def test_cut_vectors_are_the_generalised_eigenvectors(reach):
     image = shapes(45, 40, noise=0.15)[0][..., None]
     offsets, nearness = grid_offsets() if reach is None else radius_offsets(reach, 2.0)
     weights = pixel_affinity(image, offsets, nearness, 0.2)
-    found = cut_vectors(weights, 5, None, None)
+    result = cut_vectors(weights, 5, None, None)
     dense = weights.toarray()
     degrees = dense.sum(axis=1)
     _, vectors = eigh(np.diag(degrees) - dense, np.diag(degrees), subset_by_index=(0, 4))
     roots = np.sqrt(degrees)[:, None]
-    assert subspace_angles(found * roots, vectors * roots).max() < 0.02
+    assert subspace_angles(result * roots, vectors * roots).max() < 0.02
 
 
 def test_lab_of_known_colours():

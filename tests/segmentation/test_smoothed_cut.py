@@ -64,24 +64,24 @@ def test_return_probabilities_approximate_the_literal_powers(weights, steps):
     with_self = sparse.csr_array(weights + sparse.eye_array(weights.shape[0]))
     P = with_self.toarray() / with_self.sum(axis=1)[:, None]
     expected = np.diagonal(np.linalg.matrix_power(P, steps))
-    found = return_probabilities(with_self, SHAPE, typical_step(*grid_offsets()), steps, None)
-    np.testing.assert_allclose(found, expected, rtol=0.06)
+    result = return_probabilities(with_self, SHAPE, typical_step(*grid_offsets()), steps, None)
+    np.testing.assert_allclose(result, expected, rtol=0.06)
 
 
 @pytest.mark.parametrize("t", [1, 5, 30])
 def test_segments_equal_those_of_the_dense_matrix_clipped_or_not(weights, t):
     step = typical_step(*grid_offsets())
-    found = read_segments(smoothed_vectors(weights, SHAPE, step, t, 3, None, None), 3, 0)
+    result = read_segments(smoothed_vectors(weights, SHAPE, step, t, 3, None, None), 3, 0)
     for clamp in (False, True):
         expected = read_segments(dense_vectors(weights, t, clamp)[1], 3, 0)
-        assert adjusted_rand_score(found, expected) > 0.97
+        assert adjusted_rand_score(result, expected) > 0.97
 
 
 def test_both_eigensolvers_agree(image, monkeypatch):
     large = np.kron(image, np.ones((3, 3)))
-    found = vicinal.segment(large, 3, smooth=6)
+    result = vicinal.segment(large, 3, smooth=6)
     monkeypatch.setattr(smoothed_cut, "DIRECT_MAX_PIXELS", large.size)
-    assert adjusted_rand_score(found.ravel(), vicinal.segment(large, 3, smooth=6).ravel()) > 0.98
+    assert adjusted_rand_score(result.ravel(), vicinal.segment(large, 3, smooth=6).ravel()) > 0.98
 
 
 def test_without_self_normalisation_smoothing_does_not_change_the_cut(weights):
@@ -96,9 +96,9 @@ def test_without_self_normalisation_smoothing_does_not_change_the_cut(weights):
 def test_noise_is_smoothed_away(image):
     truth = np.where(np.arange(24) < 9, 0, np.where(np.arange(18)[:, None] < 8, 1, 2))
     noisy = image + 0.3 * np.random.default_rng(1).normal(size=SHAPE)
-    found = vicinal.segment(noisy, 3, smooth=20)
-    assert found.shape == SHAPE
-    assert adjusted_rand_score(truth.ravel(), found.ravel()) > 0.9
+    result = vicinal.segment(noisy, 3, smooth=20)
+    assert result.shape == SHAPE
+    assert adjusted_rand_score(truth.ravel(), result.ravel()) > 0.9
 
 
 def test_the_result_is_the_same_for_any_number_of_threads(image):

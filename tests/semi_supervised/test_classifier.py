@@ -55,9 +55,9 @@ def few_labels(y, per_class, seed=0):
 @given(connected_problems(), st.sampled_from([(0.0, 1.0), (0.1, 1.0), (0.1, 100.0), (1e-6, 0.01)]))
 def test_equals_the_closed_form(problem, penalties):
     weights, codes = problem
-    found = class_probabilities(weights, codes, ridge=penalties[0], smoothness=penalties[1])
-    assert found.values == pytest.approx(dense_probabilities(weights, codes, *penalties), abs=1e-8)
-    assert found.reached.all()
+    result = class_probabilities(weights, codes, ridge=penalties[0], smoothness=penalties[1])
+    assert result.values == pytest.approx(dense_probabilities(weights, codes, *penalties), abs=1e-8)
+    assert result.reached.all()
 
 
 @settings(max_examples=60)
@@ -69,11 +69,11 @@ def test_equals_the_closed_form(problem, penalties):
 )
 def test_rows_are_probabilities(problem, ridge, smoothness, class_prior):
     weights, codes = problem
-    found = class_probabilities(
+    result = class_probabilities(
         weights, codes, ridge=ridge, smoothness=smoothness, class_prior=class_prior
     )
-    assert (found.values >= 0).all()
-    assert found.values.sum(axis=1) == pytest.approx(np.ones(len(codes)), abs=1e-12)
+    assert (result.values >= 0).all()
+    assert result.values.sum(axis=1) == pytest.approx(np.ones(len(codes)), abs=1e-12)
 
 
 @settings(max_examples=30)
@@ -96,9 +96,9 @@ def test_class_mass_follows_its_formula():
     system = np.diag((codes >= 0) + 0.1) + laplacian
     mass = np.linalg.solve(system, np.eye(2)[codes] * (codes >= 0)[:, None]).sum(axis=0)
     scaled = plain[4:] * [4.0, 2.0] / mass
-    found = class_probabilities(weights, codes, class_prior="estimate").values
-    assert found[4:] == pytest.approx(scaled / scaled.sum(axis=1, keepdims=True))
-    assert (found[:4] == plain[:4]).all()
+    result = class_probabilities(weights, codes, class_prior="estimate").values
+    assert result[4:] == pytest.approx(scaled / scaled.sum(axis=1, keepdims=True))
+    assert (result[:4] == plain[:4]).all()
 
 
 def test_an_unlabelled_component_gets_the_class_frequencies_and_is_marked():

@@ -54,8 +54,8 @@ PENALTIES = st.sampled_from(
 @given(connected_problems(), PENALTIES)
 def test_equals_the_closed_form(problem, penalties):
     weights, y = problem
-    found = prior_values(weights, y, ridge=penalties[0], smoothness=penalties[1])
-    assert found.values == pytest.approx(dense_minimum(weights, y, *penalties), abs=1e-8)
+    result = prior_values(weights, y, ridge=penalties[0], smoothness=penalties[1])
+    assert result.values == pytest.approx(dense_minimum(weights, y, *penalties), abs=1e-8)
 
 
 @settings(max_examples=40)
@@ -106,9 +106,9 @@ def test_small_smoothness_keeps_the_labels_and_large_gives_each_component_its_me
 def test_a_component_without_labels_gets_the_mean_and_is_marked_or_zero_with_a_ridge():
     graph = Graph.from_edges(6, [[0, 1], [1, 2], [3, 4]], np.ones(3))
     y = [1.0, np.nan, 4.0, np.nan, np.nan, np.nan]
-    found = prior_values(graph, y)
-    assert found.reached.tolist() == [True] * 3 + [False] * 3
-    assert (found.values[3:] == 2.5).all()
+    result = prior_values(graph, y)
+    assert result.reached.tolist() == [True] * 3 + [False] * 3
+    assert (result.values[3:] == 2.5).all()
     literal = prior_values(graph, y, ridge=0.2)
     assert literal.reached.tolist() == [True] * 3 + [False] * 3
     expected = dense_minimum(graph.affinity().toarray(), np.array(y), 0.2, 0.01)
@@ -119,18 +119,18 @@ def test_a_group_on_an_edge_too_weak_for_doubles_is_marked_and_the_rest_is_corre
     weights = np.zeros((6, 6))
     for i, j, w in [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1e-30), (3, 4, 1.0), (4, 5, 1.0)]:
         weights[i, j] = weights[j, i] = w
-    found = prior_values(weights, [0.0, np.nan, 2.0, np.nan, np.nan, np.nan], smoothness=1e-9)
-    assert found.reached.tolist() == [True] * 3 + [False] * 3
-    assert found.values == pytest.approx([0, 1, 2, 1, 1, 1], abs=1e-7)
+    result = prior_values(weights, [0.0, np.nan, 2.0, np.nan, np.nan, np.nan], smoothness=1e-9)
+    assert result.reached.tolist() == [True] * 3 + [False] * 3
+    assert result.values == pytest.approx([0, 1, 2, 1, 1, 1], abs=1e-7)
 
 
 def test_a_distant_node_gets_the_value_of_its_neighbour():
     weights = np.zeros((4, 4))
     for i, j, w in [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1e-30)]:
         weights[i, j] = weights[j, i] = w
-    found = prior_values(weights, [0.0, np.nan, 2.0, np.nan], smoothness=1e-9)
-    assert found.reached.all()
-    assert found.values[3] == pytest.approx(2.0, abs=1e-7)
+    result = prior_values(weights, [0.0, np.nan, 2.0, np.nan], smoothness=1e-9)
+    assert result.reached.all()
+    assert result.values[3] == pytest.approx(2.0, abs=1e-7)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-9, 1e9, 1e200])
@@ -147,10 +147,10 @@ def test_values_stay_in_the_range_of_heavy_tailed_labels():
     y = np.full(1500, np.nan)
     y[::100] = np.arange(15.0)
     for build in (graphs.knn, graphs.delaunay, graphs.disjoint_mst):
-        found = prior_values(build(X), y)
-        assert np.isfinite(found.values).all()
-        assert found.values.min() >= 0
-        assert found.values.max() <= 14
+        graph = prior_values(build(X), y)
+        assert np.isfinite(graph.values).all()
+        assert graph.values.min() >= 0
+        assert graph.values.max() <= 14
 
 
 def test_same_bits_for_any_number_of_threads():
@@ -202,9 +202,9 @@ def test_few_labels_on_a_swiss_roll_beat_the_nearest_labels():
 
     X, position = make_swiss_roll(1500, random_state=0)
     known = np.random.default_rng(0).random(1500) < 0.02
-    found = GraphRegressor().fit(X, np.where(known, position, np.nan)).transduction_
+    result = GraphRegressor().fit(X, np.where(known, position, np.nan)).transduction_
     nearest = KNeighborsRegressor(3).fit(X[known], position[known]).predict(X)
-    assert np.corrcoef(found, position)[0, 1] > 0.98 > np.corrcoef(nearest, position)[0, 1]
+    assert np.corrcoef(result, position)[0, 1] > 0.98 > np.corrcoef(nearest, position)[0, 1]
 
 
 def test_works_as_a_scikit_learn_estimator():

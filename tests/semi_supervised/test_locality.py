@@ -42,8 +42,8 @@ def test_a_constant_added_to_all_pairs_does_not_change_the_result():
     W, _, known = fused_wine()
     local = most_similar(sparse.csr_array(W), 10)
     with pytest.warns(UserWarning, match="full similarity matrix"):
-        found = GraphClassifier(graph="precomputed").fit(W + 0.5, known)
-    np.testing.assert_array_equal(found.affinity_.toarray() > 0, local.toarray() > 0)
+        model = GraphClassifier(graph="precomputed").fit(W + 0.5, known)
+    np.testing.assert_array_equal(model.affinity_.toarray() > 0, local.toarray() > 0)
 
 
 def test_a_regressor_on_a_full_matrix_uses_the_most_similar_items():

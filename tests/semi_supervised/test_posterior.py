@@ -34,8 +34,8 @@ def test_std_equals_the_dense_posterior(ridge):
     model = GraphRegressor(ridge, 0.3).fit(X, y)
     std, noise = dense_posterior(model, y)
     assert model.noise_std_ == pytest.approx([noise])
-    values, found = model.predict(X, return_std=True)
-    assert found == pytest.approx(std, rel=1e-6)
+    values, result = model.predict(X, return_std=True)
+    assert result == pytest.approx(std, rel=1e-6)
     assert values == pytest.approx(model.predict(X))
 
 

@@ -43,22 +43,22 @@ def problems(draw):
 @given(problems(), st.integers(1, 6))
 def test_steps_follow_the_definition(problem, n_steps):
     weights, codes = problem
-    found = propagate_labels(weights, codes, n_steps)
-    assert found.values == pytest.approx(steps_oracle(weights, codes, n_steps), abs=1e-12)
+    labels = propagate_labels(weights, codes, n_steps)
+    assert labels.values == pytest.approx(steps_oracle(weights, codes, n_steps), abs=1e-12)
 
 
 @settings(max_examples=60)
 @given(problems())
 def test_the_limit_is_harmonic_clamped_and_a_probability(problem):
     weights, codes = problem
-    found = propagate_labels(weights, codes)
-    assert found.values.sum(axis=1) == pytest.approx(np.ones(len(codes)), abs=1e-12)
+    labels = propagate_labels(weights, codes)
+    assert labels.values.sum(axis=1) == pytest.approx(np.ones(len(codes)), abs=1e-12)
     for i, code in enumerate(codes):
         if code >= 0:
-            assert found.values[i, code] == 1.0
-        elif found.reached[i]:
-            mean = weights[i] @ found.values / weights[i].sum()
-            assert found.values[i] == pytest.approx(mean, abs=1e-9)
+            assert labels.values[i, code] == 1.0
+        elif labels.reached[i]:
+            mean = weights[i] @ labels.values / weights[i].sum()
+            assert labels.values[i] == pytest.approx(mean, abs=1e-9)
 
 
 @settings(max_examples=40)
@@ -103,9 +103,9 @@ def test_many_steps_approach_the_limit():
 
 def test_few_steps_reach_only_near_nodes():
     path = Graph.from_edges(5, [[0, 1], [1, 2], [2, 3], [3, 4]], np.ones(4))
-    found = propagate_labels(path, [0, -1, -1, -1, 1], n_steps=1)
-    assert found.reached.tolist() == [True, True, False, True, True]
-    assert found.values[2].tolist() == [0.5, 0.5]
+    labels = propagate_labels(path, [0, -1, -1, -1, 1], n_steps=1)
+    assert labels.reached.tolist() == [True, True, False, True, True]
+    assert labels.values[2].tolist() == [0.5, 0.5]
 
 
 def test_a_distant_new_point_has_finite_probabilities():

@@ -55,10 +55,10 @@ def test_values_that_no_label_reaches_are_nan_and_do_not_spread_to_new_points(ri
     assert np.isnan(model.transduction_[3:]).all()
     assert np.isfinite(model.transduction_[:3]).all()
     with pytest.warns(UserWarning, match=r"the value of 1 of 2 points is unknown \(NaN\)"):
-        found = model.predict([[1.2], [50.4]])
-    assert found.shape == (2, *model.transduction_.shape[1:])
-    assert np.isfinite(found[0]).all()
-    assert np.isnan(found[1]).all()
+        labels = model.predict([[1.2], [50.4]])
+    assert labels.shape == (2, *model.transduction_.shape[1:])
+    assert np.isfinite(labels[0]).all()
+    assert np.isnan(labels[1]).all()
 
 
 def test_new_points_among_nodes_that_no_label_reaches_are_unknown():
@@ -113,8 +113,8 @@ def test_new_points_of_the_same_distribution_are_all_known(options):
     model = GraphClassifier(**options).fit(X[:300], np.where(np.arange(300) % 10 == 0, y[:300], -1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = model.predict(X[300:])
-    assert (found == y[300:]).mean() > 0.97
+        labels = model.predict(X[300:])
+    assert (labels == y[300:]).mean() > 0.97
 
 
 def test_confidence_decreases_with_distance_in_any_unit():
@@ -161,14 +161,14 @@ def test_class_mass_helps_with_sixty_labels_against_three_and_never_hurts():
 def test_mixture_proportions_are_the_most_likely_with_one_added_to_each_count():
     rng = np.random.default_rng(0)
     densities = rng.random((300, 3)) ** 4 + 1e-9
-    found = mixture_proportions(densities)
-    assert found.sum() == pytest.approx(1.0)
+    result = mixture_proportions(densities)
+    assert result.sum() == pytest.approx(1.0)
 
     def likelihood(proportions):
         return np.log(densities @ proportions).sum() + np.log(proportions).sum()
 
-    for other in rng.dirichlet(found * 500, 200):
-        assert likelihood(other) <= likelihood(found) + 1e-6
+    for other in rng.dirichlet(result * 500, 200):
+        assert likelihood(other) <= likelihood(result) + 1e-6
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ reveal_type(NeighborSearch(X).nearest(3))
 reveal_type(vicinal.perceive(X))
 reveal_type(vicinal.citation())
 """
-# In the order of the script; the last part of each name is enough to tell the types apart.
+# In the order of the script; the last part of each name is enough to distinguish the types.
 REVEALED = [
     "Graph",
     "Graph",
@@ -100,10 +100,10 @@ def test_mypy_sees_the_real_types_and_wrong_keywords(tmp_path, script):
     options = ["--config-file=", "--ignore-missing-imports", "--follow-imports=silent"]
     command = [sys.executable, "-m", "mypy", *options, f"--cache-dir={tmp_path / 'cache'}"]
     done = subprocess.run([*command, str(script), str(wrong)], capture_output=True, text=True)
-    found = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    result = re.findall(r'Revealed type is "(.*)"', done.stdout)
     # scipy ships no types, so mypy knows nothing of its sparse arrays.
     expected = ["Any" if name == "csr_array" else name for name in REVEALED]
-    assert [shape(one) for one in found] == expected, done.stdout
+    assert [shape(one) for one in result] == expected, done.stdout
     assert 'Unexpected keyword argument "neighbours" for "knn"' in done.stdout
 
 
