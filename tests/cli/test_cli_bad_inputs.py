@@ -80,7 +80,7 @@ def test_columns_of_any_kind_are_used_with_a_note(command, tmp_path, run, capsys
         ),
         (["--weight", "kind=x"], "--weight 'kind=x': write COLUMN=2"),
         (["--weight", "kind"], "--weight 'kind': write COLUMN=2"),
-        (["--numeric", "kind"], "column 'kind' of X is to be numeric, but 2 of its 2"),
+        (["--numeric", "kind"], "column 'kind' of X should be numeric, but 2 of its 2"),
         (["--categorical", "kind", "--ignore", "kind"], "--ignore kind: another option gives"),
         (["--ordinal", "kind=a<a"], "--ordinal 'kind=a<a': the categories must differ"),
     ],

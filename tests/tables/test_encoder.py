@@ -252,7 +252,7 @@ def test_rare_categories_beyond_the_limit_share_a_coordinate():
         ({"kinds": {"city": "word"}}, r"kinds\['city'\]='word', but one of 'numeric'"),
         ({"kinds": {"city": 3}}, r"kinds\['city'\]=3, but one of"),
         ({"kinds": ["city"]}, r"kinds=\['city'\], but a dict"),
-        ({"kinds": {"city": "numeric"}}, "'city' of X is to be numeric, but 3 of its 3"),
+        ({"kinds": {"city": "numeric"}}, "'city' of X should be numeric, but 3 of its 3"),
         ({"weights": {"city": -1}}, r"weights\['city'\]=-1, but a finite number >= 0"),
         ({"metric": "cosine"}, "metric='cosine', but one of 'euclidean', 'gower'"),
         ({"scaling": "log"}, "scaling='log', but one of 'robust'"),
@@ -290,5 +290,5 @@ def test_new_rows_need_the_columns_of_fit():
     table["Price"] = table.pop("price")
     with pytest.raises(ValueError, match=r"no column 'price' \(did you mean 'Price'\?\)"):
         encoder.transform(table)
-    with pytest.raises(ValueError, match="'price' of X is to be numeric"):
+    with pytest.raises(ValueError, match="'price' of X should be numeric"):
         encoder.transform({**columns(), "price": ["cheap"] * N})

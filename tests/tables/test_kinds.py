@@ -110,11 +110,11 @@ def test_requested_kinds_override_the_guess():
         (
             ["a", "1"],
             "numeric",
-            "'c' of X is to be numeric, but 1 of its 2 different values are not numbers",
+            "'c' of X should be numeric, but 1 of its 2 different values are not numbers",
         ),
-        (["a", "b"], "date", "'c' of X is to be a date, but 'a' is no date"),
-        (["a", "b", "x"], "boolean", "'c' of X is to be boolean, but has 3 different values"),
-        ([2001, 2002], "date", "'c' of X is to be a date, but '2001' is no date"),
+        (["a", "b"], "date", "'c' of X should be a date, but 'a' is not a date"),
+        (["a", "b", "x"], "boolean", "'c' of X should be boolean, but has 3 different values"),
+        ([2001, 2002], "date", "'c' of X should be a date, but '2001' is not a date"),
     ],
 )
 def test_a_kind_that_values_do_not_have_is_an_error(values, kind, message):

@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-# Minimum gain of a move as a fraction of the mean squared length; rounding errors would cause endless moves.
+# Smaller squared distances, as a fraction of the mean squared length, are rounding errors: items would move
+# endlessly for gains of that size.
 MIN_RELATIVE_GAIN = 1e-12
 
 
@@ -130,6 +131,8 @@ def kmeans_plus_plus(kernel: Kernel, n_clusters: int, rng: np.random.Generator) 
     diagonal = kernel.diagonal
     n = len(diagonal)
     trials = 2 + int(np.log(n_clusters))
+    # Smaller squared distances are those of duplicates.
+    rounding = MIN_RELATIVE_GAIN * float(np.abs(diagonal).mean())
     labels, nearest = np.zeros(n, dtype=np.int64), np.full(n, np.inf)
     centers: list[int] = []
     for c in range(n_clusters):
@@ -144,7 +147,8 @@ def kmeans_plus_plus(kernel: Kernel, n_clusters: int, rng: np.random.Generator) 
         else:  # all remaining items are duplicates of centers
             candidates = rng.choice(np.setdiff1d(np.arange(n), centers), size=1)
         squares = diagonal[candidates][:, None] + diagonal - 2.0 * kernel.rows(candidates)
-        closer = np.minimum(np.maximum(squares, 0.0), nearest)
+        squares[squares < rounding] = 0.0
+        closer = np.minimum(squares, nearest)
         best = int(np.argmin(closer.sum(axis=1)))
         labels[closer[best] < nearest] = c
         nearest = closer[best]

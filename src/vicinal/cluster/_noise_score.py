@@ -1,4 +1,4 @@
-"""How little a point belongs to the data, from 0 to 1, so that it means the same on every data set."""
+"""Noise scores from 0 to 1 that are comparable between data sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sampled_distances import SampledDistances
 from vicinal.neighbors.search import NeighborSearch
 
-# The fence of a boxplot, 1.5 quartile distances above the upper quartile, seen from the median.
+# Fence of a boxplot, 1.5 interquartile ranges above the upper quartile, measured from the median.
 FENCE = 2.0
 
 
@@ -21,19 +21,19 @@ def noise_scores(
 ) -> np.ndarray:
     """Scores in (0, 1): above 0.5 for noise and below it for all other nodes.
 
-    Within both groups the order is that of an unusual distance, to the 8th neighbour, which noise between
-    clusters has, or to small samples of the points, which outliers have even if they come in groups. Both
-    are compared with the other nodes on the scale of a boxplot of their logarithms, and the larger counts. At
-    the fence of the boxplot the score is in the middle of its group's half.
+    Within both groups, scores increase with the distance to the 8th neighbour, which is large for noise
+    between clusters, or with the distance to small samples of the points, which is large for outliers even if
+    they form groups. Both are expressed in units of a boxplot of their logarithms, and the larger one counts.
+    At the fence of the boxplot the score is 0.25, or 0.75 for noise.
 
     Parameters
     ----------
     digraph : Graph
-        The contextual digraph. Without points, the stationary distribution takes the place of distances.
+        The contextual digraph. If it has no points, the stationary distribution is used instead of distances.
     stationary : ndarray (n,)
         Stationary distribution of its walk.
     is_noise : ndarray of bool (n,)
-        Nodes that are labelled as noise.
+        Nodes labelled as noise.
     n_jobs : int or None
         Number of threads.
     """
@@ -46,16 +46,16 @@ def noise_scores(
 
 
 def score_of(unusual: np.ndarray, is_noise: np.ndarray) -> np.ndarray:
-    """Scores of points by how unusual their distances are, in quartile distances from the median."""
+    """Scores of points whose distances are this many interquartile ranges above the median."""
     beyond = unusual - FENCE
-    # Rises from 0 to 1 without reaching either, so that the farthest of far points are still ordered.
+    # Strictly between 0 and 1, so that even the farthest points are ordered.
     return (0.5 + 0.5 * beyond / (1.0 + np.abs(beyond)) + is_noise) / 2.0
 
 
 class BoxplotScale(NamedTuple):
-    """Scale of the logarithms of nonnegative values: their median, and their quartile distance.
+    """Median and interquartile range of the logarithms of nonnegative values.
 
-    ``lowest`` is the smallest positive value, which zeros count as.
+    Zeros are replaced by ``lowest``, the smallest positive value.
     """
 
     lowest: float
@@ -63,14 +63,14 @@ class BoxplotScale(NamedTuple):
     unit: float
 
     def units(self, values: np.ndarray) -> np.ndarray:
-        """Logarithms less the median, in quartile distances; 0 without a unit."""
+        """Logarithms minus the median, in interquartile ranges; 0 if all values are equal."""
         if self.unit == 0:
             return np.zeros(len(values))
         return (np.log(np.where(values > 0, values, self.lowest)) - self.middle) / self.unit
 
 
 def fit_boxplot(values: np.ndarray) -> BoxplotScale:
-    """Scale of some values."""
+    """Compute the scale of nonnegative values."""
     positive = values > 0
     if not positive.any():
         return BoxplotScale(1.0, 0.0, 0.0)
@@ -84,12 +84,12 @@ def fit_boxplot(values: np.ndarray) -> BoxplotScale:
 
 
 def boxplot_units(values: np.ndarray) -> np.ndarray:
-    """Logarithms of nonnegative values, less their median, in units of their quartile distance."""
+    """Logarithms of nonnegative values minus their median, in units of the interquartile range."""
     return fit_boxplot(values).units(values)
 
 
 class Unusualness(NamedTuple):
-    """Scales of the two distances of training points that new points are compared with."""
+    """Scales of the two distances of training points, with which new points are compared."""
 
     neighbor: BoxplotScale
     sampled: BoxplotScale

@@ -148,7 +148,7 @@ def read_as(
     texts = _distinct(words)
     if kind == "boolean" and len(texts) > 2:
         raise InvalidValueError(
-            f"column {name!r} of X is to be boolean, but has {len(texts):,} different values, such as "
+            f"column {name!r} of X should be boolean, but has {len(texts):,} different values, such as "
             f"{', '.join(map(repr, texts[:3]))}; use categorical."
         )
     if kind != "ordinal":
@@ -186,7 +186,7 @@ def _read_numbers(column: RawColumn, form: str | None) -> TypedColumn:
     # A learned kind accepts single words as missing values, as the guess did.
     if wrong and (not learned or len(wrong) == len(texts)):
         raise InvalidValueError(
-            f"column {name!r} of X is to be numeric, but {len(wrong):,} of its {len(texts):,} different "
+            f"column {name!r} of X should be numeric, but {len(wrong):,} of its {len(texts):,} different "
             f"values are not numbers, such as {wrong[0]!r}; use categorical or ignore, or write numbers as "
             "1234.5."
         )
@@ -202,9 +202,9 @@ def _read_dates(column: RawColumn, form: str | None) -> TypedColumn:
     form = form or date_format(texts)
     wrong = texts if form is None else [t for t in texts if date_parser(form)(t) is None]
     if wrong or form is None:
-        found = "no date" if form is None else f"not of the form {form}"
+        problem = "not a date" if form is None else f"not of the form {form}"
         raise InvalidValueError(
-            f"column {name!r} of X is to be a date, but {wrong[0] if wrong else ''!r} is {found}; write "
+            f"column {name!r} of X should be a date, but {wrong[0] if wrong else ''!r} is {problem}; write "
             "dates as 2024-01-31, all in one form."
         )
     return TypedColumn(name, "date", "as requested", numbers=_dates(words, form), form=form)
@@ -249,8 +249,8 @@ def _lower(words: np.ndarray) -> np.ndarray:
 
 def _numbers(words: np.ndarray, mark: str) -> np.ndarray:
     table = {text: parse_number(text, mark) for text in _distinct(words)}
-    found = [np.nan if w is None or table[w] is None else table[w] for w in words.tolist()]
-    return np.array(found, dtype=np.float64)
+    numbers = [np.nan if w is None or table[w] is None else table[w] for w in words.tolist()]
+    return np.array(numbers, dtype=np.float64)
 
 
 def _dates(words: np.ndarray, form: str) -> np.ndarray:

@@ -41,8 +41,8 @@ def _within_groups(ordered: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         cost = squares[None, :] - squares[:, None] - (sums[None, :] - sums[:, None]) ** 2 / counts
     cost = np.where(counts > 0, np.maximum(cost, 0.0), np.inf)
-    best, found = cost[0], []
+    best, group_costs = cost[0], []
     for _ in range(2, MAX_GROUPS + 1):
         best = (best[:, None] + cost).min(axis=0)
-        found.append(best[-1])
-    return np.array(found)
+        group_costs.append(best[-1])
+    return np.array(group_costs)

@@ -67,10 +67,10 @@ class PartialDistance:
             near = np.argpartition(powers, k - 1, axis=1)[:, :k] if k < len(rows) else None
             near = np.broadcast_to(np.arange(len(rows)), powers.shape) if near is None else near
             near = np.sort(near, axis=1)  # so that ties go to the earlier row
-            found = np.take_along_axis(powers, near, axis=1)
-            order = np.argsort(found, axis=1, kind="stable")
+            nearest_powers = np.take_along_axis(powers, near, axis=1)
+            order = np.argsort(nearest_powers, axis=1, kind="stable")
             near = np.take_along_axis(near, order, axis=1)
-            return near, self._root(np.take_along_axis(found, order, axis=1))
+            return near, self._root(np.take_along_axis(nearest_powers, order, axis=1))
 
         with one_blas_thread():
             size = max(BLOCK_ENTRIES // max(len(rows), 1), 1)

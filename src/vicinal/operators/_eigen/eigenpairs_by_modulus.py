@@ -118,13 +118,13 @@ def _lowest(
         lowest = 1.0 - float(largest(laplacian, 1, ESTIMATE_TOLERANCE, seed)[0][0])
         if 2 * ESTIMATE_TOLERANCE - lowest < min_modulus:
             return None
-        found = with_residuals(laplacian, *largest(laplacian, n_pairs, tolerance / 2, seed))
+        pairs = with_residuals(laplacian, *largest(laplacian, n_pairs, tolerance / 2, seed))
     except EigenpairsNotConverged:
         if matrix.shape[0] <= FALLBACK_MAX_NODES:
-            found = with_residuals(laplacian, *dense_eigenpairs(laplacian, n_pairs))
+            pairs = with_residuals(laplacian, *dense_eigenpairs(laplacian, n_pairs))
         else:
-            found = _by_inverse(matrix, laplacian, n_pairs, tolerance, seed)
-    return Eigenpairs(1.0 - found.values, found.vectors, found.residuals)
+            pairs = _by_inverse(matrix, laplacian, n_pairs, tolerance, seed)
+    return Eigenpairs(1.0 - pairs.values, pairs.vectors, pairs.residuals)
 
 
 def _by_inverse(
@@ -145,9 +145,9 @@ def _by_inverse(
         with suppress(EigenpairsNotConverged):
             vectors = largest(inverse, n_pairs, tolerance, seed)[1]
             values = np.einsum("ij,ij->j", vectors, laplacian @ vectors)
-            found = with_residuals(laplacian, values, vectors)
-            if found.residuals.max() <= ACCURACY_PER_TOLERANCE * tolerance:
-                return found
+            pairs = with_residuals(laplacian, values, vectors)
+            if pairs.residuals.max() <= ACCURACY_PER_TOLERANCE * tolerance:
+                return pairs
     raise EigenpairsNotConverged(
         n_pairs,
         tolerance,
