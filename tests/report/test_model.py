@@ -141,7 +141,7 @@ def test_columns_are_matched_by_name_with_clear_errors(result, table):
         model.assign(table[["width"]])
     with pytest.raises(InvalidValueError, match=r"shape \(90, 3\).*4 columns"):
         model.assign(table.to_numpy()[:, :3])
-    with pytest.raises(InvalidValueError, match="'width' should be numeric"):
+    with pytest.raises(InvalidValueError, match="'width' of X should be numeric"):
         model.assign(table.assign(width="wide"))
     extra = model.assign(table.assign(colour="red"))
     assert extra.notes == ["not used, since the model does not know it: 'colour'"]
