@@ -1,8 +1,8 @@
 """Leave-one-out classes of the labels, from the harmonic functions of all labels.
 
-Let H_i be the harmonic function that is 1 at label i and 0 at the others, and S = L H, restricted to the labels
-(the Schur complement). Without label i, its value would be p_i = -sum over j != i of S_ij y_j / S_ii, and all
-others would change by H_i (p_i - y_i). One solve per label therefore gives all values without a new fit.
+Let H_i be the harmonic function that is 1 at label i and 0 at the others, and S = L H, restricted to the
+labels (the Schur complement). Without label i, its value would be p_i = -sum over j != i of S_ij y_j / S_ii,
+and all others would change by H_i (p_i - y_i). One solve per label therefore gives all values.
 """
 
 from __future__ import annotations

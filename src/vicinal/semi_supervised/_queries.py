@@ -1,7 +1,7 @@
 """Which node to label next: uncertain nodes in dense regions that no other choice covers.
 
-The gain of a node is its density times the uncertainty that random walks from it meet, outside the regions that
-earlier choices cover. The density is the degree, at most the median: only outliers are less dense.
+The gain of a node is its density times the uncertainty that random walks from it meet, outside the regions
+that earlier choices cover. The density is the degree, at most the median: only outliers are less dense.
 """
 
 from __future__ import annotations

@@ -169,8 +169,8 @@ class GraphClassifier(TransductiveClassifier):
         Parameters
         ----------
         n_queries : int, default=1
-            Number of points, at most the number of unlabelled ones. For the best choice, fit again after every
-            few labels.
+            Number of points, at most the number of unlabelled ones. For the best choice, fit again after
+            every few labels.
 
         Returns
         -------
