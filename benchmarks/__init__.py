@@ -22,6 +22,7 @@ Other measurements:
 - `clusters`: the estimated number of clusters
 - `noise`: noise labels
 - `outliers`: outlier scores
+- `labels`: classes from few labels, their calibration, and suggested labels
 - `trees`: spectral clustering on perturbed and disjoint spanning trees
 - `steps`: the number of smoothing steps chosen without labels, compared with the best in hindsight
 - `labeled_sets`: data with known clusters, noise or outliers

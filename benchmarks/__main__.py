@@ -7,6 +7,7 @@ import argparse
 from benchmarks import (
     clusters,
     kernels,
+    labels,
     mixed_tables,
     noise,
     outliers,
@@ -24,6 +25,7 @@ from benchmarks.suites import SUITES
 TABLES = {
     "clusters": clusters.run,
     "kernels": kernels.run,
+    "labels": labels.run,
     "noise": noise.run,
     "outliers": outliers.run,
     "retrieval": retrieval.run,
@@ -46,7 +48,12 @@ def main() -> None:
         default=60.0,
         help="time limit per peer in seconds (default: %(default)g)",
     )
+    parser.add_argument("--draws", type=int, help="labels: number of draws (default: 20)")
+    parser.add_argument("--points", type=int, help="labels: largest number of points of a set")
     arguments = parser.parse_args()
+    if arguments.suite == "labels":
+        labels.run(arguments.only, arguments.quick, arguments.draws, arguments.points)
+        return
     if arguments.suite in TABLES:
         TABLES[arguments.suite](arguments.only, arguments.quick)
         return
