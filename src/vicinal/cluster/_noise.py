@@ -1,4 +1,4 @@
-"""Which points are noise, from the distribution of their distances from the origin."""
+"""Which points are noise, from their distances from the origin and their densities."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
 
 if TYPE_CHECKING:
+    from vicinal.cluster._background import BackgroundNoise
     from vicinal.cluster._evidence import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
@@ -34,6 +35,10 @@ MIN_DOUBTFUL_FRACTION = 0.25
 # this fraction of the points near the origin are among the sparsest. It is at least 0.79 in noisy
 # half-cylinders, and at most 0.70 at the edges of clean blobs in up to 50 dimensions.
 MIN_OVERLAP, MIN_SPARSEST_FRACTION = 0.4, 0.75
+# Maximum fraction of the points of a normal cluster in up to 50 dimensions whose density is below the fence.
+# Densities alone are certain of noise if there is significantly more, or if their valley is twice as deep as
+# required.
+MAX_TAIL_FRACTION = 0.02
 
 
 class NoiseSplit(NamedTuple):
@@ -58,15 +63,16 @@ class NoiseSplit(NamedTuple):
 
 def detect_noise(
     norms: np.ndarray, digraph: Graph, beta: float, evidence: ClusterEvidence | None
-) -> NoiseSplit:
-    """Threshold on norms below which nodes are noise, confirmed by the densities if there is evidence."""
+) -> tuple[NoiseSplit, np.ndarray]:
+    """Split of the norms, and which nodes are noise by the norms and, if there is evidence, the densities."""
     split = split_norms(norms)
     if split.threshold > 0:
         # Nodes visited only by teleport are near the origin in clean data too, so the others must form two
         # modes as well.
         visited_only = split_norms(norms[visited(digraph, beta)])
         split = split if visited_only.threshold > 0 else visited_only
-    return split if evidence is None else confirm_by_density(split, norms, evidence)
+    near = norms < split.threshold
+    return (split, near) if evidence is None else combine_with_density(split, near, evidence.noise)
 
 
 def split_norms(norms: np.ndarray) -> NoiseSplit:
@@ -121,22 +127,17 @@ def visited(digraph: Graph, beta: float) -> np.ndarray:
         reached = remaining
 
 
-def confirm_by_density(
-    split: NoiseSplit, norms: np.ndarray, evidence: ClusterEvidence
-) -> NoiseSplit:
-    """Keep a split of the norms if the densities agree; otherwise use as much noise as the densities show.
-
-    Densities show noise by themselves only if their valley is twice as deep as required.
-    """
-    is_sparse, sparsity = evidence.noise.is_noise, evidence.noise.sparsity
-    near = norms < split.threshold
-    n_near = np.count_nonzero(near)
-    sparsest = np.argsort(-sparsity, kind="stable")[:n_near]
-    both, either = np.count_nonzero(near & is_sparse), np.count_nonzero(near | is_sparse)
-    overlap = both >= MIN_OVERLAP * either
+def combine_with_density(
+    split: NoiseSplit, near: np.ndarray, density: BackgroundNoise
+) -> tuple[NoiseSplit, np.ndarray]:
+    """Noise by norms and densities if both agree; otherwise by the densities alone, if they are certain."""
+    n, n_near, n_sparse = len(near), np.count_nonzero(near), np.count_nonzero(density.is_noise)
+    sparsest = np.argsort(-density.sparsity, kind="stable")[:n_near]
+    either = near | density.is_noise
+    overlap = np.count_nonzero(near & density.is_noise) >= MIN_OVERLAP * np.count_nonzero(either)
     if n_near and (overlap or np.count_nonzero(near[sparsest]) >= MIN_SPARSEST_FRACTION * n_near):
-        return split
-    curve = evidence.noise.curve
-    is_deep = len(curve) and curve[:, 1].max() >= 2.0 * MIN_VALLEY_DEPTH
-    count = np.count_nonzero(is_sparse) if is_deep else 0
-    return split._replace(threshold=float(np.sort(norms)[count]) if count else 0.0)
+        return split, either
+    depth = density.curve[:, 1].max(initial=0.0)
+    by_chance = MAX_TAIL_FRACTION * n + 3.0 * np.sqrt(MAX_TAIL_FRACTION * n)
+    is_certain = depth >= 2.0 * MIN_VALLEY_DEPTH or n_sparse > by_chance
+    return split._replace(threshold=0.0), density.is_noise & is_certain

@@ -61,8 +61,9 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     noise : "auto", int or float, default="auto"
         Number (int) or fraction (float in [0, 1)) of points labelled -1: those nearest to the origin. It may
         be slightly fewer so that duplicates keep the same label. "auto" splits the norms if their
-        distribution is clearly bimodal, also without the points that are in no context; otherwise there
-        is no noise.
+        distribution is clearly bimodal, also without the points that are in no context, and adds points
+        whose density is too low for their cluster. Norms need the agreement of the densities; densities
+        alone need more sparse points than the tails of normal clusters have.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points are assigned to clusters: by k-subspaces, or by the directions of the rows as in
         `SpectralClustering`.
@@ -97,7 +98,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         whichever is more unusual. At the fence of a boxplot of these distances it is 0.25, or 0.75 for label
         -1, for any data. Without points it follows the stationary distribution.
     noise_threshold_ : float
-        Norm below which a point is noise.
+        Norm below which a point is noise; 0 if norms do not show noise. With ``noise="auto"``, points above
+        it may be noise by their density.
     noise_gain_ : float or None
         With ``noise="auto"``, the gain of two modes over one for the norms (penalised log-likelihood per
         point). Noise needs at least 0.1 and a valley between the modes.
@@ -245,7 +247,11 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             labels = nearest_subspace(rows, self._centers)
         else:
             labels = nearest_center(unit_rows(rows), self._centers, self.assign)
-        labels = np.where(norms < self.noise_threshold_, -1, labels)
+        is_noise = norms < self.noise_threshold_
+        if isinstance(self.noise, str):
+            # Noise by density has no threshold on the norms: the points one step away decide.
+            is_noise |= self._new_contexts(X).steps @ (self._of_nodes(self.labels_) < 0) > 0.5
+        labels = np.where(is_noise, -1, labels)
         first = weights.indices[weights.indptr[:-1]]
         return np.where(known, self._of_nodes(self.labels_)[first], labels)
 
@@ -297,12 +303,14 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         """Which nodes are noise; stores the threshold and its evidence."""
         self.noise_gain_, self.noise_doubt_ = None, False
         if isinstance(self.noise, str):
-            split = detect_noise(norms, self.graph_, self.beta, evidence)
-            self.noise_doubt_ = split.doubtful
-            if split.doubtful:
+            split, is_noise = detect_noise(norms, self.graph_, self.beta, evidence)
+            if np.count_nonzero(~is_noise) < self.n_clusters_:
+                is_noise = np.zeros_like(is_noise)
+            self.noise_doubt_ = split.doubtful and not is_noise.any()
+            if self.noise_doubt_:
                 warn_user(DOUBTFUL_NOISE.format(split.lower_fraction))
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
-            return norms < self.noise_threshold_
+            return is_noise
         order = np.argsort(norms, kind="stable")
         n_rows = np.cumsum(self._multiplicity()[order])
         n, is_count = n_rows[-1], isinstance(self.noise, numbers.Integral)

@@ -222,7 +222,7 @@ class PerceptionModel:
         search: NeighborSearch,
         n_jobs: int | None,
     ) -> np.ndarray:
-        """Whether new rows are nearer to the origin of the embedding than the threshold of noise."""
+        """Whether new rows are noise: nearer to the origin than the threshold, or mostly next to noise."""
         if "contexts" not in self._arrays:
             return np.zeros(len(points), dtype=bool)
         contexts, masses = self._arrays["contexts"], self._arrays["masses"]
@@ -232,7 +232,9 @@ class PerceptionModel:
         )
         rows = symmetric_rows(steps, entered, masses, self._document["beta"])
         extended = nystrom(rows @ self._arrays["directions"], self._arrays["eigenvalues"])
-        return np.linalg.norm(extended, axis=1) < self._document["norm_threshold"]
+        near = np.linalg.norm(extended, axis=1) < self._document["norm_threshold"]
+        training_noise = self._arrays["labels"][self._representative] < 0
+        return near | (steps @ training_noise > 0.5)
 
     @cached_property
     def _representative(self) -> np.ndarray:
