@@ -39,9 +39,10 @@ def files(tmp_path, monkeypatch, request):
     if request.node.callspec.params["line"].startswith(("vicinal assign", "vicinal compare")):
         for name in ("customers", "january", "february"):
             shutil.copy(request.getfixturevalue("model"), f"{name}.vicinal")
-    labels = pd.DataFrame({"id": range(9), "cluster": [0, 0, 0, 1, 1, 1, -1, 2, 2]})
-    for name in ("labels.csv", "labelled.csv", "other.csv"):
-        labels.assign(name=labels["id"], group=labels["cluster"]).to_csv(name, index=False)
+    if request.node.callspec.params["line"].startswith("vicinal compare"):
+        labels = pd.DataFrame({"id": range(9), "cluster": [0, 0, 0, 1, 1, 1, -1, 2, 2]})
+        for name in ("labels.csv", "labelled.csv", "other.csv"):
+            labels.assign(name=labels["id"], group=labels["cluster"]).to_csv(name, index=False)
     X, classes = make_two_moons(60, random_state=0)
     points = pd.DataFrame(X, columns=["x", "y"])
     points.to_csv("points.csv", index=False)

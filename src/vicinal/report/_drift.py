@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.tables._coding import NORMAL_IQR
 
 # Quantiles at which two distributions of numbers are compared.
@@ -154,7 +155,9 @@ def profiles_from_json(records: list[dict[str, Any]]) -> dict[str, Profile]:
         else:
             values, below = ([float(v) for v in record[key]] for key in ("values", "below"))
             if len(values) != len(below):
-                raise ValueError(f"the profile of {record['column']!r} has lists of two lengths")
+                raise InvalidValueError(
+                    f"the profile of {record['column']!r} has lists of two lengths"
+                )
             numbers = float(record["median"]), float(record["unit"])
             profile = NumberProfile(values, below, *numbers, missing)
         profiles[str(record["column"])] = profile

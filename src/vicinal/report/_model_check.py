@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal.exceptions import InvalidValueError
+
 # Dtype and number of axes of each array.
 ARRAY_TYPES = {
     "points": ("<f8", 2),
@@ -122,4 +124,4 @@ def _is_number(value: Any) -> bool:
 
 def _require(condition: bool, message: str) -> None:
     if not condition:
-        raise ValueError(message)
+        raise InvalidValueError(message)

@@ -128,7 +128,7 @@ def _read_document(archive: ZipFile, members: Mapping[str, ZipInfo], path: Path)
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number in JSON")
+    raise InvalidValueError(f"{name} is not a number in JSON")
 
 
 def _read_array(archive: ZipFile, info: ZipInfo, name: str, dtype: str, ndim: int) -> np.ndarray:

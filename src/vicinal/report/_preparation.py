@@ -87,11 +87,11 @@ class NumericPreparation(NamedTuple):
         names, all_names = ([str(name) for name in state[key]] for key in ("names", "all_names"))
         arrays = [np.array(state[key], dtype=np.float64) for key in ColumnScaling._fields]
         if any(array.shape != (len(names),) or not np.isfinite(array).all() for array in arrays):
-            raise ValueError("the scaling of columns has another shape than their names")
+            raise InvalidValueError("the scaling of columns has another shape than their names")
         if not set(names) <= set(all_names) or len(set(names)) < len(names):
-            raise ValueError("the names of columns contradict each other")
+            raise InvalidValueError("the names of columns contradict each other")
         if not (arrays[0] != 0).all() or not (arrays[2] != 0).all():
-            raise ValueError("the unit of a column is 0")
+            raise InvalidValueError("the unit of a column is 0")
         return cls(names, all_names, ColumnScaling(*arrays))
 
 
@@ -177,7 +177,7 @@ class EncodedPreparation(NamedTuple):
         for record in state["columns"]:
             form, levels = record["form"], record["levels"]
             if record["kind"] not in KINDS or not isinstance(form, str | None):
-                raise ValueError(f"the column {record['name']!r} has no kind")
+                raise InvalidValueError(f"the column {record['name']!r} has no kind")
             levels = None if levels is None else tuple(str(level) for level in levels)
             columns.append(
                 TypedColumn(str(record["name"]), record["kind"], "", form=form, levels=levels)
@@ -187,9 +187,9 @@ class EncodedPreparation(NamedTuple):
         all_names = [str(name) for name in state["all_names"]]
         names = [column.name for column in columns]
         if names != state["names"] or len(set(names)) < len(names) or not names:
-            raise ValueError("the names of columns contradict each other")
+            raise InvalidValueError("the names of columns contradict each other")
         if not set(names) <= set(all_names) or min(weights) <= 0:
-            raise ValueError("the names or weights of columns are wrong")
+            raise InvalidValueError("the names or weights of columns are wrong")
         return cls(columns, all_names, coders, np.array(weights))
 
 
@@ -213,7 +213,7 @@ def preparation_from_json(state: Mapping[str, Any]) -> Preparation:
         return NumericPreparation.from_json(state)
     if state["kind"] == "encoded":
         return EncodedPreparation.from_json(state)
-    raise ValueError(f"the kind of preparation is {state['kind']!r}")
+    raise InvalidValueError(f"the kind of preparation is {state['kind']!r}")
 
 
 def shown_values(column: TypedColumn) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.tables._coding import CategoryCoder, Coder, DateCoder, NumberCoder, RankCoder
 
 
@@ -34,7 +35,7 @@ def coder_from_json(state: Mapping[str, Any], kind: str) -> Coder:
         return DateCoder(_number_coder(state["line"]), periods)
     categories = [str(word) for word in state["categories"]]
     if not categories:
-        raise ValueError("a column has no categories")
+        raise InvalidValueError("a column has no categories")
     pooled = frozenset(str(word) for word in state["pooled"])
     return CategoryCoder(categories, pooled, _positive(state["size"]))
 
@@ -45,11 +46,11 @@ def _number_coder(state: Mapping[str, Any]) -> NumberCoder:
 
 def _finite(value: Any) -> float:
     if type(value) not in (int, float) or not isfinite(value):
-        raise ValueError(f"{value!r} is not a number")
+        raise InvalidValueError(f"{value!r} is not a number")
     return float(value)
 
 
 def _positive(value: Any) -> float:
     if _finite(value) <= 0:
-        raise ValueError(f"{value!r} is not positive")
+        raise InvalidValueError(f"{value!r} is not positive")
     return float(value)
