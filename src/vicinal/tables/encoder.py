@@ -295,7 +295,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         if not columns or not n:
             what = f"0 feature(s) (shape=({len(X)}, 0))" if not columns else "0 sample(s)"
             raise InvalidValueError(f"X has {what} while a minimum of 1 is required; add data.")
-        if hasattr(X, "shape"):
+        # scikit-learn 1.6 does not read the column names of Arrow tables and of newer polars.
+        if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
             validate_data(self, X, skip_check_array=True, reset=reset)
         elif reset:
             self.n_features_in_ = len(columns)
