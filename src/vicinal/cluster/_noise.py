@@ -35,7 +35,7 @@ MIN_DOUBTFUL_FRACTION = 0.25
 # this fraction of the points near the origin are among the sparsest. It is at least 0.79 in noisy
 # half-cylinders, and at most 0.70 at the edges of clean blobs in up to 50 dimensions.
 MIN_OVERLAP, MIN_SPARSEST_FRACTION = 0.4, 0.75
-# Maximum fraction of the points of a normal cluster in up to 50 dimensions whose density is below the fence.
+# Typical fraction, rounded up, of the points of normal clusters in up to 50 dimensions below the fence.
 # Densities alone are certain of noise if there is significantly more, or if their valley is twice as deep as
 # required.
 MAX_TAIL_FRACTION = 0.02

@@ -51,7 +51,7 @@ class PerceptualSpectrum:
     ) -> PerceptualClustering:
         """Cluster the nodes; every call returns the same model, refitted.
 
-        If evidence is given, densities must confirm noise. Doubtful noise sets ``noise_doubt_`` instead of
+        If evidence is given, densities help to find noise. Doubtful noise sets ``noise_doubt_`` instead of
         causing a warning.
         """
         with warnings.catch_warnings():

@@ -85,7 +85,7 @@ def _normalize_mass(
 def _standardize(
     values: np.ndarray, unlabelled: np.ndarray, codes: np.ndarray, prior: Any
 ) -> np.ndarray:
-    """Mean-shifted Laplace learning: only deviations from a constant tell classes apart."""
+    """Mean-shifted Laplace learning: only deviations from a constant separate classes."""
     rows = values[unlabelled]
     deviations = rows.std(axis=0)
     scores = (rows - rows.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)

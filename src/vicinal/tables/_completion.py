@@ -14,7 +14,7 @@ from vicinal.tables._coding import fit_number
 from vicinal.tables._notes import missing_notes
 from vicinal.tables._partial import PartialDistance
 
-# A value comes from so many rows that have it, among so many nearest rows.
+# Number of rows a missing value is computed from, and number of nearest rows searched for them.
 N_DONORS, N_NEAREST = 10, 50
 # Larger tables are completed from this many rows, evenly spaced.
 MAX_DONOR_ROWS = 20_000

@@ -28,7 +28,7 @@ def column_weights(
     ]
     strengths = np.maximum(dependence, own)
     largest = strengths.max(initial=0.0)
-    # A strength is like a correlation with the groups, its square the share of variance that they explain.
+    # A strength is like a correlation with the groups, its square the fraction of variance that they explain.
     weights = (strengths / largest) ** 2 if largest > 0 else np.ones(len(columns))
     return np.array([given.get(c.name, w) for c, w in zip(columns, weights, strict=True)])
 

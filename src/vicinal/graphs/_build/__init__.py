@@ -1,1 +1,1 @@
-"""How graphs are built: spanning trees, edge lists, duplicates and perturbed copies."""
+"""How graphs are built: spanning trees, edge lists, duplicates and perturbed points."""
