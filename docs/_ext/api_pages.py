@@ -26,6 +26,7 @@ PACKAGES = (
     "semi_supervised",
     "segmentation",
     "report",
+    "tables",
     "metrics",
     "plot",
     "datasets",

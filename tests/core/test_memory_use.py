@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from vicinal import ManifoldRanking, PerceptualRanking, graphs
 from vicinal._core import memory as _memory
 from vicinal._core import warn as _warn
-from vicinal.graphs import neighborhoods
+from vicinal.graphs import _complete
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors import _radius as radius
 from vicinal.operators import digraph as digraphs
@@ -24,12 +24,12 @@ def points(n, d=2):
 BUILDERS = {
     "epsilon_ball by the tree": (lambda: graphs.epsilon_ball(points(3000), 0.8), radius),
     "epsilon_ball by products": (lambda: graphs.epsilon_ball(points(3000, 20), 5.5), radius),
-    "gaussian": (lambda: graphs.gaussian(points(1200)), neighborhoods),
-    "gaussian of a given scale": (lambda: graphs.gaussian(points(1200), 0.5), neighborhoods),
-    "gaussian of local scales": (lambda: graphs.gaussian(points(1200), "local"), neighborhoods),
-    "gaussian of cosines": (lambda: graphs.gaussian(points(1200), metric="cosine"), neighborhoods),
-    "complete": (lambda: graphs.complete(points(1200)), neighborhoods),
-    "complete of cosines": (lambda: graphs.complete(points(1200), metric="cosine"), neighborhoods),
+    "gaussian": (lambda: graphs.gaussian(points(1200)), _complete),
+    "gaussian of a given scale": (lambda: graphs.gaussian(points(1200), 0.5), _complete),
+    "gaussian of local scales": (lambda: graphs.gaussian(points(1200), "local"), _complete),
+    "gaussian of cosines": (lambda: graphs.gaussian(points(1200), metric="cosine"), _complete),
+    "complete": (lambda: graphs.complete(points(1200)), _complete),
+    "complete of cosines": (lambda: graphs.complete(points(1200), metric="cosine"), _complete),
 }
 
 
@@ -40,7 +40,7 @@ def test_the_estimate_is_within_20_percent_of_the_peak(name, monkeypatch):
     needed = []
     monkeypatch.setattr(module, "require_memory", lambda n_bytes, *words: needed.append(n_bytes))
     # Blocks are of a fixed size, which would count among so few points.
-    monkeypatch.setattr(neighborhoods, "ENTRIES_PER_TASK", 1 << 14)
+    monkeypatch.setattr(_complete, "ENTRIES_PER_TASK", 1 << 14)
     tracemalloc.start()
     build()
     peak = tracemalloc.get_traced_memory()[1]

@@ -346,7 +346,7 @@ def test_graphs_that_do_not_fit_raise_after_the_first_block(beta, metric, monkey
 
     X = np.random.default_rng(0).normal(size=(520, 12))
     X = X if metric == "euclidean" else pairwise_distances(X)
-    monkeypatch.setattr("vicinal.graphs.empty_region.map_threads", counted)
+    monkeypatch.setattr("vicinal.graphs._build.empty_region_edges.map_threads", counted)
     n_edges = beta_skeleton(X, beta, metric=metric).n_edges
     assert searched
     searched.clear()

@@ -326,6 +326,6 @@ def test_one_point_has_no_neighbours():
 
 
 def test_invalid_scales_raise_before_distances_are_computed(monkeypatch):
-    monkeypatch.setattr("vicinal.graphs.neighborhoods.complete", lambda *a, **k: pytest.fail("ran"))
+    monkeypatch.setattr("vicinal.graphs._complete.complete", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(ValueError, match="scale=-1"):
         gaussian(X, -1)

@@ -8,7 +8,8 @@ from scipy.stats import spearmanr
 from vicinal.similarity import SelfSmoothing
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 from vicinal.similarity.smoothing._spectral import all_pairs
-from vicinal.similarity.smoothing._walks import SampledReturns, SparseWalk
+from vicinal.similarity.smoothing._walk_steps import SampledReturns
+from vicinal.similarity.smoothing._walks import SparseWalk
 
 
 def line_similarity(n=120, width=0.05, cutoff=1e-3, seed=0):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal.graphs._contextual_distance import distances_in_contexts
+from vicinal.graphs._contributions import distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.neighbors.search import NeighborSearch

@@ -16,7 +16,8 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "graph": ["Graph"],
-        "neighborhoods": ["complete", "epsilon_ball", "gaussian", "knn"],
+        "neighborhoods": ["epsilon_ball", "knn"],
+        "_complete": ["complete", "gaussian"],
         "trees": ["disjoint_mst", "mst", "perturbed_mst"],
         "_delaunay": ["delaunay"],
         "empty_region": ["beta_skeleton", "gabriel", "relative_neighborhood"],

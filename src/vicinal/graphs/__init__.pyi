@@ -1,5 +1,7 @@
 from vicinal.codes._l1 import l1 as l1
 from vicinal.codes.structure_aware import structure_aware_l1 as structure_aware_l1
+from vicinal.graphs._complete import complete as complete
+from vicinal.graphs._complete import gaussian as gaussian
 from vicinal.graphs._contextual import contextual as contextual
 from vicinal.graphs._contextual_distance import contextual_distance as contextual_distance
 from vicinal.graphs._delaunay import delaunay as delaunay
@@ -10,9 +12,7 @@ from vicinal.graphs.empty_region import beta_skeleton as beta_skeleton
 from vicinal.graphs.empty_region import gabriel as gabriel
 from vicinal.graphs.empty_region import relative_neighborhood as relative_neighborhood
 from vicinal.graphs.graph import Graph as Graph
-from vicinal.graphs.neighborhoods import complete as complete
 from vicinal.graphs.neighborhoods import epsilon_ball as epsilon_ball
-from vicinal.graphs.neighborhoods import gaussian as gaussian
 from vicinal.graphs.neighborhoods import knn as knn
 from vicinal.graphs.trees import disjoint_mst as disjoint_mst
 from vicinal.graphs.trees import mst as mst

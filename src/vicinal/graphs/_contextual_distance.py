@@ -8,21 +8,20 @@ play another role in the context of j, or not belong to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.array_checks import check_points, read_array, real_array
+from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import checked
-from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.symmetry import first_asymmetric_row, rounding_tolerance, symmetrize_in_place
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.graphs._contributions import distances_in_contexts
 from vicinal.neighbors import NeighborSearch
-from vicinal.neighbors.metric import EUCLIDEAN, PRECOMPUTED, Metric, as_metric
+from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
 
 if TYPE_CHECKING:
     from vicinal._core.types import (
@@ -34,13 +33,8 @@ if TYPE_CHECKING:
         NJobs,
     )
 
-# Fills rows first ... last - 1 of the result: (first, last, out).
-RowFiller = Callable[[int, int, np.ndarray], None]
 
 DESCRIPTORS = ("trivial", "centroid", "coding_length")
-ROWS_PER_TASK = 1 << 10
-# Smaller coordinates are scaled up by 2**TINY_EXPONENT, because their squares and quotients underflow.
-TINY, TINY_EXPONENT = 1e-290, 1000
 
 
 @checked
@@ -130,53 +124,6 @@ def contextual_distance(
     )
 
 
-def distances_in_contexts(
-    data: np.ndarray,
-    contexts: np.ndarray,
-    descriptor: str | Callable[..., Any],
-    *,
-    epsilon: float | None = None,
-    metric: Metric = EUCLIDEAN,
-    n_features: int | None = None,
-    n_jobs: NJobs = -1,
-    verbose: int = 0,
-) -> np.ndarray:
-    """Contextual distances from the first member of each context (row) to all its members.
-
-    Parameters are those of `contextual_distance`; the data must be checked already.
-    """
-    k = contexts.shape[1] - 1
-    if epsilon is not None:
-        epsilon = check_real(epsilon, "epsilon", low=0.0, open_low=True)
-    if callable(descriptor):
-        return _by_definition(data, contexts, descriptor)
-    if descriptor == "trivial":
-        check_count(
-            k,
-            "n_neighbors",
-            high=1,
-            remedy="The trivial descriptor is defined for one neighbour only.",
-        )
-        if not metric.is_euclidean:
-            return _pair_lengths(data, contexts, metric)
-    else:
-        remedy = f"The descriptor {descriptor!r} needs contexts of 3 points or more."
-        check_count(k, "n_neighbors", low=2, remedy=remedy)
-    out = np.empty(contexts.shape)
-    kernel = _kernel(data, contexts, str(descriptor), metric, epsilon, n_features)
-    map_threads(
-        lambda rows: kernel(*rows, out),
-        blocks(len(contexts), ROWS_PER_TASK),
-        n_jobs,
-        progress="contextual distances" if verbose > 0 else None,
-    )
-    if not np.isfinite(out).all():
-        raise InvalidValueError(
-            "contextual distances overflow: squares of values in X are not finite; scale X down."
-        )
-    return out
-
-
 def _check_data(X: MatrixLike, metric: Metric, descriptor: DescriptorLike) -> np.ndarray:
     if metric.is_euclidean:
         return check_points(X)
@@ -245,112 +192,3 @@ def _contexts_from_neighbors(neighbors: Any, n: int) -> np.ndarray:
             "itself only in the first column."
         )
     return indices
-
-
-def _kernel(
-    data: np.ndarray,
-    indices: np.ndarray,
-    descriptor: str,
-    metric: Metric,
-    epsilon: float | None,
-    n_features: int | None,
-) -> RowFiller:
-    """Function that fills rows of the result, for a named descriptor."""
-    from vicinal.graphs import _contextual_kernels as kernels
-
-    if descriptor == "trivial":
-        return lambda *rows: kernels.euclidean_rows(data, indices, *rows)
-    if descriptor == "centroid":
-        if metric.is_euclidean:
-            return _centroid_kernel(data, indices)
-        products = data if metric.is_gram else _inner_products(data)
-        return lambda *rows: kernels.centroid_products(products, indices, *rows)
-    if metric.is_euclidean:
-        dim = data.shape[1]
-    elif n_features is None:
-        raise InvalidValueError(
-            "n_features=None, but coding lengths need the dimension of the space, which "
-            f"metric={metric.name!r} does not determine; pass n_features."
-        )
-    else:
-        dim = n_features
-    if epsilon is None:
-        epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
-    if metric.is_euclidean:
-
-        def coding_length(*rows: Any) -> None:
-            # A separate kernel, compiled only where it is needed: if points are spread widely.
-            if kernels.coding_length_rows(data, indices, epsilon, *rows):
-                kernels.coding_length_literal(data, indices, epsilon, *rows)
-
-        return coding_length
-    products = data if metric.is_gram else _inner_products(data)
-    return lambda *rows: kernels.coding_length_products(products, indices, dim, epsilon, *rows)
-
-
-def _centroid_kernel(points: np.ndarray, indices: np.ndarray) -> RowFiller:
-    from vicinal.graphs._contextual_kernels import centroid_rows
-
-    if np.abs(points).max() > TINY:
-        return lambda *rows: centroid_rows(points, indices, *rows)
-    # Scaling by a power of two is exact, and makes subnormal numbers ordinary ones.
-    scaled = np.ldexp(points, TINY_EXPONENT)
-
-    def fill(first: int, last: int, out: np.ndarray) -> None:
-        centroid_rows(scaled, indices, first, last, out)
-        out[first:last] = np.ldexp(out[first:last], -TINY_EXPONENT)
-
-    return fill
-
-
-def _inner_products(distances: np.ndarray) -> np.ndarray:
-    """Inner products of the centred points, from the distance matrix."""
-    # Overflowing squares are rejected later, with the result.
-    with np.errstate(over="ignore", invalid="ignore"):
-        products = np.square(distances)
-        means = products.mean(axis=0)
-        products -= means[:, None]
-        products -= means[None] - means.mean()
-    products *= -0.5
-    return products
-
-
-def _pair_lengths(data: np.ndarray, indices: np.ndarray, metric: Metric) -> np.ndarray:
-    """Distances between the two points of each context, from distances or inner products."""
-    i, j = indices.T
-    lengths = data[i, j]
-    if metric.is_gram:
-        lengths = np.sqrt(np.maximum(data[i, i] + data[j, j] - 2 * lengths, 0.0))
-    return np.column_stack([np.zeros(len(i)), lengths])
-
-
-def _by_definition(
-    points: np.ndarray, indices: np.ndarray, descriptor: Callable[..., Any]
-) -> np.ndarray:
-    """Formulas (1) and (2), evaluated literally for any descriptor."""
-    out = np.empty(indices.shape)
-    for i, context in enumerate(indices):
-        members = points[context]
-        # A copy, like the others: a descriptor may modify its argument.
-        whole = _describe(descriptor, members.copy(), None)
-        for j in range(len(context)):
-            reduced = _describe(descriptor, np.delete(members, j, axis=0), whole.shape)
-            out[i, j] = np.linalg.norm(np.atleast_1d(whole - reduced))
-    return np.abs(out - out[:, :1])
-
-
-def _describe(
-    descriptor: Callable[..., Any], members: np.ndarray, shape: tuple[int, ...] | None
-) -> np.ndarray:
-    value = np.asarray(real_array(descriptor(members), "descriptor(X)"), dtype=np.float64)
-    if value.ndim > 1 or (shape is not None and value.shape != shape):
-        raise InvalidValueError(
-            f"descriptor returned an array of shape {value.shape}"
-            + (f" after one of shape {shape}" if shape is not None else "")
-            + "; a number or a vector of fixed length is needed."
-        )
-    if not np.isfinite(value).all():
-        raise InvalidValueError(
-            f"descriptor returned {value} for {len(members)} points, but finite values are needed."
-        )
-    return value

@@ -26,8 +26,8 @@ from scipy.sparse.csgraph import connected_components
 
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_count
+from vicinal.graphs import _anndata, _display, affinities
 from vicinal.graphs import _conversion as conversion
-from vicinal.graphs import _display, affinities
 from vicinal.graphs import _set_operations as algebra
 from vicinal.graphs._build import neighbor_lists
 from vicinal.graphs._checks import (
@@ -341,10 +341,10 @@ class Graph:
     to_scipy = conversion.to_scipy
     to_networkx = conversion.to_networkx
     to_igraph = conversion.to_igraph
-    to_anndata = conversion.to_anndata
+    to_anndata = _anndata.to_anndata
     from_scipy = classmethod(conversion.from_scipy)
     from_networkx = classmethod(conversion.from_networkx)
-    from_anndata = classmethod(conversion.from_anndata)
+    from_anndata = classmethod(_anndata.from_anndata)
     from_kneighbors = classmethod(neighbor_lists.from_kneighbors)
 
     __repr__ = _display.as_text

@@ -289,7 +289,7 @@ def _as_ranking(ranking: Any, n_neighbors: int | None) -> Any:
     rows = checked_csr(ranking, "ranking")
     if n_neighbors is None:
         return rows.toarray()
-    from vicinal.similarity.smoothing._walks import best_of_rows
+    from vicinal.similarity.smoothing._selection import best_of_rows
 
     k = max(1, min(n_neighbors, rows.shape[0]) - 1)
     return best_of_rows(lambda a, b: rows[a:b].toarray(), rows.shape[0], k, None, None)[1]

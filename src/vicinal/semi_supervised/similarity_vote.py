@@ -23,7 +23,7 @@ from vicinal.semi_supervised._labels import (
 )
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 from vicinal.similarity.smoothing._out_of_sample import check_new, extended_blocks
-from vicinal.similarity.smoothing._walks import largest_in_rows
+from vicinal.similarity.smoothing._selection import largest_in_rows
 from vicinal.similarity.smoothing.estimator import SelfSmoothing
 from vicinal.similarity.smoothing.operator import check_similarity
 

@@ -7,8 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order
 
 from vicinal._core.array_checks import real_array
 from vicinal._core.memory import require_memory
@@ -21,6 +19,7 @@ from vicinal.operators.ultrametric import Ultrametric, normalized_ultrametric_pa
 from vicinal.similarity.paths._auto_sigma import SigmaCurve
 from vicinal.similarity.paths._merge_tree import MergeTree
 from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
+from vicinal.similarity.paths._rooted_tree import RootedTree
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs
@@ -354,33 +353,12 @@ class PathSimilarity:
             Points of the path, including i and j.
         """
         i, j = int(self._items(i, "i")), int(self._items(j, "j"))
-        parents, depths = self._rooted
-        ends = [i], [j]
-        while i != j:
-            side = int(depths[i] < depths[j])
-            node = int(parents[j if side else i])
-            if node < 0:
-                raise InvalidValueError(
-                    f"there is no path from {ends[0][0]} to {ends[1][0]}: they are in different "
-                    "components."
-                )
-            ends[side].append(node)
-            i, j = (i, node) if side else (node, j)
-        return np.array(ends[0][:-1] + ends[1][::-1])
+        return self._rooted_tree.path(i, j)
 
     @cached_property
-    def _rooted(self) -> tuple[np.ndarray, np.ndarray]:
-        """Parent in the spanning tree of best paths (-1 for roots) and depth of each point."""
-        n = self.shape[0]
-        adjacency = sparse.csr_array((np.ones(len(self._edges)), self._edges.T), shape=self.shape)
-        parents, depths = np.full(n, -1), np.zeros(n, np.int64)
+    def _rooted_tree(self) -> RootedTree:
         labels = self.tree.clusters(np.finfo(np.float64).max)
-        for root in np.unique(labels, return_index=True)[1]:
-            order, predecessors = breadth_first_order(adjacency, root, directed=False)
-            parents[order[1:]] = predecessors[order[1:]]
-            for node in order[1:]:
-                depths[node] = depths[parents[node]] + 1
-        return parents, depths
+        return RootedTree.build(self._edges, np.unique(labels, return_index=True)[1], len(self))
 
     def _items(self, items: ArrayLike, name: str) -> np.ndarray:
         array = np.asarray(items)

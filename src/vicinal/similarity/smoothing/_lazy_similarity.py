@@ -11,15 +11,11 @@ import numpy as np
 from vicinal._core.memory import free_memory, require_memory
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import normalized_affinity, transition
+from vicinal.similarity.smoothing._selection import best_of_rows
 from vicinal.similarity.smoothing._sparse_powers import nearest_in_power
 from vicinal.similarity.smoothing._spectral import leading_pairs
 from vicinal.similarity.smoothing._sweeps import nearest_in_single, single_power
-from vicinal.similarity.smoothing._walks import (
-    EXACT,
-    SparseWalk,
-    best_of_rows,
-    power_coefficients,
-)
+from vicinal.similarity.smoothing._walks import EXACT, SparseWalk, power_coefficients
 from vicinal.similarity.smoothing.operator import check_self_similarity
 
 # Number of rows on which a strategy is chosen and its result is measured.

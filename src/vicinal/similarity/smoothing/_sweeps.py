@@ -1,4 +1,4 @@
-"""Neighbours after many numbers of steps: one product leads from each power to the next.
+"""Similarities and neighbours after many numbers of steps: one product leads from each power to the next.
 
 All entries are nonnegative, so products in single precision keep the relative precision of small entries,
 by which items are ranked: about 1e-7 per product. Powers are scaled against underflow; where a relevant entry
@@ -7,24 +7,69 @@ may still have underflowed, the similarity is computed in double precision.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.similarity.smoothing._dense import normalized, symmetric_power, symmetric_product
-from vicinal.similarity.smoothing._walks import DECOMPOSITION_COST, DenseWalk, best_of_rows
+from vicinal.similarity.smoothing._fusion import FusedWalk
+from vicinal.similarity.smoothing._selection import best_of_rows
+from vicinal.similarity.smoothing._walks import DECOMPOSITION_COST, DenseWalk, SparseWalk
 from vicinal.similarity.smoothing.operator import check_self_similarity
 
 Neighbors = tuple[np.ndarray, np.ndarray]
+# From t to a matrix or a `SmoothedSimilarity`.
+SimilarityAt = Callable[[float], Any]
 # Products of two entries times UNIT squared fit into single precision, from 1 down to MIN_ENTRY squared.
 UNIT, MIN_ENTRY = 2.0**60, 1e-36
 # Neighbours above this similarity are not affected by entries that underflowed.
 MIN_SAFE_SIMILARITY = 1e-24
 
 
-def sweep_nearest(
+def sweep_similarities(
+    walk: DenseWalk | SparseWalk | FusedWalk, steps: list[float], similarity_at: SimilarityAt
+) -> Iterator[tuple[float, Any]]:
+    """The similarity after each number of steps; dense walks share one decomposition."""
+    if not isinstance(walk, DenseWalk):
+        yield from ((t, similarity_at(t)) for t in steps)
+        return
+    walk.prepare(steps)
+    sweep_spectrum, walk.sweep_spectrum = walk.sweep_spectrum, None
+    for t in steps:
+        # Only the sweep uses its decomposition, not calls between its steps.
+        walk.sweep_spectrum = sweep_spectrum
+        try:
+            similarity = similarity_at(t)
+        finally:
+            walk.sweep_spectrum = None
+        yield t, similarity
+
+
+def sweep_neighbors(
+    walk: DenseWalk | SparseWalk | FusedWalk,
+    steps: list[float],
+    k: int,
+    similarity_at: SimilarityAt,
+    n_jobs: int | None,
+) -> Iterator[tuple[float, Neighbors]]:
+    """The k nearest neighbours of all items after each number of steps."""
+    if isinstance(walk, DenseWalk):
+        try:
+            yield from _sweep_dense(walk, steps, k, n_jobs)
+        finally:
+            walk.sweep_spectrum = None
+        return
+    for t in steps:
+        if isinstance(walk, SparseWalk):
+            yield t, similarity_at(t).nearest(k)
+        else:
+            yield t, nearest_in(walk.smoothed(t), k, n_jobs)
+
+
+def _sweep_dense(
     walk: DenseWalk, steps: Sequence[float], k: int, n_jobs: int | None
 ) -> Iterator[tuple[float, Neighbors]]:
     """Similarities and indices of the k nearest neighbours of all items after each number of steps."""

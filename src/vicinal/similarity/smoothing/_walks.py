@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 
-from vicinal._core.parallel import blocks, map_threads, one_blas_thread
-from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import many_duplicates
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import degrees, normalized_affinity, transition
-from vicinal.similarity.smoothing._auto_t import GRID, choose_t, choose_t_for_clusters
 from vicinal.similarity.smoothing._dense import (
     SQUARING_MAX_ITEMS,
     TOLERANCE,
@@ -22,24 +19,16 @@ from vicinal.similarity.smoothing._dense import (
     normalized,
     smooth_asymmetric,
     smooth_symmetric,
-    walk_power,
 )
 from vicinal.similarity.smoothing._spectral import (
     SmoothingSpectrum,
     all_pairs,
-    chebyshev_moments,
     leading_pairs,
 )
 
 # Cost of a full decomposition, in products with n vectors.
 DECOMPOSITION_COST = 15
-# Number of points sampled to choose t; up to this many distinct points, all are used.
-N_SAMPLED, ALL_MAX_POINTS = 128, 2_500
 EXACT = 1e-14
-# Tolerance of return probabilities, of which only the order matters.
-RANKING_TOLERANCE = 1e-8
-# From t to P^(t+1)[i, i].
-Returns = Callable[[float], np.ndarray]
 
 
 class DenseWalk:
@@ -163,60 +152,6 @@ class SparseWalk:
         return self.spread(self.weights[items], t)
 
 
-def walk_steps(
-    walk: DenseWalk | SparseWalk, seed: int, n_clusters: int | None = None
-) -> tuple[int, np.ndarray]:
-    """The number of steps that is chosen for a walk, for retrieval or for clusters, and its curve."""
-    n = len(walk.sums)
-    if not walk.symmetric:
-        if isinstance(walk, SparseWalk):
-            raise InvalidValueError(
-                "t='auto', but the similarity is sparse and asymmetric; pass a number of steps, or use "
-                "method='dense'."
-            )
-        returns: Returns = SquaredReturns(walk.weights)
-        sums, grid = walk.sums, SquaredReturns.GRID
-    elif isinstance(walk, DenseWalk) and walk.n_distinct <= ALL_MAX_POINTS:
-        returns, sums, grid = walk.returns, walk.sums, GRID
-    else:
-        items = np.sort(np.random.default_rng(seed).choice(n, min(N_SAMPLED, n), replace=False))
-        returns, sums, grid = SampledReturns(walk.operator, items), walk.sums[items], GRID
-    if n_clusters is not None:
-        return choose_t_for_clusters(returns, n, n_clusters, grid)
-    return choose_t(returns, sums, grid)
-
-
-class SampledReturns:
-    """Return probabilities P^(t+1)[i, i] of some points for any t, from moments computed once."""
-
-    def __init__(self, operator: Any, items: np.ndarray) -> None:
-        self.operator, self.items = operator, items
-        self._moments = np.empty((0, len(items)))
-
-    def __call__(self, t: float) -> np.ndarray:
-        coefficients = power_coefficients(int(t) + 1, RANKING_TOLERANCE)
-        if len(coefficients) > len(self._moments):
-            units = np.zeros((self.operator.shape[0], len(self.items)))
-            units[self.items, np.arange(len(self.items))] = 1.0
-            # Twice as many moments as needed now, since the next t needs more.
-            self._moments = chebyshev_moments(self.operator, units, len(coefficients))
-        return coefficients @ self._moments[: len(coefficients)]
-
-
-class SquaredReturns:
-    """Return probabilities along an asymmetric similarity, for ascending t + 1 that are powers of 2."""
-
-    GRID = 2.0 ** np.arange(0, 16) - 1
-
-    def __init__(self, weights: np.ndarray) -> None:
-        self._power, self._exponent = walk_power(weights, 1), 1
-
-    def __call__(self, t: float) -> np.ndarray:
-        while self._exponent < t + 1:
-            self._power, self._exponent = self._power @ self._power, 2 * self._exponent
-        return np.diagonal(self._power)
-
-
 def power_coefficients(exponent: int, tolerance: float) -> np.ndarray:
     """Coefficients of x^exponent in Chebyshev polynomials; omitted ones sum to at most the tolerance."""
     k = np.arange(exponent % 2, exponent + 1, 2)
@@ -255,52 +190,3 @@ def times_power(
         if coefficient:
             result += coefficient * current
     return result
-
-
-def best_of_rows(
-    get_rows: Any, n: int, n_neighbors: int, n_jobs: int | None, progress: str | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Largest off-diagonal entries of each row, in descending order, ties by index.
-
-    Parameters
-    ----------
-    get_rows : callable
-        Function (start, stop) that returns these rows, which may be overwritten.
-    n : int
-        Number of rows.
-    n_neighbors : int
-        Number of entries per row.
-    n_jobs : int or None
-        Number of threads.
-    progress : str or None
-        Title of the progress bar; None for none.
-
-    Returns
-    -------
-    values, indices : ndarray (n, n_neighbors)
-        The entries and their columns.
-    """
-    values, indices = np.empty((n, n_neighbors)), np.empty((n, n_neighbors), np.int64)
-
-    def task(span: tuple[int, int]) -> None:
-        rows = get_rows(*span)
-        rows[np.arange(len(rows)), np.arange(*span)] = -np.inf
-        indices[span[0] : span[1]] = largest_in_rows(rows, n_neighbors)
-        values[span[0] : span[1]] = np.take_along_axis(rows, indices[span[0] : span[1]], axis=1)
-
-    with one_blas_thread():
-        map_threads(task, blocks(n, max(1, (1 << 22) // n)), n_jobs, progress=progress)
-    return values, indices
-
-
-def largest_in_rows(rows: np.ndarray, k: int) -> np.ndarray:
-    """Columns of the k largest entries of each row, in descending order, ties by index."""
-    n = rows.shape[1]
-    if k > n // 4:
-        return np.argsort(-rows, axis=1, kind="stable")[:, :k]
-    from vicinal.similarity.smoothing._selection_kernels import largest_columns
-
-    columns = np.empty((len(rows), k), np.int64)
-    largest_columns(np.ascontiguousarray(rows, dtype=np.float64), columns)
-    order = np.argsort(-np.take_along_axis(rows, columns, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1)

@@ -34,13 +34,10 @@ from vicinal.similarity.smoothing._inputs import (
 )
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 from vicinal.similarity.smoothing._out_of_sample import check_new, extended_blocks, is_pairwise
-from vicinal.similarity.smoothing._sweeps import nearest_in, sweep_nearest
-from vicinal.similarity.smoothing._walks import (
-    DenseWalk,
-    SparseWalk,
-    largest_in_rows,
-    walk_steps,
-)
+from vicinal.similarity.smoothing._selection import largest_in_rows
+from vicinal.similarity.smoothing._sweeps import nearest_in, sweep_neighbors, sweep_similarities
+from vicinal.similarity.smoothing._walk_steps import walk_steps
+from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
 from vicinal.similarity.smoothing.operator import check_similarity, check_steps, divide_by_diagonal
 
 if TYPE_CHECKING:
@@ -244,10 +241,7 @@ class SelfSmoothing(
             Each number of steps and its similarity, computed one at a time to save memory.
         """
         check_is_fitted(self, "similarity_")
-        steps = [
-            self._check_steps(t, "ts holds t") for t in check_list(ts, "ts", "numbers of steps")
-        ]
-        return self._sweep(steps)
+        return sweep_similarities(self._walk, self._check_sweep(ts), self._at)
 
     def sweep_neighbors(
         self, ts: Iterable[float], n_neighbors: int = 10
@@ -268,10 +262,9 @@ class SelfSmoothing(
             integer steps, similarities are accurate to about five digits, so nearly equal ones may swap.
         """
         check_is_fitted(self, "similarity_")
-        steps = [
-            self._check_steps(t, "ts holds t") for t in check_list(ts, "ts", "numbers of steps")
-        ]
-        return self._sweep_neighbors(steps, self._check_neighbors(n_neighbors, self.n_items_ - 1))
+        steps = self._check_sweep(ts)
+        k = self._check_neighbors(n_neighbors, self.n_items_ - 1)
+        return sweep_neighbors(self._walk, steps, k, self._at, self.n_jobs)
 
     def kneighbors(
         self, X: MatrixLike | None = None, n_neighbors: int = 10
@@ -365,37 +358,13 @@ class SelfSmoothing(
             return SmoothedSimilarity(self._walk, int(t), self.verbose)
         return np.minimum(divide_by_diagonal(self._walk.smoothed(t)), 1.0)
 
-    def _sweep(self, steps: list[float]) -> Iterator[tuple[float, Any]]:
-        if not isinstance(self._walk, DenseWalk):
-            yield from ((t, self._at(t)) for t in steps)
-            return
-        self._walk.prepare(steps)
-        sweep_spectrum, self._walk.sweep_spectrum = self._walk.sweep_spectrum, None
-        for t in steps:
-            # Only the sweep uses its decomposition, not calls between its steps.
-            self._walk.sweep_spectrum = sweep_spectrum
-            try:
-                similarity = self._at(t)
-            finally:
-                self._walk.sweep_spectrum = None
-            yield t, similarity
-
-    def _sweep_neighbors(self, steps: list[float], k: int) -> Iterator[tuple[float, Any]]:
-        if isinstance(self._walk, DenseWalk):
-            try:
-                yield from sweep_nearest(self._walk, steps, k, self.n_jobs)
-            finally:
-                self._walk.sweep_spectrum = None
-            return
-        for t in steps:
-            if isinstance(self._walk, SparseWalk):
-                yield t, self._at(t).nearest(k)
-            else:
-                yield t, nearest_in(self._walk.smoothed(t), k, self.n_jobs)
-
     def _check_neighbors(self, n_neighbors: Any, largest: int) -> int:
         remedy = f"There are {self.n_items_} items."
         return check_count(n_neighbors, "n_neighbors", high=largest, remedy=remedy)
+
+    def _check_sweep(self, ts: Iterable[float]) -> list[float]:
+        steps = check_list(ts, "ts", "numbers of steps")
+        return [self._check_steps(t, "ts holds t") for t in steps]
 
     def _check_steps(self, t: Any, name: str = "t") -> float:
         t = check_steps(t, name)
