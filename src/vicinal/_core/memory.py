@@ -1,4 +1,4 @@
-"""Free memory of the machine, its container and the process, and a check that work fits into it."""
+"""Free memory of the machine, its container, process and dask worker, and a check that work fits into it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from vicinal._core.dask_worker import current_worker
 from vicinal.exceptions import InsufficientMemoryError
 
 try:
@@ -53,7 +54,12 @@ def free_memory(root: Path = Path("/")) -> int | None:
 
     ``root`` is the folder that contains /proc and /sys.
     """
-    limits = [*_free_in_system(root), *_free_in_groups(root), *_free_in_process(root)]
+    limits = [
+        *_free_in_system(root),
+        *_free_in_groups(root),
+        *_free_in_process(root),
+        *_free_in_worker(),
+    ]
     return min(limits) if limits else None
 
 
@@ -96,6 +102,15 @@ def _free_in_process(root: Path) -> Iterator[int]:
             soft = resource.getrlimit(getattr(resource, limit))[0]
             if soft != resource.RLIM_INFINITY:
                 yield max(0, soft - 1024 * used.get(line, 0))
+
+
+def _free_in_worker() -> Iterator[int]:
+    """Free bytes of the dask worker that runs this task, before it would pause."""
+    worker = current_worker()
+    limit = getattr(getattr(worker, "memory_manager", None), "memory_limit", None)
+    if limit:
+        fraction = worker.memory_manager.memory_pause_fraction or 1.0
+        yield max(0, int(fraction * limit) - worker.monitor.get_process_memory())
 
 
 def _values(path: Path) -> dict[str, int]:

@@ -6,15 +6,18 @@ that computes it, so results are bit-identical for any ``n_jobs``.
 
 from __future__ import annotations
 
+import functools
 import numbers
 import os
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from threading import Thread
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
+from vicinal._core.dask_worker import current_worker
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Item = TypeVar("Item")
@@ -26,15 +29,13 @@ MAX_THREADS = 1 << 16
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads for a value of ``n_jobs``: -1 means all cores, -2 all but one.
 
-    As in scikit-learn, None means 1 unless `joblib.parallel_config` sets another number.
+    As in scikit-learn, None means 1 unless `joblib.parallel_config` sets another number. Within a task of a
+    dask worker, the cores are the threads of that worker.
     """
     if n_jobs is None:
         from joblib import effective_n_jobs
 
         return int(effective_n_jobs(None))
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
     real = isinstance(n_jobs, numbers.Real) and not isinstance(n_jobs, bool)
     whole = isinstance(n_jobs, numbers.Integral) or (real and float(n_jobs).is_integer())
     if not real or not whole or n_jobs == 0:
@@ -42,7 +43,14 @@ def n_threads(n_jobs: int | None) -> int:
         raise kind(
             f"n_jobs={n_jobs!r}, but a number of threads is needed; -1 uses all cores, -2 all but one."
         )
-    return min(int(n_jobs), MAX_THREADS) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    return min(int(n_jobs), MAX_THREADS) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+
+
+def _n_cores() -> int:
+    worker = current_worker()
+    if worker is not None:
+        return int(worker.state.nthreads)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def blocks(n_items: int, size: int) -> list[tuple[int, int]]:
@@ -105,7 +113,7 @@ def map_threads(
 
 def one_blas_thread() -> Any:
     """Context in which matrix products use one thread, for use inside tasks of `map_threads`."""
-    return threadpool_limits(limits=1, user_api="blas")
+    return _thread_pools(len(sys.modules)).limit(limits=1, user_api="blas")
 
 
 def one_openmp_thread() -> Any:
@@ -114,7 +122,16 @@ def one_openmp_thread() -> Any:
     A process that is forked after OpenMP has started threads deadlocks, because it does not inherit them.
     With one thread this cannot happen, and results do not depend on the number of cores.
     """
-    return threadpool_limits(limits=1, user_api="openmp")
+    return _thread_pools(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
+@functools.lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """The thread pools of all loaded libraries; found anew after imports, which may have loaded more.
+
+    Finding them takes milliseconds, more than most computations that are limited.
+    """
+    return ThreadpoolController()
 
 
 def progress_bar(total: int, title: str | None) -> Any:

@@ -43,6 +43,16 @@ def check_single_table(X: Any, name: str = "X") -> None:
         raise InvalidTypeError(
             f"{name} is a {type(X).__name__}, whose rows are not computed yet; pass {name}.collect()."
         )
+    if is_lazy(X):
+        raise InvalidTypeError(
+            f"{name} is a dask {type(X).__name__}, which this function does not process in chunks; pass "
+            f"{name}.compute() if it fits into memory."
+        )
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a collection of dask: an array, a table or a delayed value that is not computed yet."""
+    return hasattr(X, "__dask_graph__") and X.__dask_graph__() is not None
 
 
 def as_table(X: Any, name: str = "X") -> Any:
