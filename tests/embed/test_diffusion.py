@@ -59,7 +59,7 @@ def test_all_dimensions_together_give_the_distances(W, t, alpha):
     model = DiffusionMaps(len(W) - 1, t=t, alpha=alpha, graph="precomputed").fit(W)
     places = model.embedding_
     np.testing.assert_allclose(cdist(places, places), literal_distance(W, t, alpha), atol=1e-6)
-    assert model.left_out_ == 0
+    assert model.truncation_error_ == 0
 
 
 def test_a_walk_that_alternates_on_a_star_has_a_negative_first_eigenvalue():
@@ -69,7 +69,7 @@ def test_a_walk_that_alternates_on_a_star_has_a_negative_first_eigenvalue():
     places = model.embedding_
     np.testing.assert_allclose(cdist(places, places), literal_distance(W, 3), atol=1e-9)
     np.testing.assert_allclose(model.eigenvalues_, [-1.0])
-    assert model.left_out_ == pytest.approx(0, abs=1e-9)
+    assert model.truncation_error_ == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_omitted_eigenvalues_bound_the_error_of_the_distances(graph, n):
         np.testing.assert_allclose(
             np.abs(model.eigenvalues_) ** model.t_, rates[:n_components], atol=1e-6
         )
-        assert model.left_out_ == pytest.approx(rates[n_components] / rates[0], abs=1e-6)
+        assert model.truncation_error_ == pytest.approx(rates[n_components] / rates[0], abs=1e-6)
         places = model.embedding_
         missing = exact.distances(model.t_) ** 2 - cdist(places, places) ** 2
         # What is left out weighs at most this much, in vectors of mean square 1 under the walk.
@@ -186,7 +186,7 @@ def test_training_points_keep_their_positions_and_new_points_lie_between(strip, 
 def test_automatic_t_is_the_smallest_with_negligible_omitted_eigenvalues(strip):
     model = DiffusionMaps(2, t="auto").fit(strip)
     fewer = DiffusionMaps(2, t=model.t_ - 1).fit(strip)
-    assert model.left_out_ <= 0.1 < fewer.left_out_
+    assert model.truncation_error_ <= 0.1 < fewer.truncation_error_
     assert model.t_ == int(model.t_)
     assert DiffusionMaps(1, t="auto", graph="precomputed").fit(np.ones((2, 2))).t_ == 1
 

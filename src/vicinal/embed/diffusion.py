@@ -179,7 +179,7 @@ class DiffusionMaps(ConnectedEmbedding):
         the walk alternates sides at each step.
     t_ : float
         Number of steps.
-    left_out_ : float
+    truncation_error_ : float
         Weight of the first discarded direction, relative to the first one; 0 if there is none.
     graph_ : Graph or None
         The graph, with added edges; None if X is an affinity matrix.
@@ -201,7 +201,7 @@ class DiffusionMaps(ConnectedEmbedding):
     >>> model = DiffusionMaps(t="auto").fit(X)
     >>> model.embedding_.shape
     (200, 2)
-    >>> bool(model.left_out_ <= 0.1)
+    >>> bool(model.truncation_error_ <= 0.1)
     True
     """
 
@@ -268,7 +268,7 @@ class DiffusionMaps(ConnectedEmbedding):
         self.t_ = _auto_steps(np.abs(pairs.values[1:])) if steps is None else steps
         rates = np.abs(pairs.values[1:]) ** self.t_
         discarded = rates[self.n_components :].sum()
-        self.left_out_ = float(discarded / rates[0]) if rates[0] > 0 else 0.0
+        self.truncation_error_ = float(discarded / rates[0]) if rates[0] > 0 else 0.0
         leading = slice(1, self.n_components + 1)
         self.eigenvalues_ = pairs.values[leading]
         embedding = _unit_mean_square(pairs.vectors[:, leading], sums)
