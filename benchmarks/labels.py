@@ -24,7 +24,8 @@ RATES = (1, 2, 5, 10)
 N_DRAWS = 20
 # Runs of the comparison of suggested with random labels.
 N_QUERY_RUNS = 10
-K = 10
+# Neighbours of every graph: the default of `GraphClassifier` and of LabelSpreading.
+K = 7
 # Sets of the accuracy table; two UCI tables are the largest ones.
 SETS = ("mnist", "digits", "orl", "uci/vehicle", "uci/image_segmentation")
 # From points, their graph and class codes (-1 unknown) to class probabilities, or to classes.

@@ -153,7 +153,7 @@ def test_strings_can_be_mixed_with_minus_one_in_lists_and_object_arrays():
 def test_a_table_a_graph_and_its_affinity_give_the_same_result():
     X, y = load_digits(return_X_y=True)
     known = few_labels(y, 5)
-    graph = graphs.knn(X)
+    graph = graphs.knn(X, 7)
     model = GraphClassifier().fit(X, known)
     for given_graph in (graph, graph.affinity(), graph.affinity().tocoo()):
         other = GraphClassifier(graph="precomputed").fit(given_graph, known)

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.affinity_operator import AffinityOperator, SparseAffinity, SpectralAffinity
-from vicinal._base.graph_source import AFFINITY, DEFAULT_N_NEIGHBORS, DISTANCES, GraphSource
+from vicinal._base.graph_source import AFFINITY, DISTANCES, GraphSource
 from vicinal._core.array_checks import validate_input
 from vicinal._core.matrix_checks import check_affinity
 from vicinal._core.warn import warn_user
@@ -86,7 +86,7 @@ class GraphEstimator(GraphSource):
             return neighbors_within(search, X if sparse.issparse(X) else np.asarray(X), radius)
         if self.graph == "knn":
             # Nodes of the symmetric graph have more than n_neighbors edges; new points need n_neighbors.
-            k = (self.graph_params or {}).get("n_neighbors", DEFAULT_N_NEIGHBORS)
+            k = (self.graph_params or {}).get("n_neighbors", self._default_n_neighbors)
         else:
             k = int(np.median(graph.degrees))
         return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))

@@ -28,7 +28,6 @@ from vicinal.neighbors.metric import as_metric
 if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
 
-DEFAULT_N_NEIGHBORS = 10
 # Public names of `graphs` that do not build an undirected graph of points.
 NOT_BUILDERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
 BUILDERS = tuple(name for name in graphs.__all__ if name not in NOT_BUILDERS)
@@ -41,6 +40,8 @@ AFFINITY: str = "precomputed_affinity"
 class GraphSource(NestedGraphParams):
     """Base class of estimators that build a graph from the parameters ``graph`` and ``graph_params``."""
 
+    # Number of neighbours of graph="knn", unless ``graph_params`` gives it.
+    _default_n_neighbors: ClassVar[int] = 10
     # What graph="precomputed" means, as in scikit-learn's estimator for the same task.
     _precomputed = AFFINITY
     # Functions, by name, that return an `AffinityOperator` instead of a Graph.
@@ -156,7 +157,7 @@ class GraphSource(NestedGraphParams):
         accepted = inspect.signature(builder).parameters
         defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
-            parameters.setdefault("n_neighbors", min(DEFAULT_N_NEIGHBORS, n - 1))
+            parameters.setdefault("n_neighbors", min(self._default_n_neighbors, n - 1))
         graph = builder(points, **{k: v for k, v in defaults.items() if k in accepted} | parameters)
         # Sparse codes are directed; their graphs are clustered by (W + W') / 2.
         return graph.symmetrize("mean") if graph.strengths_are_affinities else graph

@@ -77,7 +77,7 @@ class GraphClassifier(TransductiveClassifier):
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
     graph_params : dict, optional
-        Parameters of the graph.
+        Parameters of the graph. "knn" has 7 neighbours by default.
     scale : float, "auto" or "local", default="auto"
         Scale of the affinities, see `Graph.affinity`.
     random_state : int, RandomState or None, default=None
@@ -125,6 +125,10 @@ class GraphClassifier(TransductiveClassifier):
     >>> model.predict([[3.0], [6.0]])
     array([0, 1])
     """
+
+    # Labels stay within their classes better along fewer, shorter edges. With 5 the mean accuracy is still a
+    # little higher, but components without labels appear.
+    _default_n_neighbors = 7
 
     def __init__(
         self,
