@@ -22,6 +22,7 @@ from vicinal.graphs._build._nearest_foreign_kernels import (
     search_products,
     search_rows,
 )
+from vicinal.graphs._build.separation import distances_to_others
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors._brute_kernels import measure_lists, smallest
 from vicinal.neighbors._exact import Points
@@ -37,6 +38,9 @@ BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
 PRODUCT_ROWS, PRODUCT_VALUES = 128, 2**16
 # Up to this size neighbour lists save fractions of a second, but need more memory than everything else.
 MAX_POINTS_WITHOUT_LISTS = 30_000
+# Lower bounds by components are computed if there are at least this many queries per component. Then the
+# first points of each component search, and the others in stages.
+QUERIES_PER_COMPONENT, SCOUTS, STAGE_ROWS = 64, 32, 2048
 # Costs and their inverses stay below 2**MAX_EXPONENT.
 MAX_EXPONENT = 900
 
@@ -140,6 +144,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         self.columns = max(1, PRODUCT_VALUES // (2 * X.shape[1] + PRODUCT_ROWS))
         for a, b in blocks(n, self.columns):
             self.half[a:b] = brute.half_squares(self.rescaling.transform(X[a:b], np.float32))
+        self.cells: tuple[np.ndarray, np.ndarray] | None = None
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
             self.lists, self.costs = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)
@@ -154,6 +159,47 @@ class ForeignNeighborProducts(ForeignNeighborRows):
     def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
         """Find the nearest foreign point wherever a component's best edge may depend on it."""
         queries = points_to_search(forest, limit)
+        if QUERIES_PER_COMPONENT * len(np.unique(forest.component)) > len(queries):
+            self._search(queries, forest, excluded)
+            return
+        self._raise_lower_bounds(queries, forest)
+        queries = queries[np.argsort(forest.lower_bound[queries], kind="stable")]
+        # The points that face other components come first: their edges rule out most of the others.
+        stage = _first_of_each(forest.component[queries])
+        while len(queries):
+            self._search(queries[stage], forest, excluded)
+            found = queries[stage][forest.nearest[queries[stage]] >= 0]
+            np.minimum.at(forest.best, forest.component[found], forest.lower_bound[found])
+            queries = np.delete(queries, stage)
+            may_be_better = forest.lower_bound[queries] <= forest.best[forest.component[queries]]
+            queries = queries[may_be_better]
+            stage = np.arange(min(len(queries), STAGE_ROWS))
+
+    def _raise_lower_bounds(self, queries: np.ndarray, forest: Forest) -> None:
+        """Raise the bounds of points that are far from all other components."""
+        first, cell = self._cells(forest.component)
+        bounds = distances_to_others(
+            self.X, self.rescaling, cell, forest.component[first], self.n_jobs
+        )[queries]
+        # In the unit of the points, less their rounding errors.
+        costs = np.square(bounds / self.rescaling.scale) * (1.0 - 1e-12)
+        if len(self.offsets.points):
+            least = self.offsets.points[queries] + self.offsets.nodes[0]
+            costs = self.offsets.scale * costs + least - 1e-14 * np.abs(least)
+        forest.lower_bound[queries] = np.maximum(forest.lower_bound[queries], costs)
+
+    def _cells(self, component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First point of each cell, and the cell of each point; cells are former components.
+
+        Those of the first call are kept while they are inside components, because smaller cells give better
+        bounds.
+        """
+        if self.cells is None or (component[self.cells[0]][self.cells[1]] != component).any():
+            _, *cells = np.unique(component, return_index=True, return_inverse=True)
+            self.cells = cells[0], cells[1]
+        return self.cells
+
+    def _search(self, queries: np.ndarray, forest: Forest, excluded: ExcludedEdges) -> None:
         forest.lower_bound[queries] = np.inf
 
         def search(span: tuple[int, int]) -> None:
@@ -168,6 +214,13 @@ class ForeignNeighborProducts(ForeignNeighborRows):
 
         with one_blas_thread():
             map_threads(search, blocks(len(queries), PRODUCT_ROWS), self.n_jobs)
+
+
+def _first_of_each(groups: np.ndarray) -> np.ndarray:
+    """Positions of the first `SCOUTS` members of each group."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], groups[order])
+    return np.sort(order[np.arange(len(groups)) - starts < SCOUTS])
 
 
 class SearchWithLengths(NamedTuple):
