@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from vicinal import PerceptualClustering, SpectralClustering, graphs
+from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
 from vicinal.cluster._automatic import membership
 
@@ -23,6 +23,82 @@ def test_more_than_twenty_clusters_are_found(model, blobs):
     assert result.n_clusters_candidates_[0][0] == 30
     assert result.cluster_layers_[-1].n_clusters == 30
     assert adjusted_rand_score(truth, result.cluster_evidence_.labels) > 0.99
+
+
+def spaced_blobs(number, dim, seed):
+    """Normal clusters of 40 points whose centers are at least 8 standard deviations apart."""
+    rng = np.random.default_rng([seed, number, dim])
+    centers = np.empty((0, dim))
+    side = 8.0 * number ** (1 / dim) + 8.0
+    while len(centers) < number:
+        center = rng.uniform(0, side, dim)
+        if all(np.linalg.norm(center - other) >= 8.0 for other in centers):
+            centers = np.vstack([centers, center])
+    truth = np.repeat(np.arange(number), 40)
+    return centers[truth] + rng.normal(size=(len(truth), dim)), truth
+
+
+ENTRY_POINTS = {
+    "spectral": lambda X: SpectralClustering(random_state=0).fit_predict(X),
+    "trees": lambda X: SpectralClustering(graph="disjoint_mst", random_state=0).fit_predict(X),
+    "perceptual": lambda X: PerceptualClustering(noise=0, random_state=0).fit_predict(X),
+    "perceive": lambda X: perceive(X, scaling="none", sample=50).clusters.labels,
+}
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("number", "dim"), [(2, 2), (7, 30), (16, 2), (30, 10), (40, 3)])
+@pytest.mark.parametrize("name", ["spectral", "trees", "perceptual"])
+def test_separate_blobs_are_found_whatever_their_number(name, number, dim, seed):
+    X, truth = spaced_blobs(number, dim, seed)
+    labels = ENTRY_POINTS[name](X)
+    assert len(np.unique(labels)) == number
+    assert adjusted_rand_score(truth, labels) > 0.99
+
+
+@pytest.mark.parametrize(("number", "dim"), [(30, 2), pytest.param(40, 10, marks=pytest.mark.slow)])
+def test_perceive_finds_more_than_twenty_blobs(number, dim):
+    X, truth = spaced_blobs(number, dim, 0)
+    labels = ENTRY_POINTS["perceive"](X)
+    assert len(np.unique(labels[labels >= 0])) == number
+    assert adjusted_rand_score(truth[labels >= 0], labels[labels >= 0]) > 0.99
+
+
+def test_a_coarse_eigengap_does_not_hide_clusters_within():
+    rng = np.random.default_rng(0)
+    close = np.array([[0, 0], [5, 0], [0, 5], [5, 5]])
+    centers = (np.array([[[0, 0]], [[14, 0]], [[0, 14]]]) + close).reshape(-1, 2)
+    truth = np.repeat(np.arange(12), 100)
+    X = centers[truth] + rng.normal(size=(1200, 2))
+    model = SpectralClustering(graph="disjoint_mst", random_state=0).fit(X)
+    assert np.argmax(model.eigengaps_) + 1 == 3
+    assert model.n_clusters_ == 12
+    assert adjusted_rand_score(truth, model.labels_) > 0.9
+
+
+def test_rings_are_not_cut_where_their_density_varies_by_chance():
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        truth, angles = np.repeat([0, 1], 300), rng.uniform(0, 2 * np.pi, 600)
+        radii = np.where(truth == 0, 1.0, 0.4)
+        X = np.c_[radii * np.cos(angles), radii * np.sin(angles), np.zeros(600)]
+        X += 0.06 * rng.normal(size=X.shape)
+        model = SpectralClustering(graph="disjoint_mst", random_state=0).fit(X)
+        assert model.n_clusters_ == 2
+        assert adjusted_rand_score(truth, model.labels_) > 0.99
+
+
+@pytest.mark.parametrize("max_clusters", ["auto", 40])
+def test_the_limit_of_a_graph_without_points_follows_its_communities(max_clusters):
+    X, truth = spaced_blobs(30, 3, 0)
+    weights = graphs.disjoint_mst(X).affinity()
+    model = SpectralClustering(
+        graph="precomputed_affinity", max_clusters=max_clusters, random_state=0
+    ).fit(weights)
+    assert len(model.eigengaps_) >= 30
+    assert model.n_clusters_ == 30
+    assert adjusted_rand_score(truth, model.labels_) > 0.99
 
 
 @pytest.mark.parametrize("model", [SpectralClustering, PerceptualClustering])

@@ -5,13 +5,14 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_blobs, make_swiss_roll
-from sklearn.metrics import adjusted_rand_score, f1_score
+from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
+from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_info_score
 
 from vicinal.cluster import estimate_clusters
 from vicinal.cluster._background import background_noise
 from vicinal.cluster._communities import louvain
 from vicinal.cluster._community_choice import null_modularity
+from vicinal.cluster._consensus import _merge_by_majority, consensus_communities
 from vicinal.cluster._density_modes import density_modes, local_dimension, mode_labels
 from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.graphs import knn
@@ -166,6 +167,47 @@ def test_one_cluster_has_the_modularity_of_the_null(dim):
     dimension = min(local_dimension(distances[:, 1:]), dim)
     communities = louvain(knn(X, n_neighbors=10).to_scipy("strengths")).modularity[-1]
     assert abs(communities - null_modularity(800, dimension, 10)) < 0.06
+
+
+def test_a_graph_without_edges_has_a_community_per_node():
+    np.testing.assert_array_equal(louvain(sparse.csr_array((4, 4))).levels[-1], np.arange(4))
+
+
+def test_consensus_of_cliques_in_a_ring_is_the_cliques():
+    W = np.kron(np.eye(6), np.ones((8, 8))) - np.eye(48)
+    for c in range(6):
+        i, j = 8 * c, (8 * c + 9) % 48
+        W[i, j] = W[j, i] = 1.0
+    labels = consensus_communities(sparse.csr_array(W), np.arange(48))[-1]
+    np.testing.assert_array_equal(labels, np.repeat(np.arange(6), 8))
+
+
+def test_communities_that_most_halves_join_are_merged_if_enough_edges_link_them():
+    labels = np.repeat(np.arange(4), 10)
+    weights = np.kron(np.eye(4), np.ones((10, 10)))
+    agreed = weights.copy()
+
+    def link(a, b, weight, fraction):
+        for i, j in ((10 * a, 10 * b), (10 * b, 10 * a)):
+            weights[i, j], agreed[i, j] = weight, weight * fraction
+
+    link(0, 1, 20.0, 0.6)  # together in most halves
+    link(1, 2, 20.0, 0.4)  # together in few halves
+    link(2, 3, 1.0, 0.9)  # hardly linked
+    merged = _merge_by_majority(labels, sparse.csr_array(weights), sparse.csr_array(agreed))
+    np.testing.assert_array_equal(merged, np.array([0, 0, 1, 2])[labels])
+
+
+def test_digits_are_found_in_any_order_of_rows_with_any_number_of_threads():
+    X, truth = load_digits(return_X_y=True)
+    evidence = estimate_clusters(X, n_jobs=1)
+    assert evidence.source == "communities"
+    assert 9 <= evidence.n_clusters <= 12
+    assert normalized_mutual_info_score(truth, evidence.labels) > 0.85
+    order = np.random.default_rng(0).permutation(len(X))
+    other = estimate_clusters(3.0 * X[order], n_jobs=2)
+    assert other.n_clusters == evidence.n_clusters
+    assert adjusted_rand_score(other.labels, evidence.labels[order]) == 1.0
 
 
 def test_background_noise_is_found_and_its_score_is_half_at_the_threshold():

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from vicinal.cluster._eigengap import n_clusters_by_gap
-from vicinal.cluster._evidence import ClusterEvidence, Layer, estimate_clusters
+from vicinal._base.row_assignment import assign_rows, unit_rows
+from vicinal._core.scalar_checks import check_choice, check_count
+from vicinal.cluster._communities import louvain
+from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._evidence import ClusterEvidence, Layer, count_modes, estimate_clusters
+from vicinal.cluster._spectral_labels import TOLERANCE
+from vicinal.operators.eigenpairs import leading_eigenpairs
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike, NJobs, SparseMatrix
+    from vicinal._core.types import MatrixLike, NJobs
     from vicinal.graphs.graph import Graph
+
+# Eigengaps of at least this many clusters are compared.
+MIN_CANDIDATES = 20
 
 
 class AutomaticClusters:
@@ -38,26 +46,90 @@ class AutomaticClusters:
         return evidence
 
 
-def choose_number(
-    gaps: np.ndarray, evidence: ClusterEvidence | None, points: np.ndarray | SparseMatrix | None
-) -> int:
-    """Number of clusters by the eigengap if it decides, otherwise by the evidence."""
-    by_gap = n_clusters_by_gap(gaps)
-    if evidence is None or points is None:
-        return by_gap
-    if by_gap > 1 and eigengap_decides(evidence, points.shape[1]):
-        return by_gap
-    return evidence.n_clusters
+def check_max_clusters(max_clusters: int | str) -> None:
+    """Raise an error unless the maximum number of clusters is positive or "auto"."""
+    if isinstance(max_clusters, str):
+        check_choice(max_clusters, "max_clusters", ("auto",))
+    else:
+        check_count(max_clusters, "max_clusters")
 
 
-def eigengap_decides(evidence: ClusterEvidence, n_features: int) -> bool:
-    """Whether a significant eigengap is a better guide to the number of clusters than the evidence.
+def n_candidates(evidence: ClusterEvidence | None, weights: MatrixLike | None) -> int:
+    """Number of clusters up to which eigengaps are compared, by the data.
 
-    A significant gap rarely indicates too many clusters, but two kinds of data are exceptions. On a line,
-    graphs break at any gap that occurs by chance. Where the evidence is communities, in many dimensions, the
-    largest gap often comes after a coarse split with real clusters inside.
+    It is the number found by the evidence or, without evidence, the number of communities, of which separate
+    clusters have at least one each; but at least `MIN_CANDIDATES`.
     """
-    return n_features > 1 and evidence.source != "communities"
+    if evidence is not None:
+        return max(MIN_CANDIDATES, evidence.n_clusters)
+    if weights is None:
+        return MIN_CANDIDATES
+    communities = louvain(sparse.csr_array(weights)).levels[-1]
+    return max(MIN_CANDIDATES, int(communities.max()) + 1)
+
+
+class Spectrum(NamedTuple):
+    """Symmetric affinities of nodes, leading eigenvectors, and the settings to cluster by them."""
+
+    weights: MatrixLike
+    vectors: np.ndarray
+    seed: int
+    n_jobs: NJobs = -1
+
+
+def choose_number(
+    gaps: np.ndarray, evidence: ClusterEvidence | None, points: object, spectrum: Spectrum
+) -> int:
+    """Number of clusters by the eigengap and the evidence.
+
+    A significant gap rarely indicates too many clusters, but the largest one often comes after a coarse
+    split. Therefore the evidence decides where it is communities. Where densities find more clusters than
+    the gap, each cluster of the gap is examined by itself. On a line, graphs break at any gap that occurs
+    by chance, so the evidence decides.
+
+    Parameters
+    ----------
+    gaps : ndarray (m,)
+        Relative eigengaps.
+    evidence : ClusterEvidence or None
+        Evidence of the points; None if there is none.
+    points : ndarray or other
+        The points; without an array, the gap decides.
+    spectrum : Spectrum
+        The affinities and eigenvectors that the gaps belong to.
+    """
+    by_gap = n_clusters_by_gap(gaps)
+    if evidence is None or not isinstance(points, np.ndarray):
+        return by_gap
+    if by_gap == 1 or points.shape[1] == 1 or evidence.source == "communities":
+        return evidence.n_clusters
+    if evidence.n_clusters <= by_gap:
+        return by_gap
+    rows = unit_rows(spectrum.vectors[:, :by_gap])
+    labels = assign_rows(rows, by_gap, "kmeans", spectrum.seed).labels
+    members = [np.flatnonzero(labels == c) for c in np.unique(labels)]
+    return sum(_n_within(points[rows], rows, spectrum) for rows in members)
+
+
+def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum) -> int:
+    """Number of clusters within a cluster of the eigengap.
+
+    Density modes count if the spectrum of the cluster alone has any gap up to their number. Along a ring,
+    where densities vary by chance, it has none.
+    """
+    n_modes = count_modes(points, n_jobs=spectrum.n_jobs)
+    if n_modes == 1:
+        return 1
+    weights = sparse.csr_array(spectrum.weights)[rows][:, rows]
+    pairs = leading_eigenpairs(
+        weights,
+        min(max(MIN_CANDIDATES, n_modes) + 1, len(rows)),
+        tolerance=TOLERANCE,
+        random_state=spectrum.seed,
+        n_jobs=spectrum.n_jobs,
+    )
+    has_gap = relative_gaps(pairs.values)[1:n_modes].max() > 1.0
+    return n_modes if has_gap else 1
 
 
 def membership(

@@ -44,7 +44,7 @@ def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Comm
     labels = np.arange(n)
     levels, modularity = [], []
     visit = np.arange(n) if order is None else np.asarray(order, dtype=np.int64)
-    for _ in range(MAX_LEVELS):
+    for _ in range(MAX_LEVELS if affinity.sum() > 0 else 0):
         size = level.shape[0]
         community = np.arange(size)
         degrees = np.asarray(level.sum(axis=1)).ravel().astype(np.float64)

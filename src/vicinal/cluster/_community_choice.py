@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal.cluster._communities import louvain
+from vicinal.cluster._consensus import consensus_communities
 from vicinal.cluster._density_modes import local_dimension
 from vicinal.cluster._mode_choice import THINNESS_OF_COMPACT, THINNESS_OF_CURVES
 
@@ -19,11 +20,17 @@ MAX_UNEXPLAINED_RATIO = 1.05
 
 
 class NeighborCommunities(NamedTuple):
-    """Communities for one number of neighbours, nested from fine to coarse."""
+    """Communities for one number of neighbours, nested from fine to coarse, and the order of visits.
 
+    ``null`` is the modularity expected of what is known to be separate, ``null_of_one`` that of one cluster.
+    """
+
+    n_neighbors: int
     modularity: float
     null: float
+    null_of_one: float
     levels: tuple[np.ndarray, ...]
+    order: np.ndarray
 
     @property
     def excess(self) -> float:
@@ -32,7 +39,7 @@ class NeighborCommunities(NamedTuple):
     @property
     def unexplained(self) -> float:
         """Fraction of edges left unexplained, relative to a single cluster."""
-        return (1.0 - self.modularity) / (1.0 - self.null)
+        return (1.0 - self.modularity) / (1.0 - self.null_of_one)
 
     @property
     def n_clusters(self) -> int:
@@ -49,31 +56,43 @@ def neighbor_communities(
 ) -> NeighborCommunities:
     """Communities for k neighbours, compared with clusters of the given sizes without substructure."""
     n = len(indices)
-    ones = np.ones(n * k)
-    graph = sparse.csr_array(
-        (ones, (np.repeat(np.arange(n), k), indices[:, 1 : k + 1].ravel())), shape=(n, n)
-    )
-    graph = sparse.csr_array(graph.maximum(graph.T))
-    # From dense to sparse, so that the order of the rows does not matter.
+    graph = _neighbor_digraph(indices, k)
+    # From dense to sparse.
     order = np.argsort(distances[:, k], kind="stable")
-    communities = louvain(graph, order)
+    communities = louvain(sparse.csr_array(graph.maximum(graph.T)), order)
     wide = min(2 * max(k, 8), distances.shape[1] - 1)
     dimension = min(local_dimension(distances[:, 1 : wide + 1]), n_features)
     # Communities along a curve, however thick, form a one-dimensional chain.
     thickness = [THINNESS_OF_COMPACT, THINNESS_OF_CURVES]
     dimension = float(np.interp(thinness, thickness, [dimension, min(dimension, 1.0)]))
-    null = null_modularity(n, dimension, k)
+    null = null_of_one = null_modularity(n, dimension, k)
     if len(sizes) > 1:
         null = max(null, _modularity_of_clusters(sizes, dimension, k))
-    return NeighborCommunities(communities.modularity[-1], null, communities.levels)
+    return NeighborCommunities(
+        k, communities.modularity[-1], null, null_of_one, communities.levels, order
+    )
 
 
-def choose_communities(communities: dict[int, NeighborCommunities]) -> NeighborCommunities | None:
-    """Significant communities that explain the edges best; ties go to more neighbours."""
+def _neighbor_digraph(indices: np.ndarray, k: int) -> sparse.csr_array:
+    """Edges from each point to its k neighbours, with weight 1."""
+    n = len(indices)
+    sources, targets = np.repeat(np.arange(n), k), indices[:, 1 : k + 1].ravel()
+    return sparse.csr_array((np.ones(n * k), (sources, targets)), shape=(n, n))
+
+
+def choose_communities(
+    communities: dict[int, NeighborCommunities], indices: np.ndarray
+) -> NeighborCommunities | None:
+    """Consensus of the communities that explain the edges best; ties go to more neighbours."""
     significant = [v for v in communities.values() if v.excess >= MIN_EXCESS and v.n_clusters > 1]
     least = min((view.unexplained for view in significant), default=0.0)
     best = [view for view in significant if view.unexplained <= MAX_UNEXPLAINED_RATIO * least]
-    return best[-1] if best else None
+    if not best:
+        return None
+    # Mutual neighbours count twice.
+    digraph = _neighbor_digraph(indices, best[-1].n_neighbors)
+    weights = sparse.csr_array(digraph + digraph.T)
+    return best[-1]._replace(levels=consensus_communities(weights, best[-1].order))
 
 
 def _modularity_of_clusters(sizes: np.ndarray, dimension: float, k: int) -> float:

@@ -10,6 +10,7 @@ from vicinal._base.row_assignment import number_by_first_occurrence
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
+from vicinal._core.rescale import max_magnitude
 from vicinal.cluster._background import N_NEIGHBORS, BackgroundNoise, background_noise, no_noise
 from vicinal.cluster._community_choice import (
     MIN_EXCESS,
@@ -18,8 +19,14 @@ from vicinal.cluster._community_choice import (
     neighbor_communities,
 )
 from vicinal.cluster._density_modes import DensityModes, density_modes, mode_labels
-from vicinal.cluster._mode_choice import MIN_PROMINENCE, ModeChoice, choose_modes, n_prominent
-from vicinal.graphs._build.duplicates import find_duplicates
+from vicinal.cluster._mode_choice import (
+    MIN_PROMINENCE,
+    ModeChoice,
+    choose_modes,
+    n_prominent,
+    n_significant,
+)
+from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
@@ -30,6 +37,7 @@ DENSITY_SCALES = (8, 16, 32, 64)
 COMMUNITY_SCALES = (5, 10, 15)
 # A neighbourhood contains at most a fifth of the points.
 MIN_POINTS_PER_NEIGHBOR = 5
+MIN_POINTS = MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]
 
 
 class Layer(NamedTuple):
@@ -119,27 +127,24 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     2
     """
     points = check_points(X)
-    groups = find_duplicates(points)
+    groups = _in_canonical_order(find_duplicates(points), points)
     distinct = points[groups.representative]
-    distinct = fit_rescaling(distinct).transform(distinct)
-    n = len(distinct)
-    if n < MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]:
+    if len(distinct) < MIN_POINTS:
         return _one_cluster(len(points))
-    max_k = min(DENSITY_SCALES[-1], n // MIN_POINTS_PER_NEIGHBOR)
-    indices, distances = NeighborSearch(distinct, n_jobs=n_jobs).nearest(max_k)
-    views = [
-        density_modes(distinct, indices, distances, k, n_jobs) for k in DENSITY_SCALES if k <= max_k
-    ]
+    indices, distances, views = _density_views(distinct, n_jobs)
     modes = choose_modes(views)
-    sizes = np.array([n])
+    sizes = np.array([len(distinct)])
     if modes.is_separated:
         sizes = np.bincount(mode_labels(modes.view, modes.number))
     communities = {
         k: neighbor_communities(indices, distances, k, distinct.shape[1], sizes, views[0].thinness)
         for k in COMMUNITY_SCALES
-        if k <= max_k
+        if k < distances.shape[1]
     }
-    evidence = _combine(groups.group, views, modes, communities)
+    chosen = None if modes.is_certain else choose_communities(communities, indices)
+    if chosen is not None:
+        communities[chosen.n_neighbors] = chosen
+    evidence = _combine(groups.group, views, modes, communities, chosen)
     labels = evidence.labels[groups.representative]
     # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
@@ -147,16 +152,49 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     return evidence._replace(noise=_expand_to_rows(noise, groups.group))
 
 
+def count_modes(points: np.ndarray, *, n_jobs: NJobs = -1) -> int:
+    """Number of clusters by density modes alone; 1 for fewer than 40 distinct points."""
+    groups = _in_canonical_order(find_duplicates(points), points)
+    if len(groups.representative) < MIN_POINTS:
+        return 1
+    return choose_modes(_density_views(points[groups.representative], n_jobs)[2]).number
+
+
+def _density_views(
+    distinct: np.ndarray, n_jobs: NJobs
+) -> tuple[np.ndarray, np.ndarray, list[DensityModes]]:
+    """Neighbours, their distances, and density modes for each number of neighbours."""
+    points = fit_rescaling(distinct).transform(distinct)
+    max_k = min(DENSITY_SCALES[-1], len(points) // MIN_POINTS_PER_NEIGHBOR)
+    indices, distances = NeighborSearch(points, n_jobs=n_jobs).nearest(max_k)
+    scales = [k for k in DENSITY_SCALES if k <= max_k]
+    views = [density_modes(points, indices, distances, k, n_jobs) for k in scales]
+    return indices, distances, views
+
+
+def _in_canonical_order(groups: Duplicates, points: np.ndarray) -> Duplicates:
+    """Groups ordered by the values of their rows, so that nothing depends on the order of the rows."""
+    distinct = points[groups.representative]
+    units = distinct / (max_magnitude(distinct) or 1.0)
+    keys = np.column_stack([units.sum(axis=1), np.square(units).sum(axis=1)])
+    order = np.lexsort(keys.T)
+    if (keys[order[1:]] == keys[order[:-1]]).all(axis=1).any():
+        order = np.lexsort(distinct.T)
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    return Duplicates(groups.representative[order], position[groups.group])
+
+
 def _combine(
     group: np.ndarray,
     views: list[DensityModes],
     modes: ModeChoice,
     communities: dict[int, NeighborCommunities],
+    chosen: NeighborCommunities | None,
 ) -> ClusterEvidence:
     prominence = {view.n_neighbors: view.prominence for view in views}
     excess = {k: view.excess for k, view in communities.items()}
     view, n_modes = modes.view, modes.number
-    chosen = None if modes.is_certain else choose_communities(communities)
     candidates = _candidates(views, communities)
     if chosen is not None and not (modes.is_separated and n_modes >= chosen.n_clusters):
         layers = [
@@ -203,11 +241,15 @@ def _candidates(
 
 
 def _mode_layers(view: DensityModes, n_modes: int, group: np.ndarray) -> list[Layer]:
-    """Nested clusters at the largest falls of prominence, from coarse to fine, including the chosen ones."""
-    prominence = np.append(view.prominence[: n_modes - 1], 1.0)
+    """Nested clusters at the largest falls of prominence, from coarse to fine, including the chosen ones.
+
+    The finest layer has all significant modes.
+    """
+    finest = max(n_modes, n_significant(view))
+    prominence = np.append(view.prominence[: finest - 1], 1.0)
     falls = np.log(prominence[:-1] / np.maximum(prominence[1:], 1.0))
     numbers = {int(i) + 2 for i in np.argsort(-falls, kind="stable")[:4] if falls[i] > 0}
-    numbers.add(n_modes)
+    numbers |= {n_modes, finest}
     layers = []
     for number in sorted(numbers):
         labels = number_by_first_occurrence(mode_labels(view, number)[group])

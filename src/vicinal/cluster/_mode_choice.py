@@ -8,9 +8,10 @@ import numpy as np
 
 from vicinal.cluster._density_modes import DensityModes
 
-# Minimum prominence of a cluster, in units of the largest sampling error, in compact data and on curves. One
-# cluster of any shape stays below (docs/guides/number-of-clusters.md).
-MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES = 1.5, 1.9
+# Minimum prominence of a cluster, in units of the largest sampling error, in compact data and on curves,
+# where both the peak and the saddle can be errors. One cluster of any shape stays below on average over its
+# two clearest scales (docs/guides/number-of-clusters.md).
+MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES = 1.6, 2.0
 # Thinness of compact data (a square has 1.3) and of curves.
 THINNESS_OF_COMPACT, THINNESS_OF_CURVES = 1.3, 2.0
 # A fall of the prominences by this factor separates clusters from noise, as an eigengap does.
@@ -39,13 +40,14 @@ class ModeChoice(NamedTuple):
 def choose_modes(views: list[DensityModes]) -> ModeChoice:
     """Choose the scale and number of clusters from all scales.
 
-    A steep fall at the finest scale decides if half of the scales agree; coarse scales alone miss small
-    clusters. Otherwise the number is the upper quartile over the scales with more than one cluster.
+    There is more than one cluster if the first mode is prominent enough on average over its two clearest
+    scales. Then a steep fall at the finest scale decides if half of the scales agree; coarse scales alone
+    miss small clusters. Otherwise the number is the upper quartile over the scales with more than one
+    cluster.
     """
-    numbers = [(view, n_prominent(view)) for view in views]
-    several = [item for item in numbers if item[1] > 1]
-    if not several:
-        return ModeChoice(*numbers[0], False)
+    if np.mean(sorted(map(_first_prominence, views))[-2:]) < 1.0:
+        return ModeChoice(views[0], 1, False)
+    several = [(view, number) for view in views if (number := n_prominent(view)) > 1]
     steep = [(view, _n_steep(view)) for view in views]
     agreeing = [item for item in steep if item[1] == steep[0][1] > 1]
     if 2 * len(agreeing) >= len(views):
@@ -57,17 +59,22 @@ def choose_modes(views: list[DensityModes]) -> ModeChoice:
 def n_prominent(view: DensityModes) -> int:
     """Number of clusters by the density at one scale.
 
-    The first mode has to exceed the largest possible error. If prominences fall steeply after some mode,
-    that mode is the last. Otherwise the r-th mode has to exceed the r-th largest error, which bounds the
-    fraction of false modes (as Benjamini and Hochberg do) instead of the probability of any.
+    If prominences fall steeply after some mode, that mode is the last; otherwise the last significant one.
     """
-    prominence = view.prominence
-    required = _required_prominence(view)
-    if len(prominence) == 0 or prominence[0] < required:
-        return 1
     steep = _n_steep(view)
-    if steep > 1:
-        return steep
+    return steep if steep > 1 else n_significant(view)
+
+
+def n_significant(view: DensityModes) -> int:
+    """Number of significant modes at one scale.
+
+    The first mode has to exceed the largest possible error. After it, the r-th mode has to exceed the r-th
+    largest error, which bounds the fraction of false modes (as Benjamini and Hochberg do) instead of the
+    probability of any.
+    """
+    if _first_prominence(view) < 1.0:
+        return 1
+    prominence, required = view.prominence, _required_prominence(view)
     m = len(view.edges[2]) / view.n_neighbors
     log_ratios = np.log(m / np.arange(1, len(prominence) + 1))
     thresholds = required * np.sqrt(np.maximum(log_ratios, MIN_LOG_RATIO) / np.log(m))
@@ -76,11 +83,16 @@ def n_prominent(view: DensityModes) -> int:
 
 def _n_steep(view: DensityModes) -> int:
     """Number of clusters before the steepest fall of the prominences; 1 if no fall is steep."""
-    prominence = view.prominence
-    if len(prominence) == 0 or prominence[0] < _required_prominence(view):
+    if _first_prominence(view) < 1.0:
         return 1
+    prominence = view.prominence
     falls = prominence / np.maximum(np.append(prominence[1:], 0.0), 1.0)
     return int(np.argmax(falls)) + 2 if falls.max() >= MIN_PROMINENCE_FALL else 1
+
+
+def _first_prominence(view: DensityModes) -> float:
+    """Prominence of the first mode after the densest, relative to the required one."""
+    return float(view.prominence[0]) / _required_prominence(view) if len(view.prominence) else 0.0
 
 
 def _required_prominence(view: DensityModes) -> float:

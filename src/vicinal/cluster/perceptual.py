@@ -19,7 +19,14 @@ from vicinal._base.row_assignment import (
 )
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
-from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
+from vicinal.cluster._automatic import (
+    AutomaticClusters,
+    Spectrum,
+    check_max_clusters,
+    choose_number,
+    membership,
+    n_candidates,
+)
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._noise import detect_noise
 from vicinal.cluster._noise_score import noise_scores
@@ -29,7 +36,7 @@ from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 
 if TYPE_CHECKING:
     from vicinal._base.perceptual_estimator import Walk
-    from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike
+    from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike, SparseMatrix
     from vicinal.cluster._evidence import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
@@ -67,8 +74,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points are assigned to clusters: by k-subspaces, or by the directions of the rows as in
         `SpectralClustering`.
-    max_clusters : int, default=20
-        Maximum number of clusters for "auto" by the eigengap.
+    max_clusters : int or "auto", default="auto"
+        Maximum number of clusters by the eigengap, as for `SpectralClustering`.
     n_neighbors : int, default=10
         Number K of neighbours in a context.
     descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
@@ -153,7 +160,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         *,
         noise: float | Literal["auto"] = "auto",
         assign: Literal["subspaces", "kmeans", "discretize"] = "subspaces",
-        max_clusters: int = 20,
+        max_clusters: int | Literal["auto"] = "auto",
         n_neighbors: int = 10,
         descriptor: DescriptorLike = "coding_length",
         epsilon: float | None = None,
@@ -195,7 +202,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             check_choice(self.n_clusters, "n_clusters", ("auto",))
         else:
             check_count(self.n_clusters, "n_clusters")
-        check_count(self.max_clusters, "max_clusters")
+        check_max_clusters(self.max_clusters)
         check_choice(self.assign, "assign", ("subspaces", "kmeans", "discretize"))
         _check_noise(self.noise)
 
@@ -212,7 +219,11 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
-            self.n_clusters_ = choose_number(self.eigengaps_, evidence, self.graph_.points)
+            vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
+            spectrum = Spectrum(self._mutual_steps(), vectors, self._seed(), self.n_jobs)
+            self.n_clusters_ = choose_number(
+                self.eigengaps_, evidence, self.graph_.points, spectrum
+            )
         else:
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
@@ -269,8 +280,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
         labels = self._of_nodes(self.labels_)
-        steps = self.graph_.to_scipy("strengths")
-        return self._of_rows(membership(steps + steps.T, labels, self.n_clusters_))
+        return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_))
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the membership of new points in each cluster and, in the last column, in the noise.
@@ -288,10 +298,17 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         check_is_fitted(self)
         return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
 
+    def _mutual_steps(self) -> SparseMatrix:
+        """Strengths of the digraph, summed over both directions."""
+        steps = self.graph_.to_scipy("strengths")
+        return steps + steps.T
+
     def _n_pairs(self, n: int, evidence: ClusterEvidence | None) -> int:
         if isinstance(self.n_clusters, str):
-            number = evidence.n_clusters if evidence else 1
-            return min(max(self.max_clusters, NOISE_DIRECTIONS, number), n - 1)
+            number, limit = evidence.n_clusters if evidence else 1, self.max_clusters
+            if isinstance(limit, str):
+                limit = n_candidates(evidence, self._mutual_steps())
+            return min(max(limit, NOISE_DIRECTIONS, number), n - 1)
         if self.n_clusters > n:
             available = (
                 f"n_samples={n} points" if self._duplicates is None else f"{n} distinct row(s)"

@@ -78,7 +78,7 @@ class SparseSubspaceClustering(SpectralClustering):
     """
 
     # Fixed parameters of the base class.
-    method, assign, disconnected, max_clusters = "njw", "auto", "merge", 20
+    method, assign, disconnected, max_clusters = "njw", "auto", "merge", "auto"
     graph, graph_params, scale = "l1", None, "auto"
 
     def __init__(

@@ -15,7 +15,14 @@ from vicinal._base.affinity_operator import SpectralAffinity
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.scalar_checks import check_choice, check_count
-from vicinal.cluster._automatic import AutomaticClusters, choose_number, membership
+from vicinal.cluster._automatic import (
+    AutomaticClusters,
+    Spectrum,
+    check_max_clusters,
+    choose_number,
+    membership,
+    n_candidates,
+)
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
@@ -46,8 +53,9 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         "ncut".
     disconnected : {"merge", "raise"}, default="merge"
         If the graph has more components than clusters: merge the nearest components, or raise an error.
-    max_clusters : int, default=20
-        Maximum number of clusters for "auto" by the eigengap.
+    max_clusters : int or "auto", default="auto"
+        Maximum number of clusters by the eigengap. "auto" is the number of clusters by the evidence or,
+        without points, the number of communities of the graph, but at least 20.
     graph : str or callable, default="knn"
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" if X is an affinity matrix ("precomputed" means the same, as in
@@ -125,7 +133,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         method: Literal["njw", "ncut"] = "njw",
         assign: Literal["auto", "kmeans", "discretize"] = "auto",
         disconnected: Literal["merge", "raise"] = "merge",
-        max_clusters: int = 20,
+        max_clusters: int | Literal["auto"] = "auto",
         graph: str | Callable[..., Graph | AffinityOperator] = "knn",
         graph_params: dict[str, Any] | None = None,
         scale: ScaleLike = "auto",
@@ -167,7 +175,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             check_choice(self.n_clusters, "n_clusters", ("auto",))
         else:
             check_count(self.n_clusters, "n_clusters")
-        check_count(self.max_clusters, "max_clusters")
+        check_max_clusters(self.max_clusters)
 
         affinity = self._build_spectral_affinity(X)
         n_components = int(affinity.components().max()) + 1
@@ -243,8 +251,12 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             n_pairs = self.n_clusters
         elif affinity.has_eigengap:
             evidence = self._estimate(self.graph_, self.n_jobs)
+            weights = self.affinity_ if sparse.issparse(self.affinity_) else None
             by_evidence = evidence.n_clusters if evidence else 1
-            n_pairs = min(max(self.max_clusters, n_components, by_evidence) + 1, n)
+            limit = self.max_clusters
+            if isinstance(limit, str):
+                limit = n_candidates(evidence, weights)
+            n_pairs = min(max(limit, n_components, by_evidence) + 1, n)
         else:
             raise InvalidValueError(
                 f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
@@ -252,14 +264,18 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             )
         if n_pairs > n:
             raise InvalidValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
+        seed = self._seed()
         pairs = affinity.eigenpairs(
-            n_pairs, tolerance=TOLERANCE, random_state=self._seed(), n_jobs=self.n_jobs
+            n_pairs, tolerance=TOLERANCE, random_state=seed, n_jobs=self.n_jobs
         )
         self.n_clusters_ = n_pairs
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(pairs.values)
             self.n_clusters_ = choose_number(
-                self.eigengaps_, evidence, None if self.graph_ is None else self.graph_.points
+                self.eigengaps_,
+                evidence,
+                None if self.graph_ is None else self.graph_.points,
+                Spectrum(self.affinity_, pairs.vectors, seed, self.n_jobs),
             )
         return pairs
 

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from vicinal._base.perceptual_estimator import contextual_of_distinct
+from vicinal.cluster._automatic import n_candidates
 from vicinal.cluster._evidence import ClusterEvidence, estimate_clusters
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
@@ -21,8 +22,6 @@ N_NEIGHBORS = 10
 # them from noise. Contexts are enlarged until at most this fraction of the rows is left out.
 CONTEXT_SIZES, MAX_ORPHAN_FRACTION = (N_NEIGHBORS, 20, 30), 0.03
 MAX_TREES = 4
-# Largest number of clusters that the spectra are searched for.
-MAX_CLUSTERS = 20
 
 
 class SharedInputs:
@@ -99,7 +98,7 @@ class SharedInputs:
     @cached_property
     def spectrum(self) -> PerceptualSpectrum:
         """Eigenpairs of the walk on `digraph`, for every number of clusters that a step may use."""
-        n_pairs = max(MAX_CLUSTERS, self.n_clusters or self.evidence.n_clusters)
+        n_pairs = max(self.n_clusters or 0, n_candidates(self.evidence, None))
         return PerceptualSpectrum(
             self.digraph,
             min(n_pairs, len(self.distinct)),

@@ -7,13 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from vicinal import SpectralClustering, graphs
+from vicinal import graphs
 from vicinal._core.parallel import progress_bar
-from vicinal.cluster._automatic import eigengap_decides
-from vicinal.cluster._eigengap import relative_gaps
+from vicinal.cluster._automatic import Spectrum, choose_number, n_candidates
+from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
+from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs._build.duplicates import find_duplicates
-from vicinal.report._shared_inputs import MAX_CLUSTERS, SharedInputs
+from vicinal.operators.eigenpairs import leading_eigenpairs
+from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.graph_comparison import jittered
 
 # Explanation by the kind of evidence that the number was chosen from.
@@ -65,19 +67,31 @@ class ClusterCount(NamedTuple):
 def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     """Choose the number unless it is given; measure the stability of all numbers.
 
-    The largest significant eigengap decides if it can be trusted; otherwise densities and communities do.
+    The spectrum with the largest eigengap is combined with the evidence as in the estimators.
     """
     evidence = inputs.evidence
-    n_gaps = min(max(MAX_CLUSTERS, evidence.n_clusters), inputs.n - 2)
+    n_gaps = min(n_candidates(evidence, None), inputs.n - 2)
     perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
-    model = SpectralClustering(
-        max_clusters=n_gaps, random_state=inputs.seed, n_jobs=inputs.n_jobs
-    ).fit(inputs.trees)
-    trees = model.eigengaps_[: len(inputs.distinct)]
-    chosen, why = _choose_by_eigengap(perceptual, trees)
-    by_gap = chosen > 1 and eigengap_decides(evidence, inputs.distinct.shape[1])
-    if evidence.prominence and not by_gap:
-        chosen, why = evidence.n_clusters, REASONS[evidence.source]
+    affinity = inputs.trees.affinity()
+    pairs = leading_eigenpairs(
+        affinity,
+        n_gaps + 1,
+        tolerance=TOLERANCE,
+        random_state=inputs.seed,
+        n_jobs=inputs.n_jobs,
+    )
+    trees = relative_gaps(pairs.values)[: len(inputs.distinct)]
+    best, why = _best_gaps(perceptual, trees)
+    chosen = choose_number(
+        best,
+        evidence if evidence.prominence else None,
+        inputs.points,
+        Spectrum(affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
+    )
+    if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
+        why = REASONS[evidence.source]
+    elif chosen != n_clusters_by_gap(best):
+        why += f", and densities separate {chosen} clusters within these"
     if isinstance(requested, int):
         chosen, why = (
             requested,
@@ -97,19 +111,22 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     return ClusterCount(chosen, why, perceptual, trees, stability, len(rows))
 
 
-def _choose_by_eigengap(perceptual: np.ndarray, trees: np.ndarray) -> tuple[int, str]:
-    """The number with the largest gap in either spectrum, and why."""
+def _best_gaps(perceptual: np.ndarray, trees: np.ndarray) -> tuple[np.ndarray, str]:
+    """The spectrum with the largest gap, and what it says about the number of clusters."""
     gaps = {"the contextual digraph": perceptual, "the spanning trees": trees}
-    best = {name: int(np.argmax(curve)) + 1 for name, curve in gaps.items()}
+    best = {name: n_clusters_by_gap(curve) for name, curve in gaps.items()}
     name = max(gaps, key=lambda n: gaps[n].max(initial=0.0) if best[n] > 1 else 0.0)
     n = best[name]
     if n == 1:
-        return 1, "neither spectrum has a significant eigengap"
+        return gaps[name], "neither spectrum has a significant eigengap"
     (other,) = gaps.keys() - {name}
     if best[other] == n:
-        return n, f"the eigengaps of {name} and of {other} are both largest at {n} clusters"
+        return gaps[
+            name
+        ], f"the eigengaps of {name} and of {other} are both largest at {n} clusters"
     other_gap = "is not significant" if best[other] == 1 else f"is smaller, at {best[other]}"
-    return n, f"the largest eigengap of {name} is at {n} clusters; that of {other} {other_gap}"
+    reason = f"the largest eigengap of {name} is at {n} clusters; that of {other} {other_gap}"
+    return gaps[name], reason
 
 
 def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInputs) -> np.ndarray:
