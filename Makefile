@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-slow test-lowest test-newest test-browser bench docs images clean
+.PHONY: demo test test-slow test-lowest test-newest test-browser bench dist docs images clean
 
 demo: .venv/cli.stamp
 	$(BIN)/vicinal demo --force
@@ -44,6 +44,16 @@ test-browser: .venv/browser.stamp
 bench: .venv/bench.stamp
 	$(BIN)/python -m benchmarks graphs
 
+# Builds the sdist and the wheel in dist/, checks both, and uses the wheel in an empty environment.
+dist: .venv/dist.stamp
+	rm -rf dist build/smoke
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(PYTHON) -m venv build/smoke
+	build/smoke/bin/python -m pip install --quiet "$$(ls dist/*.whl)[cli]"
+	cd build/smoke && bin/vicinal demo --force && bin/vicinal --version
+
 # Writes build/docs/index.html; a warning is an error. It needs no network.
 docs: .venv/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
@@ -61,4 +71,4 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf .venv .venv-lowest .venv-newest demo-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest dist demo-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
