@@ -23,7 +23,7 @@ from vicinal.datasets import make_mixed_table
 # From a table and the number of groups to clusters.
 Method = Callable[[Any, int], np.ndarray]
 N_SEEDS = 3
-PLACES: dict[str, dict[str, Any]] = {
+LOCATIONS: dict[str, dict[str, Any]] = {
     "numbers": {"n_categorical": 0},
     "categories": {"n_numeric": 0},
     "both": {},
@@ -74,11 +74,11 @@ def markdown(means: dict[str, dict[str, float]]) -> str:
 
 
 def _tables(n_seeds: int) -> Iterator[LabeledTable]:
-    for place, options in PLACES.items():
+    for location, options in LOCATIONS.items():
         for missing in (0.0, 0.2):
             for n_noise in (0, 4):
                 gaps = ", 20 % missing" * bool(missing)
-                name = f"{place}{gaps}{', 8 irrelevant columns' * bool(n_noise)}"
+                name = f"{location}{gaps}{', 8 irrelevant columns' * bool(n_noise)}"
                 for seed in range(n_seeds):
                     drawn: dict[str, Any] = {
                         "missing": missing,

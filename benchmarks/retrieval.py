@@ -15,9 +15,9 @@ from benchmarks.labeled_sets import LabeledSet
 from benchmarks.report import write_results
 
 N_QUERIES = 500
-# The value of alpha before it was read off the data.
+# The former fixed value of alpha.
 FIXED_ALPHA = 0.999
-# Sets of odd shapes that were not looked at when the rule was chosen; all others were.
+# Held-out sets with unusual shapes; the rule was chosen on all others.
 HELD_OUT = (
     "fcps/lsun",
     "fcps/tetra",

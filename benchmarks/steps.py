@@ -62,7 +62,7 @@ def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -
         )
     model = SelfSmoothing(metric=metric).fit(X)
     grid = sorted({*GRID, int(model.t_)})
-    table = compare({"sso": model}, labels, grid, measure="mean_average_precision")
+    table = compare({"sso": model}, labels, ts=grid, measure="mean_average_precision")
     chosen = next(score for score in table.scores if score.t == model.t_)
     best = table.best()["sso"]
     return {

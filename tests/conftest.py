@@ -1,4 +1,4 @@
-"""The same examples in every run, and no clock: a red test is a fault, not a slow moment."""
+"""The same examples in every run and no deadlines, so that a failure is never due to a slow machine."""
 
 from hypothesis import settings
 

@@ -14,8 +14,8 @@ from vicinal.report.result import Perception
 def run_struck(words, moment, stage, number):
     """The command, sent a signal once at a moment of a stage; returns its exit code.
 
-    The moment is "computing", before a step is computed; "writing", when its file is written but has
-    not its name yet; or "report", the same for the report.
+    The moment is "computing", before a step is computed; "writing", when its file is written but
+    not renamed yet; or "report", the same for the report.
     """
     call, replace, to_html = steps.CheckpointedRunner.__call__, os.replace, Perception.to_html
     now = {"stage": None}

@@ -1,6 +1,6 @@
 """Every public function, constructor and method, found by introspection, with plausible arguments.
 
-A new function is found by itself. It needs an entry in `TYPICAL` only for a required parameter of a name
+New functions are found automatically. It needs an entry in `TYPICAL` only for a required parameter of a name
 that no other function has.
 """
 
@@ -100,12 +100,12 @@ TYPICAL: dict[str, Any] = {
     "matrix": DISTANCES,
     "name": "iris",
     "curves": {"method": ([1.0, 2.0], [0.5, 0.75])},
-    "found": [0, 1],
+    "results": [0, 1],
     "scores": [1.0, 0.5],
     "retrieval.before": ORDER[:2],
     "retrieval.after": ORDER[:2],
 }
-# What a call would need that a test must not have.
+# Entries that need something that tests do not have.
 WITHOUT = {
     "perceive": "runs everything; its parts are entries of their own",
     "Perception": "a result, made by perceive",
@@ -163,7 +163,7 @@ def public_entries() -> list[Entry]:
 
 
 def _subpackages() -> list[Any]:
-    # Nobody passes values to errors.
+    # Users do not construct errors.
     names = set(vicinal.__all__) - {"exceptions"}
     names = sorted(n for n in names if inspect.ismodule(getattr(vicinal, n)))
     return [importlib.import_module(f"vicinal.{name}") for name in names]

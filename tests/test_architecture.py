@@ -75,11 +75,11 @@ def test_only_the_errors_stand_outside_the_packages():
 def test_no_import_goes_against_the_order_of_the_layers(package):
     wrong = []
     for path in modules():
-        own = path.relative_to(ROOT).parts[0]
-        if own != package:
+        importer = path.relative_to(ROOT).parts[0]
+        if importer != package:
             continue
         for target, line in imported_packages(path):
-            if target in HEIGHT and target != own and HEIGHT[target] >= HEIGHT[own]:
+            if target in HEIGHT and target != importer and HEIGHT[target] >= HEIGHT[importer]:
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
     assert wrong == []
 

@@ -1,4 +1,4 @@
-"""Documentation pages are complete: link targets exist, and no placeholder is left."""
+"""Documentation pages are complete: link targets exist, formulas render, and no placeholder is left."""
 
 import inspect
 import re
@@ -54,6 +54,14 @@ def test_targets_of_relative_links_and_images_exist(page):
 @every_page
 def test_links_to_headings_have_a_target(page):
     assert missing_anchors(page) == []
+
+
+@every_page
+def test_formulas_can_be_rendered(page):
+    latex2mathml = pytest.importorskip("docutils.utils.math.latex2mathml")
+    text = re.sub(r"^```.*?^```|^    .*?$|`[^`]*`", "", page.read_text("utf-8"), flags=re.M | re.S)
+    for block, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", text, flags=re.S):
+        latex2mathml.tex2mathml(block or inline)
 
 
 def test_the_api_reference_has_a_page_for_every_public_package():

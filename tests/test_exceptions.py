@@ -1,4 +1,4 @@
-"""Errors of the library are its own, and still the built-in ones that people catch."""
+"""Errors of the library have their own classes, which derive from the built-in ones that users catch."""
 
 import ast
 from pathlib import Path

@@ -1,7 +1,8 @@
 """Every public entry with every odd value: a result, or an error that says what is wrong.
 
 Wrong are: an error that another library raised or that names no argument, a warning about arithmetic, a
-changed input, NaN out of what is finite, a value of another type than the signature says, and no end.
+changed input, NaN from finite values, a value of another type than in the signature, and
+an endless call.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ KINDS: dict[str, Any] = {
         or (isinstance(v, numbers.Integral) and not isinstance(v, bool))
     ),
 }
-# What a user knows a table by besides its parameter: new points, what a matrix says about edges.
+# Words by which users recognise a table, besides its parameter: new points, the content of a matrix.
 OTHER_NAMES = ("X", "graph", "queries", "lengths", "strengths", "node", "edge", "ranking")
-# What callers of other libraries are used to give: verbose=True, n_jobs=2.0.
+# Values that other libraries accept: verbose=True, n_jobs=2.0.
 ALSO = {"verbose": "bool", "n_jobs": "float"}
 
 
 class TooLong(BaseException):
-    """Not an Exception, so that nothing on the way takes it for an error of its own."""
+    """Not an Exception, so that no handler catches it."""
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def time_limit(seconds: int) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TooLong
 
-    # Time of the processor: a busy machine does not count.
+    # CPU time, so that a busy machine does not matter.
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -145,7 +146,7 @@ def fault_of_error(error: Exception, entry: Entry, parameter: str) -> str:
 def fault_of_result(result: Any, entry: Entry, parameter: str, value: Any) -> str:
     allowed = kinds_of(entry, parameter)
     if allowed and not any(KINDS[kind](value) for kind in allowed):
-        return f"taken for one of {', '.join(allowed)}"
+        return f"accepted as one of {', '.join(allowed)}"
     return next(faults_in(result), "result")
 
 

@@ -1,4 +1,4 @@
-"""Outliers: who is one, where the threshold lies, and what does not change it."""
+"""Outliers: scores, the threshold, and what they do not depend on."""
 
 import numpy as np
 import pytest

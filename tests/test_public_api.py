@@ -87,7 +87,7 @@ def test_returns_a_graph_that_remembers_its_points(name, points):
     edges = graph.edges()
     assert len(edges) > 0
     if name.endswith("contextual"):
-        # Its lengths are no distances between two points.
+        # Its lengths are not distances between points.
         return
     listed = graph.indices > np.repeat(np.arange(40), graph.degrees)
     lengths = graph.lengths if graph.directed else graph.lengths[listed]

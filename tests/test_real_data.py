@@ -1,4 +1,4 @@
-"""Loaders of real data: from a folder first, from elsewhere only when asked."""
+"""Loaders of real data: from a folder first, from elsewhere only on request."""
 
 import io
 import os
@@ -18,7 +18,7 @@ with_data = pytest.mark.skipif(FOLDER is None, reason="VICINAL_DATA names no fol
 
 
 def one_nearest(X, y):
-    """Share of points whose nearest other point is of their class."""
+    """Fraction of points whose nearest other point is of their class."""
     model = KNeighborsClassifier(1).fit(X, y)
     others = model.kneighbors(X, 2)[1]
     nearest = np.where(others[:, 0] == np.arange(len(X)), others[:, 1], others[:, 0])
@@ -107,11 +107,11 @@ def test_errors_name_the_missing_file_and_the_folder(load, tmp_path, nowhere):
 
 
 def test_nothing_is_downloaded_without_a_request(monkeypatch, nowhere):
-    def refuse(*args, **kwargs):
+    def fail(*args, **kwargs):
         raise AssertionError("fetched")
 
-    monkeypatch.setattr(bundled, "fetch_openml", refuse)
-    monkeypatch.setattr(bundled, "fetch_olivetti_faces", refuse)
+    monkeypatch.setattr(bundled, "fetch_openml", fail)
+    monkeypatch.setattr(bundled, "fetch_olivetti_faces", fail)
     for load in (datasets.load_mnist, datasets.load_orl_faces):
         with pytest.raises(FileNotFoundError, match="download=True"):
             load()

@@ -48,5 +48,5 @@ def test_no_example_shows_a_numpy_scalar_which_prints_differently_before_numpy_2
     parser = doctest.DocTestParser()
     for page in pages:
         for example in parser.get_examples(page.read_text(), str(page)):
-            output = example.want.partition('"""')[0]  # code after a docstring is none of it
+            output = example.want.partition('"""')[0]  # code after a docstring is not part of it
             assert "np." not in output, f"{page}: {example.source}"

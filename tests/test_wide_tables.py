@@ -21,7 +21,7 @@ def wide():
 
 
 def peak_of(call, narrow=None):
-    """Most memory that a call holds; one on a narrow table before it compiles what is needed."""
+    """Peak memory of a call; an earlier call on a narrow table has compiled its kernels."""
     if narrow is not None:
         narrow()
     tracemalloc.start()

@@ -51,10 +51,10 @@ def test_a_result_is_a_fixed_point_and_its_inertia_that_of_the_definition(F, dat
     model = KernelKMeans(c, kernel="precomputed", n_init=2, random_state=0).fit(K)
     labels = model.labels_
     costs = literal_costs(K, labels)
-    own = costs[np.arange(len(K)), labels]
+    assigned = costs[np.arange(len(K)), labels]
     assert labels.max() + 1 == c
-    assert model.inertia_ == pytest.approx(own.sum(), abs=1e-9)
-    assert (own <= costs.min(axis=1) + 1e-9).all() or len(np.unique(F, axis=0)) < c
+    assert model.inertia_ == pytest.approx(assigned.sum(), abs=1e-9)
+    assert (assigned <= costs.min(axis=1) + 1e-9).all() or len(np.unique(F, axis=0)) < c
     # Clusters are numbered by their first items.
     assert np.unique(labels, return_index=True)[1].tolist() == sorted(
         np.unique(labels, return_index=True)[1]

@@ -139,9 +139,9 @@ def test_surplus_components_are_merged_along_the_tree():
     model = SpectralClustering(2, random_state=0).fit(similarity)
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 0, 1], 5))
     np.testing.assert_array_equal(model.predict([[0.2], [2.8]]), [0, 1])
-    pieces = Graph.from_edges(4, [[0, 1]], [1.0])
+    components = Graph.from_edges(4, [[0, 1]], [1.0])
     with pytest.raises(ValueError, match="3 components, more than n_clusters=2, and no path"):
-        SpectralClustering(2).fit(path_similarity(pieces))
+        SpectralClustering(2).fit(path_similarity(components))
 
 
 def test_the_number_of_clusters_must_be_given():

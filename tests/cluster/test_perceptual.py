@@ -24,7 +24,7 @@ DATA = os.environ.get("VICINAL_DATA")
 
 
 def accuracy(truth, found):
-    """Share of points in the right of three groups: two surfaces and noise, which has its own label."""
+    """Fraction of points in the correct one of three groups: two surfaces, and noise (-1)."""
     return max(
         (np.array([first, second, -1])[found] == truth).mean()
         for first, second in permutations([0, 1])

@@ -1,4 +1,4 @@
-"""Separated blobs: what k-means gets right, every estimator that is given the number gets right."""
+"""Separated blobs: where k-means finds all clusters, every estimator with the same number does."""
 
 import warnings
 

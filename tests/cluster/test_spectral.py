@@ -35,7 +35,7 @@ def same_partition(a, b):
 
 
 def best_cut(W, cut_of):
-    """Two-part partition of least normalised cut, by trying all of them."""
+    """Bipartition with the smallest normalised cut, by exhaustive search."""
     n = len(W)
     best, best_value = None, np.inf
     for bits in range(1, 2 ** (n - 1)):

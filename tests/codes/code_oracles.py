@@ -27,14 +27,14 @@ def lasso(Z, x, penalty, positive=True):
 
 
 def basis_pursuit(Z, x):
-    """Least sum of nonnegative coefficients that give x exactly, None if none do."""
+    """Smallest sum of nonnegative coefficients that give x exactly; None if there are none."""
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     result = linprog(np.ones(len(Z)), A_eq=Z.T, b_eq=x, method="highs", options=options)
     return result.fun if result.status == 0 else None
 
 
 def relative_gap(Z, x, a, penalty):
-    """Duality gap of the nonnegative lasso, as a share of the objective."""
+    """Duality gap of the nonnegative lasso, as a fraction of the objective."""
     residual = x - a @ Z
     primal = 0.5 * residual @ residual + penalty * a.sum()
     feasible = residual * min(1.0, penalty / max((Z @ residual).max(), 1e-300))

@@ -1,4 +1,4 @@
-"""The L1 graph: codes that are optimal, exact where asked for, and sound on hard data."""
+"""The L1 graph: codes that are optimal, exact where requested, and correct on difficult data."""
 
 import pickle
 
@@ -52,9 +52,9 @@ def test_duality_gaps_are_zero(n_features, penalty):
     assert graph.metadata["codes"].gaps.max() < 1e-8
     for i in range(0, 120, 17):
         others = np.delete(np.arange(120), i)
-        own = graph.metadata["codes"].penalties[i]
-        if own > 0:
-            assert relative_gap(Z[others], Z[i], W[i, others], own) < 1e-8
+        penalty = graph.metadata["codes"].penalties[i]
+        if penalty > 0:
+            assert relative_gap(Z[others], Z[i], W[i, others], penalty) < 1e-8
 
 
 @pytest.mark.parametrize(("n", "n_features"), [(60, 4), (80, 15), (40, 2)])
@@ -154,9 +154,9 @@ def test_ties_lines_and_duplicates_have_optimal_codes(X, penalty, equality):
     assert graph.metadata["codes"].gaps.max() < 1e-8
     for i in range(len(X)):
         others = np.delete(np.arange(len(X)), i)
-        own = graph.metadata["codes"].penalties[i]
-        if own > 0 and len(others):
-            assert relative_gap(Z[others], Z[i], W[i, others], own) < 1e-8
+        penalty = graph.metadata["codes"].penalties[i]
+        if penalty > 0 and len(others):
+            assert relative_gap(Z[others], Z[i], W[i, others], penalty) < 1e-8
         if equality and len(others):
             best = basis_pursuit(Z[others], Z[i])
             assert (best is None) == (i in graph.metadata["codes"].inexact)

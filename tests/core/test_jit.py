@@ -1,4 +1,4 @@
-"""No state of the disk ends a call: kernels are loaded, rebuilt, stored elsewhere, or not stored."""
+"""Disk problems never make a call fail: kernels are loaded, rebuilt, stored elsewhere, or not stored."""
 
 import importlib.util
 import os

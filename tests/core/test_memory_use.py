@@ -1,4 +1,4 @@
-"""What work needs is foreseen, close to what it takes, and before much is done."""
+"""Memory is estimated before the work starts, and close to what it uses."""
 
 import tracemalloc
 
@@ -17,7 +17,7 @@ from vicinal.operators import digraph_laplacian
 
 
 def points(n, d=2):
-    # Gaussian, so that some points are far out and have scales of their own.
+    # Gaussian, so that some points are far out and have larger scales.
     return np.random.default_rng(0).normal(size=(n, d))
 
 
@@ -86,7 +86,7 @@ def test_a_sample_of_rows_detects_lists_that_do_not_fit(name, monkeypatch, littl
 
 
 def test_a_few_long_rows_do_not_reject_lists_that_fit(monkeypatch):
-    # A dense cluster of few points: what the sample foresees is far from certain.
+    # A dense cluster of few points: the estimate from the sample is very uncertain.
     X = np.concatenate([points(1900) * 1e6, points(100)])
     expected = NeighborSearch(X).within(9.0)
     monkeypatch.setattr(_memory, "free_memory", lambda: 21 * len(expected[1]))

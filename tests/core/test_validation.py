@@ -1,4 +1,4 @@
-"""Checks of what the user gives: what is taken, what is mended, and what errors say."""
+"""Validation of input: what is accepted, what is corrected, and what errors say."""
 
 import numpy as np
 import pytest

@@ -21,13 +21,13 @@ both = pytest.mark.parametrize("method", METHODS)
 
 @pytest.fixture(autouse=True)
 def _one_thread():
-    # Dense solvers and k-means of so few points only wait for their threads.
+    # With so few points, dense solvers and k-means would only wait for their threads.
     with threadpool_limits(limits=1):
         yield
 
 
 def dense_embedding(S, method, q):
-    """Formula (9), or classical scaling of formula (5), by LAPACK; eigenvalues one more than asked."""
+    """Formula (9), or classical scaling of formula (5), by LAPACK; one more eigenvalue than requested."""
     n = len(S)
     if method == "laplacian":
         roots = np.sqrt(S.sum(axis=1))

@@ -76,7 +76,7 @@ def test_a_walk_that_alternates_on_a_star_has_a_negative_first_eigenvalue():
     ("graph", "n"), [("mst", 80), ("mst", 700), ("knn", 80), ("gabriel", 80), ("gabriel", 700)]
 )
 def test_omitted_eigenvalues_bound_the_error_of_the_distances(graph, n):
-    """Also of trees and other graphs with few triangles, on which walks swing to and fro."""
+    """Also for trees and other graphs with few triangles, on which walks oscillate."""
     X = np.random.default_rng(0).random((n, 2))
     for n_components, t in [(5, "auto"), (30, 4.0)]:
         model = DiffusionMaps(n_components, t=t, graph=graph).fit(X)
@@ -88,7 +88,7 @@ def test_omitted_eigenvalues_bound_the_error_of_the_distances(graph, n):
         assert model.truncation_error_ == pytest.approx(rates[n_components] / rates[0], abs=1e-6)
         places = model.embedding_
         missing = exact.distances(model.t_) ** 2 - cdist(places, places) ** 2
-        # What is left out weighs at most this much, in vectors of mean square 1 under the walk.
+        # The discarded directions weigh at most this much, in vectors of mean square 1 under the walk.
         lightest = exact.stationary.min()
         assert missing.min() > -1e-6
         assert missing.max() <= 2 * rates[n_components] ** 2 / lightest + 1e-6
@@ -115,7 +115,7 @@ def test_distances_vanish_within_a_component_and_remain_between_components():
     W = np.kron(np.eye(2), np.ones((3, 3)) + np.eye(3))
     distances = diffusion_distance(W, 1000)
     np.testing.assert_allclose(distances[:3, :3], 0, atol=1e-7)
-    # Each piece has half of the mass: 1 / (1/2) from either side.
+    # Each component has half of the mass: 1 / (1/2) from either side.
     np.testing.assert_allclose(distances[:3, 3:], 2.0, atol=1e-7)
 
 
@@ -153,7 +153,7 @@ def test_eigenvalues_equal_those_of_the_dense_kernel_with_its_diagonal(strip):
 
 
 def test_new_points_equal_the_literal_nystrom_extension(strip):
-    """With the diagonal, the formula for new points holds at training points too: no jump beside them."""
+    """With the diagonal, the formula for new points also holds at training points, without a jump."""
     model = DiffusionMaps(2, t=1, graph="complete", scale=0.3).fit(strip)
     beside = model.transform(strip + 1e-9)
     np.testing.assert_allclose(beside, model.embedding_, atol=1e-3 * np.ptp(model.embedding_))

@@ -76,7 +76,7 @@ def test_components_are_connected_by_default_and_raise_on_request():
     model = LaplacianEigenmaps(2).fit(X)
     assert model.graph_.n_components == 1
     assert (model.eigenvalues_ < 1).all()
-    # Pieces stay together and apart from each other.
+    # Components are compact and separated.
     centres = model.embedding_.reshape(3, 60, 2).mean(axis=1)
     spread = model.embedding_.reshape(3, 60, 2).std(axis=1).max()
     gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2)[np.triu_indices(3, 1)]

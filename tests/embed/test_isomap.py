@@ -1,4 +1,4 @@
-"""Isomap against scikit-learn, against what is known of distances, and on input that breaks others."""
+"""Isomap against scikit-learn, against known distances, and on input on which other implementations fail."""
 
 import warnings
 
@@ -18,9 +18,9 @@ from vicinal.embed.scaling import CentredSquares
 from vicinal.metrics import residual_variance
 
 
-def same_signs(found, expected):
-    """`found` with each column turned towards the expected one."""
-    return found * np.where((found * expected).sum(axis=0) < 0, -1.0, 1.0)
+def same_signs(result, expected):
+    """`result` with the sign of each column matched to the expected one."""
+    return result * np.where((result * expected).sum(axis=0) < 0, -1.0, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_training_points_keep_their_positions_on_every_graph(graph, parameters, 
 
 
 def test_new_points_of_a_radius_graph_equal_those_of_scikit_learn(roll):
-    """Neighbours beyond the radius would be short cuts."""
+    """Neighbours beyond the radius would be shortcuts."""
     X, rng = roll[:300], np.random.default_rng(0)
     new = X[:50] + 0.05 * rng.standard_normal((50, 3))
     ours = Isomap(graph="epsilon_ball", graph_params={"radius": 7.0}).fit(X)
@@ -85,7 +85,7 @@ def test_new_points_of_a_radius_graph_equal_those_of_scikit_learn(roll):
     np.testing.assert_allclose(same_signs(ours.transform(new), expected), expected, atol=1e-6)
     far = ours.transform([[1e3, 0.0, 0.0]])
     assert np.isfinite(far).all()
-    # A Graph is taken as it is, whatever ``graph`` says.
+    # A Graph is used as it is; ``graph`` is ignored.
     given = Isomap(graph="epsilon_ball").fit(ours.graph_)
     assert given.transform([[1e3, 0.0, 0.0], *X[:2]]).shape == (3, 2)
 
@@ -118,7 +118,7 @@ def test_the_swiss_roll_is_unrolled():
 def test_residual_variance_equals_the_metric(roll):
     isomap = Isomap(2, n_landmarks=30).fit(roll)
     expected = [
-        residual_variance(isomap.geodesics_, isomap.embedding_[:, :d], isomap.landmarks_)
+        residual_variance(isomap.geodesics_, isomap.embedding_[:, :d], landmarks=isomap.landmarks_)
         for d in (1, 2)
     ]
     np.testing.assert_allclose(isomap.residual_variance_, expected)
@@ -164,9 +164,9 @@ def test_distant_clusters_stay_distant_and_compact():
 
 
 def test_a_disconnected_graph_without_points_raises():
-    pieces = Graph.from_edges(4, [[0, 1], [2, 3]], lengths=[1.0, 1.0])
+    components = Graph.from_edges(4, [[0, 1], [2, 3]], lengths=[1.0, 1.0])
     with pytest.raises(ValueError, match="2 components"):
-        Isomap(1).fit(pieces)
+        Isomap(1).fit(components)
 
 
 def test_graph_and_precomputed_lengths_give_the_same_result_as_points(roll):

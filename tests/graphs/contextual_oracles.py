@@ -1,4 +1,4 @@
-"""Contextual distances straight from their definition, with as many digits as they take."""
+"""Contextual distances from their definition, in as many digits as needed."""
 
 from decimal import Decimal, localcontext
 
@@ -11,7 +11,7 @@ def exact(array):
 
 
 def log_determinant(matrix):
-    """By elimination without pivots: the matrices are positive definite, and digits abound."""
+    """Elimination without pivoting: the matrices are positive definite, and there are many digits."""
     matrix, product = matrix.copy(), Decimal(1)
     for i in range(len(matrix)):
         product *= matrix[i, i]

@@ -1,4 +1,4 @@
-"""Graphs that hypothesis draws, and what two of them are compared by."""
+"""Graphs drawn by hypothesis, and the form in which two of them are compared."""
 
 import numpy as np
 from hypothesis import strategies as st

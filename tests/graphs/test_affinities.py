@@ -48,7 +48,7 @@ FORMULAS = {
 @pytest.mark.parametrize("scale", [0.7, 2, np.float32(3.5), math.inf])
 def test_affinity_is_strength_times_the_kernel(kernel, scale):
     graph = Graph.from_edges(4, [[0, 1], [1, 2], [3, 0]], [0.0, 1.5, 4.0], [0.5, 1.0, 0.25])
-    result = affinity(graph, scale, kernel)
+    result = affinity(graph, scale, kernel=kernel)
     assert result.nnz == 6
     for i, j, length, strength in [(0, 1, 0.0, 0.5), (1, 2, 1.5, 1.0), (0, 3, 4.0, 0.25)]:
         expected = strength * FORMULAS[kernel](length, float(scale))
@@ -62,8 +62,8 @@ def test_auto_affinity_compares_with_a_third_of_the_scale_of_the_sparser_end(gra
     for i in range(graph.n_nodes):
         for at in range(graph.indptr[i], graph.indptr[i + 1]):
             j = graph.indices[at]
-            own = [node_scale_oracle(graph, node) or 0.0 for node in (i, j)]
-            expected = FORMULAS["gaussian"](graph.lengths[at], max(typical, max(own) / 3))
+            scales = [node_scale_oracle(graph, node) or 0.0 for node in (i, j)]
+            expected = FORMULAS["gaussian"](graph.lengths[at], max(typical, max(scales) / 3))
             assert result.data[at] == pytest.approx(graph.strengths[at] * expected)
 
 
@@ -93,7 +93,7 @@ def test_a_node_scale_uses_its_ten_shortest_edges():
 @given(weighted_graphs(), st.sampled_from(["auto", "local", 1e-200, 1.0, 1e200, math.inf]))
 @pytest.mark.parametrize("kernel", FORMULAS)
 def test_affinities_are_numbers_on_every_edge_and_symmetric_when_the_graph_is(kernel, graph, scale):
-    result = graph.affinity(scale, kernel)
+    result = graph.affinity(scale, kernel=kernel)
     assert (result.indices == graph.indices).all()
     assert (result.indptr == graph.indptr).all()
     assert (result.data >= 0).all()
@@ -116,7 +116,9 @@ def test_data_driven_scales_do_not_depend_on_the_unit(kernel, scale, graph, unit
         graph.indptr, graph.indices, graph.lengths * unit, graph.strengths, directed=graph.directed
     )
     # Without any length above 0 there is no unit either.
-    assert other.affinity(scale, kernel).data == pytest.approx(graph.affinity(scale, kernel).data)
+    assert other.affinity(scale, kernel=kernel).data == pytest.approx(
+        graph.affinity(scale, kernel=kernel).data
+    )
 
 
 def test_local_affinity_uses_the_geometric_mean_of_both_ends():

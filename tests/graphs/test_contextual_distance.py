@@ -1,4 +1,4 @@
-"""Contextual distances against formulas (1), (2) and (13) as they stand, in many decimal digits."""
+"""Contextual distances against formulas (1), (2) and (13) evaluated literally, in many decimal digits."""
 
 from typing import get_args
 
@@ -89,7 +89,7 @@ def test_any_scale_follows_the_definition(descriptor, scale):
 
 @pytest.mark.parametrize("scale", [1e2, 1e5, 1e9])
 def test_duplicates_and_lines_are_accurate_at_small_distortions(scale):
-    """I + c S is singular but for the identity, which products of numbers so large forget."""
+    """I + c S is singular without the identity, which is lost in products of such large numbers."""
     for shape in ("duplicates", "a line"):
         for n_features in (2, 12):
             X = scale * shaped(shape, n_features)

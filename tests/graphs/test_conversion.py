@@ -1,4 +1,4 @@
-"""Graphs go out to other libraries and come back the same."""
+"""Graphs are unchanged by a conversion to another library and back."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Graphs of tables with many duplicates: kept as the definition says, or merged into a sparse part of it."""
+"""Graphs of tables with many duplicates: kept as in the definition, or merged into a sparse subgraph."""
 
 import numpy as np
 import pytest

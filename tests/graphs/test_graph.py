@@ -243,12 +243,12 @@ def test_counts_and_components_agree_with_networkx(graph):
     other = nx.DiGraph() if graph.directed else nx.Graph()
     other.add_nodes_from(range(graph.n_nodes))
     other.add_edges_from(map(tuple, graph.edges().tolist()))
-    pieces = nx.weakly_connected_components if graph.directed else nx.connected_components
+    component_sets = nx.weakly_connected_components if graph.directed else nx.connected_components
     assert graph.n_edges == other.number_of_edges()
     assert graph.n_isolates == len(list(nx.isolates(other)))
     labels = np.empty(graph.n_nodes, dtype=int)
-    for label, piece in enumerate(sorted(pieces(other), key=min)):
-        labels[list(piece)] = label
+    for label, component in enumerate(sorted(component_sets(other), key=min)):
+        labels[list(component)] = label
     assert graph.components.tolist() == labels.tolist()
     assert graph.n_components == labels.max() + 1
     degrees = other.out_degree if graph.directed else other.degree

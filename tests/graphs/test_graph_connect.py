@@ -10,7 +10,7 @@ from vicinal import Graph
 
 
 def shortest_link_oracle(X, components):
-    """Length of the longest link of each shortest way to join components, by Kruskal over pairs."""
+    """Lengths of the shortest edges that connect all components, by Kruskal's method over all pairs."""
     n = len(X)
     piece = list(components)
     lengths = []

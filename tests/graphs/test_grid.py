@@ -39,7 +39,7 @@ def both_connectivities(shape):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_grid_connects_the_cells_around_each_cell(shape):
     for connectivity in both_connectivities(shape):
-        graph = grid(shape, connectivity)
+        graph = grid(shape, connectivity=connectivity)
         expected = grid_oracle(shape, connectivity)
         assert lengths_of(graph) == expected
         assert list(as_dict(graph)) == sorted(expected)
@@ -54,13 +54,15 @@ def test_lengths_are_differences_of_an_image(shape, channels):
     kept = image.copy()
     for connectivity in both_connectivities(shape):
         expected = grid_oracle(shape, connectivity, image)
-        assert lengths_of(grid(shape, connectivity, image)) == pytest.approx(expected)
+        assert lengths_of(grid(shape, connectivity=connectivity, image=image)) == pytest.approx(
+            expected
+        )
     assert (image == kept).all()
 
 
 def test_the_larger_connectivity_is_the_default():
-    assert grid((4, 5)) == grid((4, 5), 8)
-    assert grid((3, 4, 5)) == grid((3, 4, 5), 26)
+    assert grid((4, 5)) == grid((4, 5), connectivity=8)
+    assert grid((3, 4, 5)) == grid((3, 4, 5), connectivity=26)
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (3, 4, 5)])
@@ -68,18 +70,18 @@ def test_the_edges_are_those_of_scikit_learn(shape):
     peer = grid_to_graph(*shape).toarray().astype(bool)
     np.fill_diagonal(peer, False)
     assert (
-        grid(shape, both_connectivities(shape)[0]).to_scipy().toarray() > 0
+        grid(shape, connectivity=both_connectivities(shape)[0]).to_scipy().toarray() > 0
     ).tolist() == peer.tolist()
 
 
 def test_the_shape_is_inferred_from_the_image():
     image = np.random.default_rng(2).random((4, 5, 3))
-    assert grid(image=image) == grid((4, 5), 8, image)
-    assert grid(image=image, connectivity=4) == grid((4, 5), 4, image)
-    assert grid(image=image, connectivity=6) == grid((4, 5, 3), 6, image)
-    assert grid((4, 5, 3), image=image) == grid((4, 5, 3), 26, image)
-    assert grid(image=image[..., 0]) == grid((4, 5), 8, image[..., 0])
-    assert grid(image=image[..., None]) == grid((4, 5, 3), 26, image)
+    assert grid(image=image) == grid((4, 5), connectivity=8, image=image)
+    assert grid(image=image, connectivity=4) == grid((4, 5), connectivity=4, image=image)
+    assert grid(image=image, connectivity=6) == grid((4, 5, 3), connectivity=6, image=image)
+    assert grid((4, 5, 3), image=image) == grid((4, 5, 3), connectivity=26, image=image)
+    assert grid(image=image[..., 0]) == grid((4, 5), connectivity=8, image=image[..., 0])
+    assert grid(image=image[..., None]) == grid((4, 5, 3), connectivity=26, image=image)
 
 
 @settings(max_examples=30, deadline=None)

@@ -1,4 +1,4 @@
-"""Neighbours counted in places: equal rows do not cut a table into pieces."""
+"""`knn` counts distinct points if needed, so that duplicates do not disconnect the graph."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from vicinal import GraphClassifier, SpectralClustering, graphs
 
 
-def answers(seed, n=600):
+def survey(seed, n=600):
     """Two questions answered from 1 to 9 by people of three kinds."""
     rng = np.random.default_rng(seed)
     kinds = rng.integers(0, 3, n)
@@ -23,7 +23,7 @@ def test_each_row_connects_to_its_nearest_distinct_points_and_a_duplicate(seed, 
     X = np.random.default_rng(seed).integers(0, n_values, (n, 2)).astype(float)
     k = min(k, n - 1)
     plain, graph = graphs.knn(X, k, duplicates="keep"), graphs.knn(X, k)
-    # Places in the order of their first rows, which decides ties.
+    # Distinct points in the order of their first rows, which breaks ties.
     rows = [tuple(row) for row in X.tolist()]
     places = list(dict.fromkeys(rows))
     group = np.array([places.index(row) for row in rows])
@@ -77,7 +77,7 @@ def test_identical_rows_keep_the_knn_graph():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_clusters_of_answers_are_found(seed):
-    X, kinds = answers(seed)
+    X, kinds = survey(seed)
     assert graphs.knn(X, duplicates="keep").n_components > 3
     model = SpectralClustering("auto", random_state=0).fit(X)
     assert model.n_clusters_ == 3
@@ -85,7 +85,7 @@ def test_clusters_of_answers_are_found(seed):
 
 
 def test_labels_propagate_between_distinct_points():
-    X, kinds = answers(0)
+    X, kinds = survey(0)
     y = np.full(len(X), -1)
     for kind, centre in enumerate([[2, 2], [5, 6], [8, 2]]):
         y[np.flatnonzero((centre == X).all(axis=1))[0]] = kind

@@ -96,7 +96,7 @@ def test_noise_is_uniform_in_a_ball_and_as_long_as_in_the_plane_in_any_dimension
     assert np.sqrt(np.mean(lengths**2)) == pytest.approx(np.sqrt(min(d, 2)), rel=0.02)
     radius = np.sqrt(d + 2) * deviation
     assert lengths.max() <= radius * (1 + 1e-9)
-    # Uniform density: the share within half the radius is 2^-D.
+    # Uniform density: the fraction within half the radius is 2^-D.
     assert np.mean(lengths < radius / 2) == pytest.approx(2.0**-d, abs=0.02)
 
 

@@ -1,4 +1,4 @@
-"""Spanning trees against Kruskal's method on the full edge list, and the laws they must keep."""
+"""Spanning trees against Kruskal's method on the full edge list, and their invariants."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Spanning trees straight from the definition, and layouts of points that go wrong in different ways."""
+"""Spanning trees from the definition, and point sets that are difficult in different ways."""
 
 import numpy as np
 

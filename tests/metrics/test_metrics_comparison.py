@@ -33,7 +33,7 @@ def model():
     ],
 )
 def test_scores_are_those_of_the_measure_before_clamping_makes_ties(model, measure, window, score):
-    table = compare({"sso": model}, Y, TS, measure=measure, window=window)
+    table = compare({"sso": model}, Y, ts=TS, measure=measure, window=window)
     assert [row.t for row in table.scores] == TS
     for row in table.scores:
         W = model.affinity_
@@ -49,7 +49,7 @@ def test_functions_and_arrays_are_compared_with_models(model):
         "function": lambda t: self_smooth(model.affinity_, t, normalize=False),
         "lists": model.kneighbors(n_neighbors=149)[1],
     }
-    table = compare(methods, Y, TS)
+    table = compare(methods, Y, ts=TS)
     by_name = {name: [r for r in table.scores if r.method == name] for name in methods}
     for one, other in zip(by_name["sso"], by_name["function"], strict=True):
         assert one.after == pytest.approx(other.after, abs=1e-9)
@@ -67,12 +67,12 @@ def test_models_use_their_own_t_by_default(model):
 
 def test_before_may_be_given_and_sparse_models_are_measured_by_their_neighbours(model):
     sparse_model = SelfSmoothing(20, method="sparse").fit(X)
-    table = compare({"sparse": sparse_model}, Y, [5, 20], before=model.affinity_)
+    table = compare({"sparse": sparse_model}, Y, ts=[5, 20], before=model.affinity_)
     assert table.baselines() == {"sparse": bulls_eye(model.affinity_, Y)}
-    own = compare({"sparse": sparse_model}, Y, [5]).scores[0]
-    assert own.before == pytest.approx(bulls_eye(sparse_model.affinity_.toarray(), Y), abs=1e-12)
+    score = compare({"sparse": sparse_model}, Y, ts=[5]).scores[0]
+    assert score.before == pytest.approx(bulls_eye(sparse_model.affinity_.toarray(), Y), abs=1e-12)
     exact = self_smooth(sparse_model.affinity_, 5, normalize=False)
-    assert own.after == pytest.approx(bulls_eye(exact, Y), abs=0.01)
+    assert score.after == pytest.approx(bulls_eye(exact, Y), abs=0.01)
 
 
 def test_a_function_measures_whole_matrices(model):
@@ -81,13 +81,13 @@ def test_a_function_measures_whole_matrices(model):
             labels, (similarity[0] > np.median(similarity[0])).astype(int)
         )
 
-    table = compare({"sso": model}, Y, TS, measure=split)
+    table = compare({"sso": model}, Y, ts=TS, measure=split)
     assert table.measure == "split"
     assert table.scores[1].after == split(model.at(20), Y)
 
 
 def test_the_table_shows_percentages_and_marks_the_best(model):
-    table = compare({"sso": model}, Y, TS)
+    table = compare({"sso": model}, Y, ts=TS)
     lines = str(table).splitlines()
     assert lines[0] == "bull's eye, %"
     assert lines[1].split() == ["t", "before", "after", "gain"]
@@ -101,7 +101,7 @@ def test_the_table_shows_percentages_and_marks_the_best(model):
 
 
 def test_ties_go_to_the_fewest_steps():
-    table = compare({"same": lambda t: np.eye(150)}, Y, [9, 1, 5], before=np.eye(150))
+    table = compare({"same": lambda t: np.eye(150)}, Y, ts=[9, 1, 5], before=np.eye(150))
     assert len({row.after for row in table.scores}) == 1
     assert table.best()["same"].t == 1
     (marked,) = [line for line in str(table).splitlines() if line.endswith("best")]

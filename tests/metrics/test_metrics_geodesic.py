@@ -52,7 +52,7 @@ def test_residual_variance_with_landmarks_takes_their_columns():
     geodesics, embedding, landmarks = rng.random((50, 4)), rng.random((50, 2)), [7, 3, 40, 0]
     distances = cdist(embedding, embedding[landmarks])
     correlation = np.corrcoef(geodesics.ravel(), distances.ravel())[0, 1]
-    variance = residual_variance(geodesics, embedding, landmarks)
+    variance = residual_variance(geodesics, embedding, landmarks=landmarks)
     assert variance == pytest.approx(1 - correlation**2, abs=1e-12)
 
 

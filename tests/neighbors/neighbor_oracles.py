@@ -1,4 +1,4 @@
-"""Neighbours straight from the definition: every distance, fully sorted."""
+"""Neighbours from the definition: every distance, fully sorted."""
 
 import numpy as np
 
@@ -18,31 +18,31 @@ def distances_between(A, B, p=2):
     return costs if p == 1 else np.sqrt(costs)
 
 
-def nearest_points(A, B, k, p=2, own=False):
+def nearest_points(A, B, k, p=2, exclude_self=False):
     """The k points of B nearest to each of A: squares decide, as roots may tie where they do not."""
-    indices, costs = nearest(costs_between(A, B, p), k, own)
+    indices, costs = nearest(costs_between(A, B, p), k, exclude_self)
     return indices, costs if p == 1 else np.sqrt(costs)
 
 
-def nearest(distances, k, own=False):
-    """The first k of each sorted row by (distance, index), the diagonal left out with ``own``."""
+def nearest(distances, k, exclude_self=False):
+    """The first k of each sorted row by (distance, index), the diagonal left out with ``exclude_self``."""
     distances = distances.copy()
-    if own:
+    if exclude_self:
         np.fill_diagonal(distances, np.inf)
     order = np.argsort(distances, axis=1, kind="stable")[:, :k]
     return order, np.take_along_axis(distances, order, axis=1)
 
 
-def within(distances, radius, own=False):
+def within(distances, radius, exclude_self=False):
     """For each row the pairs (index, distance) that are at most ``radius`` away."""
     return [
-        [(j, d) for j, d in enumerate(row) if d <= radius and not (own and i == j)]
+        [(j, d) for j, d in enumerate(row) if d <= radius and not (exclude_self and i == j)]
         for i, row in enumerate(distances)
     ]
 
 
 def shapes(n, d, seed=0):
-    """Data sets that go wrong in different ways, by name."""
+    """Data sets that are difficult in different ways, by name."""
     rng = np.random.default_rng(seed)
     base = rng.normal(size=(n, d))
     return {

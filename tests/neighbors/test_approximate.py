@@ -1,4 +1,4 @@
-"""Approximate search finds the share of neighbours it states."""
+"""Approximate search finds the fraction of neighbours that it reports."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_the_reported_recall_is_reached(X, metric, recall):
     np.testing.assert_array_equal(indices[:, 0], np.arange(len(X)))
     assert (indices[:, 1:] != np.arange(len(X))[:, None]).all()
     assert (np.diff(distances, axis=1) >= 0).all()
-    # What was found has its exact distance.
+    # Distances of the results are exact.
     same = indices == true[0]
     np.testing.assert_array_equal(distances[same], true[1][same])
 
@@ -65,7 +65,7 @@ def test_outlying_queries_reach_the_reported_recall(X, n_queries, spread):
 def test_incomplete_lists_are_exact_for_queries_beside_integers():
     points = np.random.default_rng(0).integers(0, 9, (12_000, 12)).astype(float)
     search = NeighborSearch(points, method="approximate", recall=0.05, random_state=0)
-    # So near to whole numbers that single precision takes them for such.
+    # So near to whole numbers that single precision cannot distinguish them from such.
     queries = points[:3100] + 1e-9 * np.random.default_rng(1).normal(size=(3100, 12))
     distances = search.nearest(400, queries)[1]
     assert search.method_ == "ivf"
@@ -159,7 +159,7 @@ def test_pynndescent_finds_neighbours_under_other_metrics():
     assert search.method_ == "pynndescent"
     true = NeighborSearch(X, metric="chebyshev").nearest(10)
     assert share_found(indices[:, 1:], true[0][:, 1:]) >= 0.98
-    # What was found has its exact distance, in double precision.
+    # Distances of the results are exact, in double precision.
     same = indices == true[0]
     np.testing.assert_array_equal(distances[same], true[1][same])
 

@@ -1,4 +1,4 @@
-"""The blocked road is exact, to the bit, for data made to defeat its single precision filter."""
+"""The blocked search is exact, bit for bit, on data designed to defeat its single precision filter."""
 
 import neighbor_oracles as oracles
 import numpy as np
@@ -19,7 +19,7 @@ def test_neighbours_are_those_of_a_full_sort(name, d):
     X = oracles.shapes(300, d)[name]
     for k in (1, 15, 299):
         indices, lengths = brute.nearest_others(X, k)
-        expected = oracles.nearest_points(X, X, k, own=True)
+        expected = oracles.nearest_points(X, X, k, exclude_self=True)
         np.testing.assert_array_equal(indices, expected[0])
         np.testing.assert_array_equal(lengths, expected[1])
 
@@ -65,7 +65,7 @@ def test_tournament_pairs_contain_every_pair_of_blocks_once(n_blocks):
 
 
 def test_ordinary_data_need_no_exhaustive_search(monkeypatch):
-    # The complete search is a safety net: if it did the work, the answer would be right but slow.
+    # The complete search is a safety net: if it did the work, the result would be correct but slow.
     uncertain = []
     monkeypatch.setattr(brute, "search_exhaustively", lambda *args: uncertain.extend(args[4]))
     brute.nearest_others(np.random.default_rng(0).normal(size=(2000, 64)), 15)
@@ -86,6 +86,6 @@ def test_ordinary_data_need_no_exhaustive_search(monkeypatch):
 def test_any_points_give_the_neighbours_of_a_full_sort(X, k):
     k = min(k, len(X) - 1)
     result = brute.nearest_others(X, k)
-    expected = oracles.nearest_points(X, X, k, own=True)
+    expected = oracles.nearest_points(X, X, k, exclude_self=True)
     np.testing.assert_array_equal(result[0], expected[0])
     np.testing.assert_array_equal(result[1], expected[1])

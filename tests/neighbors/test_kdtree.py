@@ -1,4 +1,4 @@
-"""The k-d tree's own laws; its answers are checked with those of the other roads."""
+"""Properties of the k-d tree; its results are compared with those of the other backends in test_search."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from vicinal.neighbors._kdtree import build_kdtree, nearest_others, nearest_to, tree_offsets
 
 
-def literal_nearest(X, Q, k, p, own):
+def literal_nearest(X, Q, k, p, exclude_self):
     gaps = [np.abs(q[:, None] - x) ** p for q, x in zip(Q.T, X.T, strict=True)]
     costs = sum(gaps[1:], start=gaps[0])
-    if own:
+    if exclude_self:
         np.fill_diagonal(costs, np.inf)
     order = np.lexsort((np.broadcast_to(np.arange(len(X)), costs.shape), costs))[:, :k]
     result = np.take_along_axis(costs, order, axis=1)
@@ -50,8 +50,8 @@ def test_neighbours_are_those_of_a_full_sort(n, d, p, tied, seed):
     k = min(7, n - 1)
     tree = build_kdtree(X)
     for result, expected in (
-        (nearest_others(tree, k, p=p), literal_nearest(X, X, k, p, own=True)),
-        (nearest_to(tree, Q, k, p=p), literal_nearest(X, Q, k, p, own=False)),
+        (nearest_others(tree, k, p=p), literal_nearest(X, X, k, p, exclude_self=True)),
+        (nearest_to(tree, Q, k, p=p), literal_nearest(X, Q, k, p, exclude_self=False)),
     ):
         np.testing.assert_array_equal(result[0], expected[0])
         np.testing.assert_array_equal(result[1], expected[1])

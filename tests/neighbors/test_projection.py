@@ -1,4 +1,4 @@
-"""Leading axes: what a sample says of them is what a full ranking along them says."""
+"""Leading axes: the recall estimated on a sample equals that of a full ranking along them."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_the_estimated_loss_is_that_of_a_full_ranking(cloud):
         keys[np.arange(len(keys)), sample.rows] = np.inf
         listed = np.argsort(keys, axis=1)[:, :LENGTH]
         literal = (sample.near[:, :K, None] == listed[:, None, :]).any(axis=2)
-        # Points outside the sample's lists may win a place too; few do once axes suffice.
+        # Points outside the sample's lists may enter too; few do once axes suffice.
         assert (kept[:, :, r] != literal).mean() < (0.05 if r == 0 else 0.01)
 
 
@@ -63,7 +63,7 @@ def test_lists_are_compared_by_distance_so_ties_count(cloud):
     points, half = cloud
     copies = np.repeat(points[:50], 30, axis=0)
     sample = draw_sample(copies, np.repeat(half[:50], 30), 20, np.random.default_rng(0), None)
-    # Any copies will do, others will not.
+    # Any duplicates are correct, other points are not.
     alike = 30 * (sample.rows[:, None] // 30) + np.arange(LENGTH)
     shares = fraction_listed(copies, sample, np.where(alike == sample.rows[:, None], 0, alike), K)
     assert (shares == 1).all()

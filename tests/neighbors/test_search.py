@@ -1,4 +1,4 @@
-"""One interface: the same neighbours by every road."""
+"""One interface: every backend finds the same neighbours."""
 
 from itertools import pairwise
 
@@ -32,9 +32,11 @@ def test_nearest_and_within_follow_the_definition(name, d, metric):
     indices, lengths = search.nearest(7)
     np.testing.assert_array_equal(indices[:, 0], np.arange(120))
     assert not lengths[:, 0].any()
-    assert_same((indices[:, 1:], lengths[:, 1:]), oracles.nearest_points(X, X, 7, p, own=True))
+    assert_same(
+        (indices[:, 1:], lengths[:, 1:]), oracles.nearest_points(X, X, 7, p, exclude_self=True)
+    )
     radius = float(np.median(distances))
-    assert lists_of(*search.within(radius)) == oracles.within(distances, radius, own=True)
+    assert lists_of(*search.within(radius)) == oracles.within(distances, radius, exclude_self=True)
 
 
 @pytest.mark.parametrize("pays", [True, False])
@@ -136,12 +138,12 @@ def test_cosine_agrees_with_scikit_learn():
     unit = X / np.abs(X).max(axis=1, keepdims=True)
     distances = cosine_distances(unit)
     indices, lengths = NeighborSearch(X, metric="cosine").nearest(5)
-    expected = oracles.nearest(distances, 5, own=True)
+    expected = oracles.nearest(distances, 5, exclude_self=True)
     np.testing.assert_array_equal(indices[:, 1:], expected[0])
     np.testing.assert_allclose(lengths[:, 1:], expected[1], atol=1e-12)
     result = lists_of(*NeighborSearch(X, metric="cosine").within(0.5))
     assert [[j for j, _ in row] for row in result] == [
-        [j for j, _ in row] for row in oracles.within(distances, 0.5, own=True)
+        [j for j, _ in row] for row in oracles.within(distances, 0.5, exclude_self=True)
     ]
 
 
@@ -175,12 +177,12 @@ def test_other_metrics_are_those_of_scikit_learn(metric, monkeypatch):
     distances = pairwise_distances(X, metric=metric)
     search = NeighborSearch(X, metric=metric)
     indices, lengths = search.nearest(5)
-    expected = oracles.nearest(distances, 5, own=True)
+    expected = oracles.nearest(distances, 5, exclude_self=True)
     np.testing.assert_allclose(lengths[:, 1:], expected[1], rtol=1e-12)
     if metric != "jaccard":
         np.testing.assert_array_equal(indices[:, 1:], expected[0])
     radius = float(np.median(distances)) * (1 + 1e-9)
-    counts = [len(row) for row in oracles.within(distances, radius, own=True)]
+    counts = [len(row) for row in oracles.within(distances, radius, exclude_self=True)]
     np.testing.assert_array_equal(np.diff(search.within(radius)[0]), counts)
 
 

@@ -1,4 +1,4 @@
-"""Sparse feature matrices: the same neighbours, graphs and estimates as of the dense array."""
+"""Sparse feature matrices: the same neighbours, graphs and estimates as for the dense array."""
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ def test_neighbours_of_sparse_rows_are_those_of_the_dense_array(metric, form):
     given = sparse.coo_array(X).asformat(form)
     ours, dense = NeighborSearch(given, metric=metric), NeighborSearch(X, metric=metric)
     queries = X[:7] * 1.1
-    for asked in (None, sparse.csr_matrix(queries), queries):
-        known = asked if asked is None else queries
-        result, expected = ours.nearest(6, asked), dense.nearest(6, known)
+    for given in (None, sparse.csr_matrix(queries), queries):
+        known = given if given is None else queries
+        result, expected = ours.nearest(6, given), dense.nearest(6, known)
         np.testing.assert_array_equal(result[0], expected[0])
         np.testing.assert_allclose(result[1], expected[1], atol=1e-14)
         radius = float(np.median(expected[1]))
-        for a, b in zip(ours.within(radius, asked), dense.within(radius, known), strict=True):
+        for a, b in zip(ours.within(radius, given), dense.within(radius, known), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-14)
     assert ours.method_ == "sparse"
 

@@ -79,9 +79,9 @@ def test_scanpy_uses_it_as_its_own_search(points):
     scanpy = pytest.importorskip("scanpy")
     from anndata import AnnData
 
-    ours, own = AnnData(points), AnnData(points)
+    ours, theirs = AnnData(points), AnnData(points)
     scanpy.pp.neighbors(ours, n_neighbors=10, use_rep="X", transformer=KNNTransformer(10))
-    scanpy.pp.neighbors(own, n_neighbors=10, use_rep="X")
+    scanpy.pp.neighbors(theirs, n_neighbors=10, use_rep="X")
     np.testing.assert_allclose(
-        ours.obsp["connectivities"].toarray(), own.obsp["connectivities"].toarray(), atol=1e-4
+        ours.obsp["connectivities"].toarray(), theirs.obsp["connectivities"].toarray(), atol=1e-4
     )

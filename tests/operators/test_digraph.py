@@ -148,7 +148,7 @@ def test_the_order_of_nodes_does_not_matter():
 
 
 def test_any_number_of_threads_gives_the_same_bits():
-    # Large enough for products to be shared out.
+    # Large enough for products to use several threads.
     X = np.random.default_rng(0).normal(size=(20_000, 3))
     graph = graphs.contextual(X, 14, descriptor="centroid")
     x = np.random.default_rng(1).standard_normal(20_000)

@@ -38,7 +38,7 @@ def in_pieces(*sizes, seed=0, k=6):
         graphs.mst(np.random.default_rng(3).random((900, 2))),
         Graph.from_edges(6, [[0, 1], [1, 2]], [1.0, 2.0]),
     ],
-    ids=["dense", "Lanczos", "large pieces", "twins", "grid", "tree", "isolates"],
+    ids=["dense", "Lanczos", "large components", "twins", "grid", "tree", "isolates"],
 )
 def test_pairs_are_those_of_the_dense_matrix(graph):
     n_pairs = min(9, graph.n_nodes)

@@ -15,7 +15,7 @@ N = FALLBACK_MAX_NODES + 1001
 
 
 def ring(n):
-    """A ring of n nodes: of an odd number it is not bipartite, but all but."""
+    """A ring of n nodes; if n is odd, it is almost bipartite."""
     nodes = np.arange(n)
     half = sparse.csr_array((np.ones(n), (nodes, (nodes + 1) % n)), shape=(n, n))
     return sparse.csr_array(half + half.T)
@@ -23,7 +23,7 @@ def ring(n):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """So few restarts that Lanczos converges only where gaps are wide."""
+    """So few restarts that Lanczos converges only for wide gaps."""
     monkeypatch.setattr(eigensolvers, "MAX_RESTARTS", 3)
 
 

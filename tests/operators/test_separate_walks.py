@@ -1,4 +1,4 @@
-"""Eigenpairs of walks on digraphs of several components, and of graphs that fall apart all but."""
+"""Eigenpairs of walks on digraphs of several components, and of almost disconnected graphs."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_all_eigenvalues_next_to_one_are_found_for_any_number_of_pairs(kind, n_p
     assert pairs.residuals.max() < 1e-8
     every = np.column_stack([walk.trivial_vector, pairs.vectors])
     np.testing.assert_allclose(every.T @ every, np.eye(n_pairs + 1), atol=1e-7)
-    # Six components: if all of their pairs were asked for, they span what the dense solution does.
+    # Six components: if all of their pairs are requested, they span what the dense solution does.
     if n_pairs >= 5:
         np.testing.assert_allclose(
             np.linalg.norm(vectors[:, ::-1][:, :6].T @ every[:, :6], axis=0), 1, atol=1e-6
@@ -86,7 +86,7 @@ def test_any_number_of_threads_gives_the_same_bits():
 
 
 def test_equal_eigenvalues_that_lanczos_missed_are_found():
-    # One start vector sees one direction of each eigenspace: copies of one matrix have equal values.
+    # One start vector finds one direction of each eigenspace: copies of one matrix have equal values.
     rng = np.random.default_rng(0)
     block = rng.standard_normal((150, 150))
     block = block + block.T

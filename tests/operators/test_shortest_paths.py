@@ -1,4 +1,4 @@
-"""Shortest paths against Floyd and Warshall's recurrence, written as it stands."""
+"""Shortest paths against Floyd and Warshall's recurrence, written literally."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def edges_both_ways(graph):
 
 
 def random_graph(n, n_edges, directed, seed):
-    """Any graph: in pieces, with lengths of 0 and with ties."""
+    """Any graph: disconnected, with lengths of 0 and with ties."""
     rng = np.random.default_rng(seed)
     edges = rng.integers(n, size=(n_edges, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]

@@ -13,7 +13,7 @@ from vicinal.operators import digraph_laplacian, stationary_distribution
 
 
 def dense_walk(W, beta):
-    """Formula (12); a node without an edge goes anywhere."""
+    """Formula (12); from a node without an edge, the walk goes anywhere."""
     n = len(W)
     sums = W.sum(axis=1, keepdims=True)
     P = np.where(sums > 0, W / np.where(sums > 0, sums, 1), 1 / n)
@@ -136,7 +136,7 @@ def test_undirected_walks_are_proportional_to_degrees():
 
 @pytest.mark.parametrize("n", [2, 7, 800, 2500])
 def test_a_periodic_chain_has_its_distribution_too(n):
-    """Power iteration would go round for ever."""
+    """Power iteration would never converge."""
     np.testing.assert_allclose(stationary_distribution(ring(n), 1.0), np.full(n, 1 / n), rtol=1e-9)
     np.testing.assert_allclose(stationary_distribution(ring(n)), np.full(n, 1 / n), rtol=1e-9)
 

@@ -1,4 +1,4 @@
-"""Spectra of ultrametric matrices against LAPACK, where eigenvalues crowd or repeat."""
+"""Spectra of ultrametric matrices against LAPACK, where eigenvalues are close or repeated."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from vicinal.similarity.paths._merge_tree import MergeTree
 
 
 def random_tree(seed, n, kind="random"):
-    """Merges along random edges: of any height, of few heights, a chain, or in pieces."""
+    """Merges along random edges: of any height, of few heights, a chain, or several components."""
     rng = np.random.default_rng(seed)
     edges = np.array([[rng.integers(0, i), i] for i in range(1, n)]).reshape(-1, 2)
     if kind == "chain":
@@ -25,7 +25,7 @@ def random_tree(seed, n, kind="random"):
     heights = rng.random(n - 1) * rng.choice([0.1, 2.0, 8.0])
     if kind == "tied":
         heights = np.round(heights * 2) / 2
-    if kind == "pieces":
+    if kind == "components":
         keep = rng.random(n - 1) < 0.8
         edges, heights = edges[keep], heights[keep]
     return MergeTree(n, edges, heights)
@@ -35,7 +35,7 @@ def dense(operator):
     return operator @ np.eye(operator.shape[0])
 
 
-kinds = st.sampled_from(["random", "tied", "chain", "pieces"])
+kinds = st.sampled_from(["random", "tied", "chain", "components"])
 
 
 @settings(max_examples=60)
@@ -118,7 +118,7 @@ def similar_by_quarters(n, edges, powers):
 
 
 def exact_shift(pencil, value):
-    """What `_vector` takes for a value so that its shift is the value itself."""
+    """Eigenvalue argument of `_vector` for which the shift is the value itself."""
     given = value - 2.0 * np.spacing(pencil.largest)
     assert given + 2.0 * np.spacing(pencil.largest) == value
     return given

@@ -17,7 +17,9 @@ HERE = Path(__file__).parent
 SOLVER = "no counterpart: the eigensolver is not chosen by the user"
 QR = "no counterpart: assign_labels='cluster_qr'"
 FLOAT32 = "other contract: affinities are float64, whatever the points are"
-NEW_POINTS = "other contract: a matrix of affinities does not tell the neighbours of new points"
+NEW_POINTS = (
+    "other contract: a matrix of affinities does not determine the neighbours of new points"
+)
 
 EXPECTED_FAILURES = {
     "cluster.tests.test_spectral": {

@@ -1,4 +1,4 @@
-"""Labels that some items lack: drawn apart from all classes, under a name of their own."""
+"""Labels that some items lack: drawn separately from all classes, with their own name."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pictures of embeddings, rankings, similarities, scores over t and what queries find."""
+"""Pictures of embeddings, rankings, similarities, scores over t and results of queries."""
 
 import numpy as np
 import pytest
@@ -86,11 +86,11 @@ def test_a_ranking_shows_results_other_points_and_query():
 
 
 def test_the_best_score_has_the_colour_of_the_first_rank():
-    by_place = plot.ranking(CLOUD, [4, 9, 2], query=CLOUD[7]).collections[1]
-    by_score = plot.ranking(CLOUD, [4, 9, 2], [9.0, 5.0, 1.0]).collections[1]
-    for drawn in (by_place, by_score):
+    by_position = plot.ranking(CLOUD, [4, 9, 2], query=CLOUD[7]).collections[1]
+    by_score = plot.ranking(CLOUD, [4, 9, 2], scores=[9.0, 5.0, 1.0]).collections[1]
+    for drawn in (by_position, by_score):
         drawn.update_scalarmappable()
-    np.testing.assert_allclose(by_place.get_facecolors(), by_score.get_facecolors(), atol=0.01)
+    np.testing.assert_allclose(by_position.get_facecolors(), by_score.get_facecolors(), atol=0.01)
 
 
 # Similarities
@@ -98,7 +98,7 @@ def test_the_best_score_has_the_colour_of_the_first_rank():
 
 def test_matrices_are_sorted_by_class_and_darkest_at_the_most_similar():
     W, labels = blocks()
-    axes = plot.similarity(W, vicinal.self_smooth(W, 3), labels)
+    axes = plot.similarity(W, vicinal.self_smooth(W, 3), labels=labels)
     assert [ax.get_title() for ax in axes] == ["before", "after"]
     for ax in axes:
         shades = ax.images[0].get_array()
@@ -131,7 +131,7 @@ def test_every_form_of_a_similarity_gives_the_same_picture():
 def test_dynamics_of_a_comparison_has_curves_best_dots_and_one_baseline():
     W, labels = blocks()
     model = vicinal.SelfSmoothing(5, metric="similarity").fit(W)
-    table = compare({"a": model, "b": lambda t: model.at(2 * t)}, labels, [0, 1, 10, 100])
+    table = compare({"a": model, "b": lambda t: model.at(2 * t)}, labels, ts=[0, 1, 10, 100])
     ax = plot.dynamics(table)
     dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
     assert len(dashed) == 1
@@ -149,7 +149,7 @@ def test_dynamics_sorts_steps_and_draws_in_the_given_axes():
     assert ax.get_xscale() == "log"
 
 
-# What queries find
+# Results of queries
 
 
 def frame(ax):
@@ -186,9 +186,9 @@ def test_images_show_the_results_from_lists_or_similarities():
         (lambda: plot.embedding(CLOUD, [1, 2]), ValueError, r"labels has shape \(2,\).*60"),
         (lambda: plot.embedding(CLOUD, point_size=-1), ValueError, "point_size=-1"),
         (lambda: plot.embedding(CLOUD * np.nan), ValueError, "positions.*NaN"),
-        (lambda: plot.ranking(CLOUD, [0.5]), ValueError, "found has.*kneighbors"),
-        (lambda: plot.ranking(CLOUD, [60]), ValueError, "found contains 60.*59"),
-        (lambda: plot.ranking(CLOUD, [1], [1, 2]), ValueError, "scores has 2"),
+        (lambda: plot.ranking(CLOUD, [0.5]), ValueError, "results has.*kneighbors"),
+        (lambda: plot.ranking(CLOUD, [60]), ValueError, "results contains 60.*59"),
+        (lambda: plot.ranking(CLOUD, [1], scores=[1, 2]), ValueError, "scores has 2"),
         (lambda: plot.ranking(CLOUD, [1], query=60), ValueError, "query=60"),
         (lambda: plot.ranking(CLOUD, [1], query=[1, 2, 3]), ValueError, "query has 3"),
         (lambda: plot.similarity(CLOUD), ValueError, r"\(60, 2\).*square"),

@@ -48,7 +48,7 @@ def test_scores_equal_the_literal_steps(weights, n_steps, data):
 
 
 def test_scores_of_two_competing_queries_are_label_propagation(moons):
-    """With a label that competes, the share that meets the first one first."""
+    """With a competing label, the fraction of walks that reach the first one first."""
     graph = graphs.knn(moons[0], 8)
     ours = LabelPropagationRanking(30).fit(graph).scores(0)[0]
     y = np.full(120, -1)

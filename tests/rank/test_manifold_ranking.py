@@ -1,4 +1,4 @@
-"""Manifold ranking: its scores as a dense inverse gives them, and every way to ask."""
+"""Manifold ranking: scores from a dense inverse, and every form of a query."""
 
 import numpy as np
 import pandas as pd

@@ -22,7 +22,7 @@ WANTED = {400: 0.93, 800: 0.88, 1200: 0.83, 1600: 0.78}
 
 
 def dense_theta(weights, beta):
-    """Formulas (10) and (12) as they stand."""
+    """Formulas (10) and (12), evaluated literally."""
     n = len(weights)
     sums = weights.sum(axis=1)
     steps = np.array(
@@ -141,7 +141,7 @@ def test_scores_of_new_points_are_those_of_the_enlarged_dense_system():
     kept, new = X[:-8], X[-8:]
     alpha, beta = 0.95, 0.99999
     graph = contextual(kept, 6)
-    model = PerceptualRanking(6, alpha, beta=beta).fit(kept)
+    model = PerceptualRanking(6, alpha=alpha, beta=beta).fit(kept)
     theta = dense_theta(graph.to_scipy("strengths").toarray(), beta)
     n = len(kept)
     for point, scores_of_point in zip(new, model.scores(new), strict=True):
@@ -185,7 +185,9 @@ def mean_precision(model, X, labels, queries):
 def test_a_surface_is_found_in_as_much_noise_where_the_undirected_graph_loses_it(descriptor):
     X, labels = make_half_cylinders(800, 800, random_state=0)
     queries = np.random.default_rng(0).choice(1600, 25, replace=False)
-    ours = mean_precision(PerceptualRanking(10, 0.999, descriptor=descriptor), X, labels, queries)
+    ours = mean_precision(
+        PerceptualRanking(10, alpha=0.999, descriptor=descriptor), X, labels, queries
+    )
     assert ours >= WANTED[800]
     peer = max(
         mean_precision(ManifoldRanking(alpha), X, labels, queries) for alpha in (0.99, 0.999)
@@ -201,7 +203,7 @@ def test_the_first_800_are_of_the_surface_of_the_query(descriptor, n_noise):
     for seed in range(5):
         X, labels = make_half_cylinders(800, n_noise, random_state=seed)
         queries = np.random.default_rng(seed).choice(1600, 50, replace=False)
-        model = PerceptualRanking(10, 0.999, descriptor=descriptor)
+        model = PerceptualRanking(10, alpha=0.999, descriptor=descriptor)
         result.append(mean_precision(model, X, labels, queries))
     assert np.mean(result) >= WANTED[n_noise]
 

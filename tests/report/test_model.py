@@ -1,4 +1,4 @@
-"""A saved analysis places new rows; training rows keep exactly what they had."""
+"""A saved analysis assigns new rows to clusters; training rows keep exactly their results."""
 
 import json
 import zipfile

@@ -1,4 +1,4 @@
-"""Graph priors are the minimum they promise, on every graph, and say where no label reaches."""
+"""Graph priors attain their minimum on every graph, and mark points that no label reaches."""
 
 import pickle
 

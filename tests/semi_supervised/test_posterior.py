@@ -31,7 +31,7 @@ def dense_posterior(model, y):
 @pytest.mark.parametrize("ridge", [0.0, 0.05])
 def test_std_equals_the_dense_posterior(ridge):
     X, y = problem()
-    model = GraphRegressor(ridge, 0.3).fit(X, y)
+    model = GraphRegressor(ridge, smoothness=0.3).fit(X, y)
     std, noise = dense_posterior(model, y)
     assert model.noise_std_ == pytest.approx([noise])
     values, result = model.predict(X, return_std=True)
@@ -41,7 +41,7 @@ def test_std_equals_the_dense_posterior(ridge):
 
 def test_samples_estimate_the_same_variances(monkeypatch):
     X, y = problem(200)
-    model = GraphRegressor(0.05, 0.3).fit(X, y)
+    model = GraphRegressor(0.05, smoothness=0.3).fit(X, y)
     arguments = (model.affinity_, ~np.isnan(y), 0.05, 0.3, 0, 1)
     exact = _posterior.relative_variances(*arguments)
     monkeypatch.setattr(_posterior, "MAX_EXACT_NODES", 0)

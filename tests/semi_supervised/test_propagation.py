@@ -43,7 +43,7 @@ def problems(draw):
 @given(problems(), st.integers(1, 6))
 def test_steps_follow_the_definition(problem, n_steps):
     weights, codes = problem
-    labels = propagate_labels(weights, codes, n_steps)
+    labels = propagate_labels(weights, codes, n_steps=n_steps)
     assert labels.values == pytest.approx(steps_oracle(weights, codes, n_steps), abs=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_a_node_is_reached_when_its_component_has_a_label(problem):
     reachable = np.linalg.matrix_power(linked.astype(float), len(codes)) > 0
     expected = (reachable & (codes >= 0)).any(axis=1)
     assert (propagate_labels(weights, codes).reached == expected).all()
-    assert (propagate_labels(weights, codes, len(codes)).reached == expected).all()
+    assert (propagate_labels(weights, codes, n_steps=len(codes)).reached == expected).all()
 
 
 @pytest.mark.parametrize("data", ["moons", "digits"])
@@ -98,7 +98,7 @@ def test_many_steps_approach_the_limit():
     known = np.where(np.arange(100) % 10 == 0, y, -1)
     graph = graphs.knn(X, 6).connect()
     limit = propagate_labels(graph, known).values
-    assert propagate_labels(graph, known, 20_000).values == pytest.approx(limit, abs=1e-6)
+    assert propagate_labels(graph, known, n_steps=20_000).values == pytest.approx(limit, abs=1e-6)
 
 
 def test_few_steps_reach_only_near_nodes():
@@ -140,7 +140,7 @@ def test_invalid_numbers_of_steps_raise_before_the_graph_is_built(n_steps, error
     with pytest.raises(error, match="n_steps="):
         LabelPropagation(n_steps, graph=never).fit(np.ones((3, 1)), [0, 1, -1])
     with pytest.raises(error, match="n_steps="):
-        propagate_labels(np.ones((2, 2)), [0, -1], n_steps)
+        propagate_labels(np.ones((2, 2)), [0, -1], n_steps=n_steps)
 
 
 def test_labels_without_any_labelled_point_raise():

@@ -11,9 +11,11 @@ from sklearn.model_selection import GridSearchCV
 from vicinal import SelfSmoothing, SimilarityVoteClassifier
 
 
-def literal_vote(row, y, k, own=None):
+def literal_vote(row, y, k, excluded=None):
     """Majority of the k most similar labelled items, -1 without any; ties go to the first class."""
-    order = sorted((i for i in range(len(y)) if i != own and y[i] >= 0), key=lambda i: (-row[i], i))
+    order = sorted(
+        (i for i in range(len(y)) if i != excluded and y[i] >= 0), key=lambda i: (-row[i], i)
+    )
     window = [(place, y[i]) for place, i in enumerate(order[:k]) if row[i] > 0]
     if not window:
         return -1
@@ -43,7 +45,7 @@ def test_votes_equal_those_of_a_literal_window(vote):
     new = np.random.default_rng(len(y)).random((4, len(y)))
     assert model.predict(new).tolist() == [literal_vote(row, y, k) for row in new]
     left = min(k, (y >= 0).sum() - 1)
-    expected = [literal_vote(W[i], y, left, own=i) for i in range(len(y))]
+    expected = [literal_vote(W[i], y, left, excluded=i) for i in range(len(y))]
     assert model.leave_one_out().tolist() == expected
     known = y >= 0
     score = np.mean(np.array(expected)[known] == y[known])

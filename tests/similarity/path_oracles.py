@@ -1,4 +1,4 @@
-"""Path-based similarities straight from their formulas, pair by pair and path by path."""
+"""Path-based similarities from their formulas, pair by pair and path by path."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The number of steps that suits a kernel of so many clusters."""
+"""The number of steps for a kernel with a given number of clusters."""
 
 import warnings
 

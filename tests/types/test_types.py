@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import shutil
@@ -52,6 +53,16 @@ REVEALED = [
     "Perception",
     "Citation",
 ]
+PACKAGES = [
+    "vicinal",
+    *(f"vicinal.{n}" for n in vicinal.__all__ if inspect.ismodule(getattr(vicinal, n))),
+]
+NAMES = [
+    f"{package}.{name}"
+    for package in PACKAGES
+    for name in importlib.import_module(package).__all__
+    if not inspect.ismodule(getattr(importlib.import_module(package), name))
+]
 LAZY = [
     init.parent
     for init in sorted(Path(vicinal.__file__).parent.rglob("__init__.py"))
@@ -94,17 +105,26 @@ def script(tmp_path):
     return path
 
 
-def test_mypy_sees_the_real_types_and_wrong_keywords(tmp_path, script):
+def test_mypy_sees_the_types_of_every_public_name_and_wrong_keywords(tmp_path, script):
     wrong = tmp_path / "wrong.py"
     wrong.write_text("from vicinal import graphs\ngraphs.knn([[0.0]], neighbours=5)\n")
+    every = tmp_path / "every.py"
+    lines = [f"import {package}" for package in PACKAGES] + [f"reveal_type({n})" for n in NAMES]
+    every.write_text("\n".join(lines))
     options = ["--config-file=", "--ignore-missing-imports", "--follow-imports=silent"]
     command = [sys.executable, "-m", "mypy", *options, f"--cache-dir={tmp_path / 'cache'}"]
-    done = subprocess.run([*command, str(script), str(wrong)], capture_output=True, text=True)
-    result = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    files = [str(script), str(wrong), str(every)]
+    done = subprocess.run([*command, *files], capture_output=True, text=True)
+    result = re.findall(r'user_script.*Revealed type is "(.*)"', done.stdout)
     # scipy ships no types, so mypy knows nothing of its sparse arrays.
     expected = ["Any" if name == "csr_array" else name for name in REVEALED]
     assert [shape(one) for one in result] == expected, done.stdout
     assert 'Unexpected keyword argument "neighbours" for "knn"' in done.stdout
+    signatures = re.findall(r'every.*Revealed type is "(.*)"', done.stdout)
+    assert len(signatures) == len(NAMES)
+    for name, signature in zip(NAMES, signatures, strict=True):
+        assert signature.startswith("def "), f"{name}: {signature}"
+        assert re.findall(r"(\w+): Any\b", signature) == [], name
 
 
 def test_pyright_sees_the_real_types(script):

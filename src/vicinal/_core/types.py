@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,6 +12,8 @@ from scipy import sparse
 SparseMatrix: TypeAlias = sparse.sparray | sparse.spmatrix
 # A table of points or a square matrix.
 MatrixLike: TypeAlias = ArrayLike | SparseMatrix
+# A table with columns of any kind: an array, a data frame, a dict of columns or a list of dicts.
+TableLike: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | Sequence[Mapping[str, object]]
 
 # A seed; the legacy RandomState is accepted because scikit-learn's estimators pass it on.
 RandomStateLike: TypeAlias = int | np.integer | np.random.Generator | np.random.RandomState | None

@@ -1,4 +1,4 @@
-"""``vicinal assign``: place new rows in the clusters of a saved analysis."""
+"""``vicinal assign``: assign new rows to the clusters of a saved analysis."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def add_to(commands: Any) -> None:
         commands,
         "assign",
         run,
-        "place new rows in the clusters of a saved analysis",
-        "Place new rows in the clusters that 'vicinal perceive --save' has kept, without changing them.\n"
+        "assign new rows to the clusters of a saved analysis",
+        "Assign new rows to the clusters saved by 'vicinal perceive --save', without changing them.\n"
         "Columns are matched by name. Each row gets a cluster (-1 is noise), the probability of each\n"
         "cluster, a noise score and its nearest training rows; rows of the original table get exactly\n"
         "the clusters they had. Also says how the new rows differ from the original ones (drift):\n"

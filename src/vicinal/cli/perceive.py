@@ -78,7 +78,7 @@ def add_to(commands: Any) -> None:
         "--save",
         type=Path,
         metavar="FILE.vicinal",
-        help="also keep the clusters in a file; 'vicinal assign' places new rows with it",
+        help="also save the clusters to a file, for 'vicinal assign'",
     )
     add_force(parser)
     parser.add_argument(

@@ -172,7 +172,7 @@ def draw(model: Any, labels: np.ndarray | None, path: Path) -> None:
     from vicinal import plot
 
     figure = new_figure((12, 6))
-    plot.similarity(model.affinity_, model.similarity_, labels, axes=figure.subplots(1, 2))
+    plot.similarity(model.affinity_, model.similarity_, labels=labels, axes=figure.subplots(1, 2))
     save_figure(figure, path)
 
 

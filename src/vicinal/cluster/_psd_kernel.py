@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # Negative eigenvalues up to this fraction of the largest diagonal entry count as rounding errors.
 ROUNDING = 1e-8
-# Effective rank per cluster above which k-means saw little of the clusters in nearly all similarities that
-# were smoothed for retrieval.
+# Effective rank per cluster above which k-means missed most clusters in nearly all similarities that were
+# smoothed for retrieval.
 MAX_RANK_RATIO = 5.0
 
 

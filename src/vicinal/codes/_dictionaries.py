@@ -203,7 +203,7 @@ def perceptual_atoms(
             f"ranking='perceptual', but X has {n} points; contexts need 3. Use another ranking."
         )
     k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors
-    ranking = PerceptualRanking(min(k, n - 1), alpha, n_jobs=n_jobs, verbose=verbose)
+    ranking = PerceptualRanking(min(k, n - 1), alpha=alpha, n_jobs=n_jobs, verbose=verbose)
     return Dictionaries(ranking.fit(points).rank(np.arange(n), n_atoms)[0], 1.0)
 
 

@@ -40,16 +40,16 @@ def make_mixed_table(
     n_groups : int, default=3
         Number of groups.
     n_numeric : int, default=8
-        Columns of numbers that depend on the group: normal around a centre of the group, each column in a
-        unit of its own.
+        Columns of numbers that depend on the group: normally distributed around the centre of the group, each
+        column in its own unit.
     n_categorical : int, default=8
         Columns of categories that depend on the group.
     n_noise : int, default=0
-        Columns of numbers, and as many of categories, that do not depend on anything.
+        Number of numeric columns, and of categorical ones, that do not depend on the group.
     separation : float, default=8.0
         Distance of the two nearest centres, in standard deviations within groups.
     purity : float, default=0.8
-        Probability that a category is that of the group; otherwise it is any.
+        Probability that a category is that of the group; otherwise it is drawn from all categories.
     missing : float, default=0.0
         Fraction of missing values; they are None.
     random_state : int, Generator, RandomState or None, default=None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,7 +14,7 @@ from vicinal._core.scalar_checks import check_count
 from vicinal.operators.eigenpairs import nystrom
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
+    from vicinal._core.types import DescriptorLike, MatrixLike, NJobs, RandomStateLike
     from vicinal.graphs.graph import Graph
 
 
@@ -81,7 +81,7 @@ class PerceptualEmbedding(
         n_components: int = 2,
         *,
         n_neighbors: int = 10,
-        descriptor: Any = "coding_length",
+        descriptor: DescriptorLike = "coding_length",
         epsilon: float | None = None,
         beta: float = 0.99999,
         laplacian: Literal["global", "aligned"] = "global",

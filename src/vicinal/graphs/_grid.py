@@ -27,6 +27,7 @@ Region = tuple[slice | int, ...]
 
 def grid(
     shape: Sequence[int] | np.ndarray | None = None,
+    *,
     connectivity: int | None = None,
     image: ArrayLike | None = None,
 ) -> Graph:

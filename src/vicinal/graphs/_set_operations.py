@@ -143,7 +143,7 @@ def connect(
         Points (or distances, if the graph's metric is "precomputed") that give the lengths of the new
         edges; by default those the graph was built on.
     n_links : int, default=1
-        Number of edges, the shortest ones, between each two components that are connected directly.
+        Number of edges, the shortest ones, between two components that are connected directly.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
 

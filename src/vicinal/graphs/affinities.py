@@ -29,7 +29,7 @@ MAX_SUMMABLE = 1e300
 
 
 def affinity(
-    graph: Graph, scale: ScaleLike = "auto", kernel: KernelName = "gaussian"
+    graph: Graph, scale: ScaleLike = "auto", *, kernel: KernelName = "gaussian"
 ) -> sparse.csr_array:
     """Affinity w_ij = strength * kernel(length) of each edge.
 

@@ -146,8 +146,8 @@ class Comparison:
 def compare(
     methods: Mapping[str, Any],
     labels: ArrayLike,
-    ts: Iterable[float] | None = None,
     *,
+    ts: Iterable[float] | None = None,
     measure: MeasureName | Callable[[Any, np.ndarray], float] = "bulls_eye",
     window: int | None = None,
     before: MatrixLike | None = None,

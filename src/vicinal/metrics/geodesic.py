@@ -66,8 +66,8 @@ def geodesic_error(estimated: ArrayLike, true: ArrayLike) -> float:
 def residual_variance(
     geodesics: ArrayLike,
     embedding: ArrayLike,
-    landmarks: ArrayLike | None = None,
     *,
+    landmarks: ArrayLike | None = None,
     n_jobs: NJobs = -1,
 ) -> float:
     """Fraction of the variance of geodesic distances that distances in an embedding do not explain.

@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "network": ["graph"],
         "scatter": ["embedding"],
-        "found_points": ["ranking"],
+        "query_results": ["ranking"],
         "matrices": ["similarity"],
         "curves": ["dynamics"],
         "galleries": ["retrieval"],

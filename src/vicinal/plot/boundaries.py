@@ -15,6 +15,7 @@ from vicinal.segmentation._pixels import as_colors, check_image
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
     from vicinal._core.types import ArrayLike
 
@@ -25,7 +26,7 @@ def segments(
     labels: ArrayLike,
     *,
     mean_colors: bool = False,
-    color: Any = "yellow",
+    color: ColorType = "yellow",
     line_width: float = 1.0,
     ax: Axes | None = None,
 ) -> Axes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from vicinal._core.types import ArrayLike
+    from vicinal._core.types import ArrayLike, MatrixLike
+    from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 
 SAME_CLASS, OTHER_CLASS, QUERY, NO_CLASS = "tab:green", "tab:red", "tab:blue", "0.5"
 
 
 def retrieval(
     queries: int | ArrayLike,
-    before: Any,
-    after: Any = None,
+    before: MatrixLike | SmoothedSimilarity,
+    after: MatrixLike | SmoothedSimilarity | None = None,
     *,
     labels: ArrayLike | None = None,
     images: ArrayLike | None = None,
@@ -68,7 +69,7 @@ def retrieval(
         raise InvalidValueError(
             f"before has shape {np.shape(before)}, but similarities (n, n) or neighbours (n, k) are needed."
         )
-    n = before.shape[0]
+    n = np.shape(before)[0]
     indices = np.atleast_1d(read_array(queries, "queries"))
     indices = np.array([check_count(q, "queries", low=0, high=n - 1) for q in indices.tolist()])
     k = check_count(k, "k", high=n - 1, remedy=f"There are {n} items.")

@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-    from vicinal._core.types import ArrayLike
+    from vicinal._core.types import ArrayLike, MatrixLike
+    from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 
 # Names of more classes would overlap.
 MAX_NAMED_CLASSES = 25
 
 
 def similarity(
-    before: Any,
-    after: Any = None,
-    labels: ArrayLike | None = None,
+    before: MatrixLike | SmoothedSimilarity,
+    after: MatrixLike | SmoothedSimilarity | None = None,
     *,
+    labels: ArrayLike | None = None,
     axes: Axes | Sequence[Axes] | None = None,
     cmap: str | Colormap = "Blues",
     max_items: int = 1000,

@@ -88,8 +88,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     def __init__(
         self,
         n_neighbors: int = 10,
-        alpha: float | Literal["auto"] = "auto",
         *,
+        alpha: float | Literal["auto"] = "auto",
         descriptor: DescriptorLike = "coding_length",
         epsilon: float | None = None,
         beta: float = 0.99999,

@@ -1,7 +1,7 @@
 """Full analysis of a table in one call, with an HTML report.
 
 - `perceive`: run the whole analysis; returns a `Perception` with every table and array
-- `PerceptionModel`: the clusters of an analysis, saved and loaded, which places new rows
+- `PerceptionModel`: the clusters of an analysis, saved and loaded, to which new rows can be assigned
 """
 
 from vicinal._core.lazy import attach

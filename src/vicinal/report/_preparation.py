@@ -27,7 +27,7 @@ class NewRows(NamedTuple):
     """New rows, read by the names of the columns.
 
     ``coordinates`` are NaN where a value is missing; ``columns`` are numbers (NaN where missing) or texts
-    (empty where missing) by name; ``notes`` tell which columns were not used.
+    (empty where missing) by name; ``notes`` list the columns that were not used.
     """
 
     coordinates: np.ndarray

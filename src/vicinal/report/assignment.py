@@ -1,4 +1,4 @@
-"""`Assignment`: new rows, placed in the clusters of a model."""
+"""`Assignment`: new rows, assigned to the clusters of a model."""
 
 from __future__ import annotations
 

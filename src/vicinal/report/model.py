@@ -1,4 +1,4 @@
-"""`PerceptionModel`: what is kept of an analysis to place new rows."""
+"""`PerceptionModel`: what is kept of an analysis to assign new rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from vicinal.report.assignment import Assignment
 if TYPE_CHECKING:
     from os import PathLike
 
-    from vicinal._core.types import NJobs
+    from vicinal._core.types import ArrayLike, NJobs, TableLike
     from vicinal.report.result import Perception
 
 # A new row is outside if it is more unusual than all clustered training rows by this many quartile distances.
@@ -44,7 +44,7 @@ CLUSTERING = ("number of clusters", "clusters and noise")
 
 
 class PerceptionModel:
-    """The clusters of an analysed table, and what places new rows in them.
+    """The clusters of an analysed table, to which new rows can be assigned.
 
     It is made by `Perception.save` and read by `load`. New rows belong to the clusters of their nearest
     training rows, weighted by contextual affinity, as in `vicinal.PerceptualClustering.predict_proba`.
@@ -141,9 +141,14 @@ class PerceptionModel:
         return path
 
     def assign(
-        self, X: Any, *, ids: Any = None, n_neighbors: int = 5, n_jobs: NJobs = -1
+        self,
+        X: TableLike,
+        *,
+        ids: ArrayLike | str | None = None,
+        n_neighbors: int = 5,
+        n_jobs: NJobs = -1,
     ) -> Assignment:
-        """Place new rows in the clusters.
+        """Assign new rows to the clusters.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ from vicinal.report.result import Origin, Perception
 if TYPE_CHECKING:
     from os import PathLike
 
-    from vicinal._core.types import ArrayLike, NJobs, RandomStateLike
+    from vicinal._core.types import ArrayLike, NJobs, RandomStateLike, TableLike
 
 N_SAMPLE = 2000
 STEPS = [
@@ -47,7 +47,7 @@ STEPS = [
 
 
 def perceive(
-    X: Any,
+    X: TableLike,
     *,
     labels: ArrayLike | str | None = None,
     ids: ArrayLike | str | None = None,

@@ -134,7 +134,7 @@ class Perception:
         return self.clusters.probabilities
 
     def model(self, *, n_jobs: NJobs = -1) -> PerceptionModel:
-        """Keep what places new rows in the clusters.
+        """Keep what is needed to assign new rows to the clusters.
 
         Parameters
         ----------
@@ -144,14 +144,14 @@ class Perception:
         Returns
         -------
         PerceptionModel
-            The model; its `PerceptionModel.assign` places new rows.
+            The model; its `PerceptionModel.assign` assigns new rows.
         """
         from vicinal.report.model import model_of
 
         return model_of(self, n_jobs)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write what places new rows in the clusters as one file of arrays and JSON.
+        """Write what is needed to assign new rows as one file of arrays and JSON.
 
         Maps, graphs and the report are not part of it: it holds the prepared rows, their clusters,
         probabilities and noise scores. `PerceptionModel.load` reads it, without running any code from it.

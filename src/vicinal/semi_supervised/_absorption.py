@@ -22,7 +22,7 @@ from vicinal.operators.laplacians import degrees
 # Smallest absorption of a node, as a fraction of its degree.
 MIN_ABSORPTION = 1e-11
 TOLERANCE = 1e-12
-# Of systems that are too badly conditioned, with weights that differ by many orders of magnitude.
+# Tolerance for ill-conditioned systems, whose weights differ by many orders of magnitude.
 COARSE_TOLERANCE = 1e-8
 # Number of nodes from which a progress bar is shown.
 PROGRESS_MIN_NODES = 20_000

@@ -69,10 +69,10 @@ class GraphClassifier(TransductiveClassifier):
         ``method="prior"``, all 8 x 8 digits 3 and 8 are assigned to the first (accuracy 0.42 instead of
         0.99).
     ridge : float, default=0.1
-        Of ``method="prior"``: regularisation that makes the influence of a label decay along the graph; 0
+        For ``method="prior"``: regularisation that makes the influence of a label decay along the graph; 0
         disables it.
     smoothness : float, default=1.0
-        Of ``method="prior"``: cost > 0 of a difference along an edge, relative to a wrong label.
+        For ``method="prior"``: cost > 0 of a difference along an edge, relative to a wrong label.
     graph : str or callable, default="knn"
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" or "precomputed_distances", as for `SpectralClustering`.
@@ -93,8 +93,7 @@ class GraphClassifier(TransductiveClassifier):
         Classes among the labels.
     transduction_ : ndarray of shape (n,)
         Most probable class of each training point; with "poisson", "poisson_mbo" and "prior" it may differ
-        from its label. -1 where ``reached_``
-        is False ("-1" if classes are strings).
+        from its label. -1 where ``reached_`` is False ("-1" if classes are strings).
     label_distributions_ : ndarray of shape (n, n_classes)
         Class probabilities of each training point.
     reached_ : ndarray of bool of shape (n,)
@@ -167,8 +166,8 @@ class GraphClassifier(TransductiveClassifier):
     def suggest_queries(self, n_queries: int = 1) -> np.ndarray:
         """Suggest which training points to label next.
 
-        They are uncertain, in dense regions, and cover different regions. Points that no label reaches are as
-        uncertain as can be.
+        They are uncertain, in dense regions, and cover different regions. Points that no label reaches are
+        the most uncertain.
 
         Parameters
         ----------

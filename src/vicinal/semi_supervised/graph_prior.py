@@ -45,7 +45,7 @@ def prior_values(
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
-        Symmetric nonnegative weights; of a graph its `Graph.affinity`.
+        Symmetric nonnegative weights; for a graph, its `Graph.affinity`.
     y : array of shape (n,) or (n, n_columns)
         Known values; rows of NaN where unknown.
     ridge : float, default=0.0
@@ -97,7 +97,7 @@ def class_probabilities(
     Parameters
     ----------
     affinity : Graph, sparse or dense matrix of shape (n, n)
-        Symmetric nonnegative weights; of a graph its `Graph.affinity`.
+        Symmetric nonnegative weights; for a graph, its `Graph.affinity`.
     y : array of int of shape (n,)
         Class codes 0, 1, ...; -1 where unknown.
     ridge : float, default=0.1

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 def propagate_labels(
     affinity: Graph | MatrixLike,
     y: ArrayLike,
-    n_steps: int | None = None,
     *,
+    n_steps: int | None = None,
     n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> Spread:

@@ -105,8 +105,8 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
     def __init__(
         self,
         ridge: float = 0.0,
-        smoothness: float = 0.01,
         *,
+        smoothness: float = 0.01,
         graph: str | Callable[..., Graph] = "knn",
         graph_params: dict[str, Any] | None = None,
         scale: ScaleLike = "auto",

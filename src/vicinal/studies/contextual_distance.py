@@ -232,7 +232,7 @@ def face_ranking(setting: Setting, verbose: int = 0) -> Outcome:
     with progress_bar(len(parameters), "faces" if verbose > 0 else None) as bar:
         for k, alpha in parameters:
             models: dict[str, Any] = {
-                f"perceptual, {name}": PerceptualRanking(k, alpha, descriptor=descriptor)
+                f"perceptual, {name}": PerceptualRanking(k, alpha=alpha, descriptor=descriptor)
                 for name, descriptor in DESCRIPTORS.items()
             }
             models["Zhou"] = ManifoldRanking(alpha, graph_params={"n_neighbors": k})

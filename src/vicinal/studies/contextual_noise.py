@@ -100,7 +100,7 @@ def surface_ranking(setting: Setting, verbose: int = 0) -> Outcome:
         queries = np.random.default_rng(repeat).choice(2 * size, setting.n_queries, replace=False)
         models: dict[tuple[str, float], Any] = {
             (f"perceptual, {name}", ALPHA): PerceptualRanking(
-                N_NEIGHBORS, ALPHA, descriptor=descriptor
+                N_NEIGHBORS, alpha=ALPHA, descriptor=descriptor
             )
             for name, descriptor in DESCRIPTORS.items()
         }

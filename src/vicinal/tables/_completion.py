@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.tables._coding import fit_number
 from vicinal.tables._notes import missing_notes
 from vicinal.tables._partial import PartialDistance
+
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NJobs
 
 # Number of rows a missing value is computed from, and number of nearest rows searched for them.
 N_DONORS, N_NEAREST = 10, 50
@@ -103,7 +106,7 @@ def _most_frequent(votes: np.ndarray, size: float) -> np.ndarray:
     return chosen
 
 
-def fill_missing(X: Any, *, n_jobs: int | None = -1) -> np.ndarray:
+def fill_missing(X: ArrayLike, *, n_jobs: NJobs = -1) -> np.ndarray:
     """Complete missing numbers from the nearest rows.
 
     Rows are compared by the columns that both have, each in units of its quartile distance, and then once

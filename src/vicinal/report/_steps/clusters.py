@@ -41,9 +41,9 @@ class Clusters(NamedTuple):
         Membership of each row in each cluster, half of it from the clusters of its neighbours, and last in
         the noise. Rows sum to 1.
     context_scale : float or None
-        Scale of the contextual digraph, which places new rows; None for fewer than 3 distinct rows.
+        Scale of the contextual digraph, which assigns new rows; None for fewer than 3 distinct rows.
     noise_walk : dict or None
-        What tells whether new rows are noise: contexts, stationary masses and directions of the walk on the
+        What decides whether new rows are noise: contexts, stationary masses and directions of the walk on the
         distinct rows, its eigenvalues, and the norm below which a row is noise. None without noise.
     adjusted_rand, mutual_information, same_fraction : float
         Agreement of the two methods without noise; the last is the fraction of rows with equal labels.
@@ -163,7 +163,7 @@ def top_features(data: CleanTable, members: np.ndarray) -> list[dict[str, Any]]:
 
 
 def top_category(name: str, words: np.ndarray, members: np.ndarray) -> dict[str, Any]:
-    """The most over-represented category among some rows, and its shares among them and the others.
+    """The most over-represented category among some rows, and its fractions among them and the others.
 
     The z-score is that of the column which is 1 in rows of the category and 0 in others. Missing values do
     not count.

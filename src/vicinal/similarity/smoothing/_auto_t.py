@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 
 # Half octaves suffice: the crossing is interpolated, and scores change slowly around it.
 GRID = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
-# Of separate clusters, whose number is the limit of the effective rank, which it only comes close to.
+# The effective rank only approaches its limit, which for separate clusters is their number.
 RANK_TOLERANCE = 0.01
 
 
@@ -68,24 +68,25 @@ def choose_t(
 def choose_t_for_clusters(
     returns: Callable[[float], np.ndarray], n: int, n_clusters: int, grid: np.ndarray = GRID
 ) -> tuple[int, np.ndarray]:
-    """The number of steps after which as many directions of a similarity matter as there are clusters.
+    """Number of steps at which the effective rank of a similarity equals the number of clusters.
 
     Parameters
     ----------
     returns : callable
-        From t to P^(t+1)[i, i] of the points, or of a sample of them.
+        Function from t to P^(t+1)[i, i] of the points, or of a sample of them.
     n : int
         Number of points.
     n_clusters : int
+        Number of clusters.
     grid : ndarray
-        Numbers of steps to look at, ascending.
+        Numbers of steps to try, ascending.
 
     Returns
     -------
     t : int
-        Where the effective rank reaches the number of clusters; the last of the grid if it does not.
+        Where the effective rank reaches the number of clusters; the end of the grid if it does not.
     curve : ndarray (m, 2)
-        Numbers of steps looked at, and the effective rank at each.
+        Numbers of steps tried, and the effective rank at each.
     """
     target = n_clusters * (1.0 + RANK_TOLERANCE)
     curve: list[tuple[float, float]] = []

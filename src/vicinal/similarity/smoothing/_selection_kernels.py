@@ -10,7 +10,7 @@ from vicinal._core.jit import jit
 @jit
 def kth_largest(values, n_values, k):
     """The k-th largest of the first ``n_values`` values, which are reordered."""
-    # Own quickselect, because numba takes seconds to compile its partition.
+    # A hand-written quickselect, because numba takes seconds to compile numpy's partition.
     low, high, rank = 0, n_values - 1, k - 1
     while low < high:
         pivot = values[(low + high) // 2]

@@ -64,10 +64,10 @@ class SelfSmoothing(
     n_neighbors : int, default=30
         Number of neighbours that determine the scale of a point, see `smoothing_kernel`.
     width : {"pair", "global"}, default="pair"
-        Whether the kernel uses the mean scale of each two points, or that of all points.
+        Whether the kernel uses the mean scale of the two points, or that of all points.
     n_clusters : int, optional
-        Number of clusters, if the similarity is to be the kernel of `vicinal.KernelKMeans`: "auto" smooths
-        until as many directions matter as there are clusters. For retrieval that is far too long.
+        Number of clusters, if the similarity will be the kernel of `vicinal.KernelKMeans`: "auto" smooths
+        until its effective rank is this number. For retrieval, that is far too many steps.
     metric : str or callable, default="euclidean"
         As for `vicinal.graphs.knn`; "precomputed" if X holds distances, "similarity" if it holds
         similarities.

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 def ranking(
     positions: ArrayLike,
-    found: ArrayLike,
-    scores: ArrayLike | None = None,
+    results: ArrayLike,
     *,
+    scores: ArrayLike | None = None,
     query: int | ArrayLike | None = None,
     ax: Axes | None = None,
     cmap: str | Colormap = "viridis",
@@ -43,7 +43,7 @@ def ranking(
     ----------
     positions : array of shape (n, 2 or 3)
         Positions of the points.
-    found : array of int of shape (k,) or (1, k)
+    results : array of int of shape (k,) or (1, k)
         Indices of the results, best first, as returned by `rank` or `kneighbors`.
     scores : array of the same shape, optional
         Values to colour by instead of the rank.
@@ -70,14 +70,14 @@ def ranking(
     """
     points = check_positions(positions, "positions", REMEDY)
     n, dimension = points.shape
-    results = _check_found(found, n)
-    values, title = np.arange(1.0, len(results) + 1), "rank"
+    indices = _check_results(results, n)
+    values, title = np.arange(1.0, len(indices) + 1), "rank"
     colormap = check_colormap(cmap)
     if scores is not None:
         values, title = check_drawable(real_array(scores, "scores").ravel(), "scores"), "score"
-        if len(values) != len(results):
+        if len(values) != len(indices):
             raise InvalidValueError(
-                f"scores has {len(values)} values, but found has {len(results)}."
+                f"scores has {len(values)} values, but results has {len(indices)}."
             )
         if isinstance(cmap, str):  # the highest score has the first rank
             colormap = colormap.reversed()
@@ -89,11 +89,11 @@ def ranking(
     style: dict[str, Any] = {"linewidths": 0, "rasterized": n > MAX_VECTOR_POINTS}
     if dimension == 3:
         style["depthshade"] = False
-    others = np.setdiff1d(np.arange(n), results)
+    others = np.setdiff1d(np.arange(n), indices)
     axes.scatter(*points[others].T, s=size, color=NOISE_COLOR, zorder=1, **style)
     # In reverse, so that the best are on top.
     scatter = axes.scatter(
-        *points[results[::-1]].T, s=1.6 * size, c=values[::-1], cmap=colormap, zorder=2, **style
+        *points[indices[::-1]].T, s=1.6 * size, c=values[::-1], cmap=colormap, zorder=2, **style
     )
     if star is not None:
         axes.scatter(
@@ -110,19 +110,19 @@ def ranking(
     return axes
 
 
-def _check_found(found: ArrayLike, n: int) -> np.ndarray:
-    array = read_array(found, "found")
+def _check_results(results: ArrayLike, n: int) -> np.ndarray:
+    array = read_array(results, "results")
     if array.ndim == 2 and len(array) == 1:
         array = array[0]
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
         raise InvalidValueError(
-            f"found has shape {array.shape} and dtype {array.dtype}, but the indices of the results "
+            f"results has shape {array.shape} and dtype {array.dtype}, but the indices of the results "
             "of one query are needed: one row of the result of rank or kneighbors."
         )
     if array.min() < 0 or array.max() >= n:
         invalid = array.min() if array.min() < 0 else array.max()
         raise InvalidValueError(
-            f"found contains {invalid}, but the points are numbered from 0 to {n - 1}."
+            f"results contains {invalid}, but the points are numbered from 0 to {n - 1}."
         )
     return array
 

@@ -1,0 +1,111 @@
+"""Parameters of all public functions and estimators follow the same conventions."""
+
+import inspect
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import vicinal
+
+PACKAGES = [vicinal, *(o for n in vicinal.__all__ if inspect.ismodule(o := getattr(vicinal, n)))]
+# Constructed by users rarely or never: arrays of a graph, and results.
+NOT_CALLED = {"Graph", "Assignment", "Comparison", "Perception", "PerceptionModel"}
+CALLABLES = {
+    f"{package.__name__}.{name}": public
+    for package in PACKAGES
+    for name in package.__all__
+    if callable(public := getattr(package, name)) and name not in NOT_CALLED
+    if not (inspect.isclass(public) and issubclass(public, BaseException))
+}
+ESTIMATORS = {
+    name: public
+    for name, public in CALLABLES.items()
+    if inspect.isclass(public) and issubclass(public, BaseEstimator)
+}
+# Optional third arguments that may be positional, and why.
+POSITIONAL = {"vicinal.plot.retrieval": "similarities before and after smoothing belong together"}
+DEFAULTS = {
+    "beta": 0.99999,
+    "descriptor": "coding_length",
+    "epsilon": None,
+    "graph_params": None,
+    "max_clusters": 20,
+    "metric": "euclidean",
+    "n_jobs": -1,
+    "random_state": None,
+    "verbose": 0,
+}
+# Other defaults, and why.
+EXCEPTIONS = {
+    ("vicinal.perceive", "random_state"): "reports are reproducible by default",
+    ("vicinal.report.perceive", "random_state"): "reports are reproducible by default",
+    ("vicinal.OutlierDetector", "random_state"): "scores of samples are reproducible by default",
+    ("vicinal.outliers.OutlierDetector", "random_state"): "as above",
+    ("vicinal.cluster.k_subspaces", "random_state"): "a function of its arguments only",
+}
+# Names of other libraries for a parameter that has another name here.
+SYNONYMS = {
+    "n_neighbours": "n_neighbors",
+    "neighbours": "n_neighbors",
+    "n_nbrs": "n_neighbors",
+    "seed": "random_state",
+    "rng": "random_state",
+    "n_threads": "n_jobs",
+    "dim": "n_components",
+    "n_dims": "n_components",
+    "n_dimensions": "n_components",
+    "max_iterations": "max_iter",
+    "tol": "tolerance",
+}
+# Functions in which k is a number of results.
+RESULTS = {"vicinal.plot.retrieval"}
+
+
+def parameters(public):
+    return inspect.signature(public).parameters.values()
+
+
+def positional(public):
+    return [each for each in parameters(public) if each.kind is each.POSITIONAL_OR_KEYWORD]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_only_the_first_parameter_of_an_estimator_may_be_positional(name):
+    assert len(positional(ESTIMATORS[name])) <= 1
+
+
+@pytest.mark.parametrize("name", sorted(set(CALLABLES) - set(ESTIMATORS) - set(POSITIONAL)))
+def test_optional_parameters_after_the_second_are_keyword_only(name):
+    optional = [
+        each.name for each in positional(CALLABLES[name])[2:] if each.default is not each.empty
+    ]
+    assert optional == []
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_a_parameter_has_the_same_name_and_default_everywhere(name):
+    for parameter in parameters(CALLABLES[name]):
+        assert parameter.name not in SYNONYMS, f"use {SYNONYMS[parameter.name]}"
+        assert parameter.name != "k" or name in RESULTS, "use n_neighbors, or a longer name"
+        optional = parameter.default is not parameter.empty
+        if optional and parameter.name in DEFAULTS and (name, parameter.name) not in EXCEPTIONS:
+            assert parameter.default == DEFAULTS[parameter.name], parameter
+        if parameter.name in ("n_jobs", "verbose", "random_state"):
+            assert parameter.kind is parameter.KEYWORD_ONLY, parameter
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_number_of_components_or_clusters_comes_first(name):
+    names = [parameter.name for parameter in parameters(ESTIMATORS[name])]
+    for first in ("n_components", "n_clusters"):
+        # Smoothing for clusters is an option of a similarity.
+        if first in names and ESTIMATORS[name] is not vicinal.SelfSmoothing:
+            assert names[0] == first
+
+
+def test_exceptions_are_still_needed():
+    for name in POSITIONAL:
+        assert len(positional(CALLABLES[name])) > 2
+    for name, parameter in EXCEPTIONS:
+        default = inspect.signature(CALLABLES[name]).parameters[parameter].default
+        assert default != DEFAULTS[parameter]
