@@ -1,6 +1,7 @@
 """The packages form layers, and no import, not even inside a function, goes against their order."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,18 @@ def test_a_top_level_name_counts_as_an_import_of_its_package(tmp_path):
     file = tmp_path / "short.py"
     file.write_text("from vicinal import PerceptualRanking, graphs\n")
     assert list(imported_packages(file)) == [("rank", 1), ("graphs", 1)]
+
+
+def test_files_that_the_architecture_page_names_exist():
+    root = Path(__file__).parents[1]
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    # Paths are relative to the package or to the repository; a name alone is in the folder named before it.
+    named = set(re.findall(r"`([a-z_/]+\.pyi?)`", page))
+    files = [
+        *ROOT.rglob("*.py*"),
+        *(root / "tests").rglob("*.py"),
+        *(root / "benchmarks").rglob("*.py"),
+    ]
+    assert len(named) > 30
+    missing = [n for n in sorted(named) if not any(f"/{file}".endswith(f"/{n}") for file in files)]
+    assert missing == []
