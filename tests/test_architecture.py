@@ -23,7 +23,7 @@ LAYERS = [
     {"metrics"},
     {"rank"},
     {"codes"},
-    {"cluster", "embed", "outliers", "semi_supervised", "segmentation"},
+    {"cluster", "duplicates", "embed", "outliers", "semi_supervised", "segmentation"},
     {"plot"},
     {"report"},
     {"studies"},

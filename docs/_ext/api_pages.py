@@ -23,6 +23,7 @@ PACKAGES = (
     "cluster",
     "embed",
     "outliers",
+    "duplicates",
     "semi_supervised",
     "segmentation",
     "report",
@@ -34,6 +35,7 @@ PACKAGES = (
 )
 # Types of results, which users do not import.
 RETURNED = {
+    "duplicates": ["result.NearDuplicates"],
     "codes": ["_sparse_codes.CodeQuality"],
     "similarity": [
         "smoothing._lazy_similarity.SmoothedSimilarity",

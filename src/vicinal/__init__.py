@@ -7,8 +7,8 @@ The package is a pipeline; each stage can also be used on its own:
 - :mod:`vicinal.operators`: Laplacians, random walks, eigenpairs and shortest paths on a graph,
 - :mod:`vicinal.similarity`: similarities learned along a graph,
 - tasks: :mod:`vicinal.cluster`, :mod:`vicinal.embed`, :mod:`vicinal.rank`, :mod:`vicinal.outliers`,
-  :mod:`vicinal.semi_supervised` and :mod:`vicinal.segmentation`. Their scikit-learn estimators and main
-  functions are also available at top level.
+  :mod:`vicinal.duplicates`, :mod:`vicinal.semi_supervised` and :mod:`vicinal.segmentation`. Their
+  scikit-learn estimators and main functions are also available at top level.
 
 :func:`perceive` runs the whole pipeline on one table and reports the results.
 
@@ -36,6 +36,7 @@ LAZY_NAMES = {
     "cluster.kernel_kmeans": ["KernelKMeans"],
     "cluster.perceptual": ["PerceptualClustering"],
     "cluster.sparse_subspace": ["SparseSubspaceClustering"],
+    "duplicates._near_duplicates": ["near_duplicates"],
     "embed.diffusion": ["DiffusionMaps"],
     "embed.cluster_preserving": ["ClusterPreservingEmbedding"],
     "embed.eigenmaps": ["LaplacianEigenmaps"],
@@ -62,6 +63,7 @@ __getattr__, __dir__, __all__ = attach(
         "cluster",
         "codes",
         "datasets",
+        "duplicates",
         "embed",
         "exceptions",
         "graphs",

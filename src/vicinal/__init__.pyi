@@ -1,6 +1,7 @@
 from vicinal import cluster as cluster
 from vicinal import codes as codes
 from vicinal import datasets as datasets
+from vicinal import duplicates as duplicates
 from vicinal import embed as embed
 from vicinal import exceptions as exceptions
 from vicinal import graphs as graphs
@@ -20,6 +21,7 @@ from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
 from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSubspaceClustering
 from vicinal.cluster.spectral import SpectralClustering as SpectralClustering
+from vicinal.duplicates._near_duplicates import near_duplicates as near_duplicates
 from vicinal.embed.cluster_preserving import (
     ClusterPreservingEmbedding as ClusterPreservingEmbedding,
 )
@@ -77,10 +79,12 @@ __all__ = [
     "codes",
     "contextual_distance",
     "datasets",
+    "duplicates",
     "embed",
     "exceptions",
     "graphs",
     "metrics",
+    "near_duplicates",
     "neighbors",
     "operators",
     "outliers",

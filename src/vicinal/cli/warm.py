@@ -141,6 +141,7 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
         yield partial(estimator().fit, small)  # estimates the number of clusters
     yield partial(vicinal.OutlierDetector().fit, small)
+    yield partial(vicinal.near_duplicates, small)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
         yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, small)
     yield lambda: vicinal.Isomap(n_landmarks=50).fit(small).transform(small[:5] + 0.01)

@@ -1,0 +1,8 @@
+"""Rows that are almost equal.
+
+- `near_duplicates`: all pairs of rows within a distance that is read off the data, and their groups
+"""
+
+from vicinal._core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, {"_near_duplicates": ["near_duplicates"]})
