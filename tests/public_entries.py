@@ -112,6 +112,7 @@ WITHOUT = {
     "PerceptionModel": "part of a result, made by Perception.model",
     "Assignment": "a result, made by PerceptionModel.assign",
     "Comparison": "a result, made by compare",
+    "Store": "creates the folders that it is given",
     "Graph.from_networkx": "needs another library's object",
     "Graph.from_anndata": "needs another library's object",
     "Graph.to_anndata": "needs another library's object",

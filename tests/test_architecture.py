@@ -17,6 +17,7 @@ LAYERS = [
     {"neighbors"},
     {"tables"},
     {"graphs"},
+    {"scale"},
     {"operators"},
     {"_base"},
     {"similarity"},

@@ -12,17 +12,25 @@ The package is a pipeline; each stage can also be used on its own:
 
 :func:`perceive` runs the whole pipeline on one table and reports the results.
 
-See also :mod:`vicinal.tables` (columns of any kind), :mod:`vicinal.metrics`, :mod:`vicinal.plot` and
-:mod:`vicinal.datasets`.
+See also :mod:`vicinal.scale` (dask arrays), :mod:`vicinal.tables` (columns of any kind),
+:mod:`vicinal.metrics`, :mod:`vicinal.plot` and :mod:`vicinal.datasets`.
 """
 
-from vicinal._core.lazy import attach, reexport
+from vicinal._core.lazy import attach, reexport, register_chunked
 
 __version__ = "0.1.0.dev0"
 
 # L1 graphs need `rank` for their dictionaries and therefore live in a later package, `codes`; users expect
 # them in `graphs`.
 reexport(["l1", "structure_aware_l1"], source="vicinal.codes", to="vicinal.graphs")
+
+# Counterparts for dask arrays, which earlier packages cannot import from the later package `scale`.
+register_chunked(
+    {
+        "StoredSearch": "vicinal.scale._search",
+        "find_duplicates": "vicinal.scale._duplicates",
+    }
+)
 
 LAZY_NAMES = {
     "_base.citation": ["citation"],
@@ -74,6 +82,7 @@ __getattr__, __dir__, __all__ = attach(
         "report",
         "plot",
         "rank",
+        "scale",
         "segmentation",
         "semi_supervised",
         "similarity",

@@ -12,6 +12,7 @@ from vicinal import outliers as outliers
 from vicinal import plot as plot
 from vicinal import rank as rank
 from vicinal import report as report
+from vicinal import scale as scale
 from vicinal import segmentation as segmentation
 from vicinal import semi_supervised as semi_supervised
 from vicinal import similarity as similarity
@@ -94,6 +95,7 @@ __all__ = [
     "plot",
     "rank",
     "report",
+    "scale",
     "segment",
     "segmentation",
     "self_smooth",

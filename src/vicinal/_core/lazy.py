@@ -12,6 +12,8 @@ from typing import Any
 
 # For each package, names that another package defines, and that package.
 _REEXPORTS: dict[str, dict[str, str]] = {}
+# Functions and classes for dask arrays by name, and the module that defines each.
+_CHUNKED: dict[str, str] = {}
 
 
 def reexport(names: Sequence[str], *, source: str, to: str) -> None:
@@ -20,6 +22,16 @@ def reexport(names: Sequence[str], *, source: str, to: str) -> None:
     Must be called before ``to`` is imported.
     """
     _REEXPORTS.setdefault(to, {}).update(dict.fromkeys(names, source))
+
+
+def register_chunked(modules: Mapping[str, str]) -> None:
+    """Tell which module defines each counterpart for dask arrays, without importing it."""
+    _CHUNKED.update(modules)
+
+
+def chunked_counterpart(name: str) -> Any:
+    """The registered function or class for dask arrays; its module is imported now."""
+    return getattr(importlib.import_module(_CHUNKED[name]), name)
 
 
 def attach(

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import read_array, real_array
+from vicinal._core.chunked import ChunkedRows
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
@@ -125,17 +126,19 @@ def check_symmetric(entries: Entries) -> None:
 
 
 def check_graph_points(
-    points: MatrixLike | None, n_nodes: int
-) -> np.ndarray | sparse.csr_array | None:
+    points: MatrixLike | ChunkedRows | None, n_nodes: int
+) -> np.ndarray | sparse.csr_array | ChunkedRows | None:
     """Read-only view of the points or distances that the graph was built on."""
     if points is None:
         return None
-    array: np.ndarray | sparse.csr_array = (
-        points if sparse.issparse(points) else real_array(points, "points")
+    array: np.ndarray | sparse.csr_array | ChunkedRows = (
+        points
+        if sparse.issparse(points) or isinstance(points, ChunkedRows)
+        else real_array(points, "points")
     )
     if array.ndim == 0:
         raise InvalidTypeError(
-            f"points={array.item()!r}, but an array of the points or distances that the graph was built on "
+            f"points={points!r}, but an array of the points or distances that the graph was built on "
             f"is needed, with one row for each of {n_nodes} nodes."
         )
     if array.shape[0] != n_nodes:
@@ -144,7 +147,7 @@ def check_graph_points(
         )
     if sparse.issparse(array):
         return checked_csr(array, "points")
-    return read_only(array)
+    return array if isinstance(array, ChunkedRows) else read_only(array)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import check_points
+from vicinal._core.chunked import ChunkedRows
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_real
@@ -59,9 +60,9 @@ def knn(
     Parameters
     ----------
     X : array of shape (n, n_features), pair (indices, distances) or NeighborSearch
-        Points (may be sparse if the metric is Euclidean or cosine); a distance matrix with
-        ``metric="precomputed"``; precomputed neighbour lists, nearest first; or a search, whose own
-        settings are used. Graphs of neighbour lists or searches do not store the points, so
+        Points (may be sparse if the metric is Euclidean or cosine, or a dask array, see `vicinal.scale`);
+        a distance matrix with ``metric="precomputed"``; precomputed neighbour lists, nearest first; or a
+        search, whose own settings are used. Graphs of neighbour lists or searches do not store the points, so
         `Graph.connect` needs them as an argument.
     n_neighbors : int, default=10
         Number of neighbours, not counting the point itself. Ties are broken by the smaller index.
@@ -128,6 +129,8 @@ def knn(
             n_jobs=n_jobs,
             verbose=verbose,
         )
+        if search._is_chunked:
+            points = search._backend.X
     n_neighbors = check_neighbors(n_neighbors, search.n_points, REMEDY)
     require_memory(
         BYTES_PER_NEIGHBOR * search.n_points * n_neighbors,
@@ -135,7 +138,7 @@ def knn(
         "Use fewer neighbours.",
     )
     graph = Graph.from_kneighbors(
-        *search.nearest(n_neighbors), points=points, metric=search.metric, **options
+        *search._nearest_in_memory(n_neighbors), points=points, metric=search.metric, **options
     )
     if points is None or directed or as_metric(metric).is_precomputed or duplicates == "keep":
         return graph
@@ -160,7 +163,9 @@ def knn(
     return merge_duplicates(distinct, rows, points, max(1, n_neighbors // 2))
 
 
-def _check_dense_or_sparse(X: MatrixLike) -> np.ndarray | sparse.csr_array:
+def _check_dense_or_sparse(X: MatrixLike | ChunkedRows) -> Any:
+    if isinstance(X, ChunkedRows):
+        return X
     return check_sparse_points(X) if sparse.issparse(X) else check_points(X, dtype=None)
 
 

@@ -36,13 +36,24 @@ class Points:
     """
 
     def __init__(self, X: np.ndarray, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
-        self.metric, self.n_jobs = as_metric(metric), n_jobs
-        self.p = self.metric.power
-        self.factor = 1.0
-        if not self.metric.is_cosine:
-            self.factor = safe_factor(X)
+        metric, factor = as_metric(metric), 1.0
+        if not metric.is_cosine:
+            factor = safe_factor(X)
             check_extent(X, "X")
+        self._set_up(metric, factor, n_jobs)
         self.X = self._prepare(X, "X")
+
+    @classmethod
+    def prepared(cls, X: np.ndarray, metric: Metric, factor: float, n_jobs: NJobs) -> Points:
+        """Points that are part of a larger set, whose ``factor`` they have been multiplied by already."""
+        points = cls.__new__(cls)
+        points._set_up(metric, factor, n_jobs)
+        points.X = X
+        return points
+
+    def _set_up(self, metric: Metric, factor: float, n_jobs: NJobs) -> None:
+        self.metric, self.factor, self.n_jobs = metric, factor, n_jobs
+        self.p = metric.power
         self.method: str | None = None
         self._tree: KDTree | None = None
         self._decided: dict[tuple[int | None, float | None], bool] = {}
@@ -52,28 +63,35 @@ class Points:
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
-        if self.tree_is_faster(k):
-            result = kdtree.nearest_others(self.tree, k, p=self.p, n_jobs=self.n_jobs)
-        elif self.p == 1:
-            result = self._table(self.X).nearest(k, exclude_self=True, progress=progress)
-        else:
-            result = brute.nearest_others(self.X, k, n_jobs=self.n_jobs, progress=progress)
-        return result[0], self.in_metric(result[1])
+        indices, distances = self.prepared_others(k, progress)
+        return indices, self.in_metric(distances)
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
-        queries = self._prepare(queries, "queries")
+        indices, distances = self.prepared_to(self._prepare(queries, "queries"), k, progress)
+        return indices, self.in_metric(distances)
+
+    def prepared_others(self, k: int, progress: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """`nearest_others`, with distances between prepared points."""
+        if self.tree_is_faster(k):
+            return kdtree.nearest_others(self.tree, k, p=self.p, n_jobs=self.n_jobs)
+        if self.p == 1:
+            return self._table(self.X).nearest(k, exclude_self=True, progress=progress)
+        return brute.nearest_others(self.X, k, n_jobs=self.n_jobs, progress=progress)
+
+    def prepared_to(
+        self, queries: np.ndarray, k: int, progress: str | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`nearest_to` for prepared queries, with distances between prepared points."""
         if self.tree_is_faster(k):
             queries = queries.astype(np.float64, copy=False)
-            result = kdtree.nearest_to(self.tree, queries, k, p=self.p, n_jobs=self.n_jobs)
-        elif self.p == 1:
-            result = self._table(queries).nearest(k, exclude_self=False, progress=progress)
-        else:
-            X, queries = self._same_dtype(queries)
-            result = brute.nearest_to(X, queries, k, n_jobs=self.n_jobs, progress=progress)
-        return result[0], self.in_metric(result[1])
+            return kdtree.nearest_to(self.tree, queries, k, p=self.p, n_jobs=self.n_jobs)
+        if self.p == 1:
+            return self._table(queries).nearest(k, exclude_self=False, progress=progress)
+        X, queries = self._same_dtype(queries)
+        return brute.nearest_to(X, queries, k, n_jobs=self.n_jobs, progress=progress)
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""

@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import check_points
+from vicinal._core.chunked import ChunkedRows, is_chunked
+from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
@@ -43,9 +45,10 @@ class NeighborSearch:
     Parameters
     ----------
     X : array (n, n_features), distance matrix (n, n), or a pair (indices, distances)
-        Points, also sparse if the metric is Euclidean or cosine; distances, dense or sparse, with
-        ``metric="precomputed"``; or neighbours from another library, one row per point. In a sparse matrix
-        of distances, a stored zero is a distance and a missing entry is not a neighbour.
+        Points, also sparse if the metric is Euclidean or cosine, or a dask array (see `vicinal.scale`);
+        distances, dense or sparse, with ``metric="precomputed"``; or neighbours from another library, one
+        row per point. In a sparse matrix of distances, a stored zero is a distance and a missing entry is
+        not a neighbour.
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "manhattan" ("l1", "cityblock"), "cosine", "precomputed", or any other metric of
         `sklearn.metrics.pairwise_distances`.
@@ -65,7 +68,7 @@ class NeighborSearch:
     ----------
     method_ : str or None
         Backend of the last search: "kdtree", "blocked", "direct", "sparse", "pairwise", "precomputed",
-        "given", "ivf" or "pynndescent".
+        "given", "ivf", "pynndescent", or "cells" for dask arrays.
     recall_ : float
         Recall of the last search: 1.0 if exact, otherwise as measured on a sample.
     n_points : int
@@ -104,7 +107,9 @@ class NeighborSearch:
         check_real(recall, "recall", low=0.0, high=1.0, open_low=True)
         n_threads(n_jobs)
         self._metric, self.verbose = as_metric(metric), verbose
-        self._backend = _choose_backend(X, self._metric, method, recall, random_state, n_jobs)
+        self._backend = _choose_backend(
+            X, self._metric, method, recall, random_state, n_jobs, verbose
+        )
 
     @property
     def metric(self) -> MetricLike:
@@ -138,19 +143,28 @@ class NeighborSearch:
         indices : ndarray of int of shape (n, n_neighbors + 1), or (m, n_neighbors) for queries
             Neighbours of each row; without queries, the point itself comes first.
         distances : ndarray of the same shape
-            Distances to them.
+            Distances to them. If the points or queries are a dask array, so are the results.
         """
         n = len(self._backend)
         if queries is not None:
             n_neighbors = check_count(
                 n_neighbors, "n_neighbors", high=n, remedy=f"X has {n} point(s)."
             )
+            if self._is_chunked and is_chunked(queries):
+                return self._backend.nearest_to_chunks(queries, n_neighbors)
             targets = self._check_queries(queries)
             _require_lists(targets.shape[0], n_neighbors)
             return self._backend.nearest_to(targets, n_neighbors, self._progress(targets.shape[0]))
         n_neighbors = check_neighbors(
             n_neighbors, n, f"X has {n} points, and a point is not its own neighbour."
         )
+        if self._is_chunked:
+            return self._backend.lists(n_neighbors)
+        return self._nearest_in_memory(n_neighbors)
+
+    def _nearest_in_memory(self, n_neighbors: int) -> NeighborArrays:
+        """`nearest` without queries, as arrays in memory even if the points are not."""
+        n = len(self._backend)
         _require_lists(n, n_neighbors)
         others, lengths = self._backend.nearest_others(n_neighbors, self._progress(n))
         indices, distances = (
@@ -186,6 +200,10 @@ class NeighborSearch:
         targets = None if queries is None else self._check_queries(queries)
         n = len(self._backend) if targets is None else targets.shape[0]
         return self._backend.within(radius, targets, self._progress(n))
+
+    @property
+    def _is_chunked(self) -> bool:
+        return isinstance(getattr(self._backend, "X", None), ChunkedRows)
 
     def _progress(self, n_rows: int) -> str | None:
         return "neighbours" if self.verbose > 0 and n_rows >= PROGRESS_MIN_ROWS else None
@@ -238,7 +256,10 @@ def _choose_backend(
     recall: float,
     random_state: RandomStateLike,
     n_jobs: NJobs,
+    verbose: int,
 ) -> Any:
+    if is_chunked(X):
+        return chunked_counterpart("StoredSearch")(X, metric, method, n_jobs, verbose)
     if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 2 for part in X):
         from vicinal.neighbors._precomputed import Neighbors
 

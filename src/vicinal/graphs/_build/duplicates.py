@@ -12,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.chunked import ChunkedRows
+from vicinal._core.lazy import chunked_counterpart
+
 # A sample of rows shows whether there are many duplicates: one row in MAX_STRIDE, but at least this many.
 MIN_SAMPLE, MAX_STRIDE = 1000, 64
 # Above this fraction of distinct rows, finding duplicates costs more than it saves.
@@ -62,8 +65,10 @@ def many_duplicates(*columns: np.ndarray) -> Duplicates | None:
     return find_duplicates(np.column_stack(columns))
 
 
-def find_duplicates(X: np.ndarray | sparse.csr_array) -> Duplicates:
+def find_duplicates(X: np.ndarray | sparse.csr_array | ChunkedRows) -> Duplicates:
     """All groups of equal rows, in the order of their first rows."""
+    if isinstance(X, ChunkedRows):
+        return chunked_counterpart("find_duplicates")(X)
     if sparse.issparse(X):
         return _find_in_sparse(X)
     n = len(X)

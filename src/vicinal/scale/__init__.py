@@ -1,0 +1,13 @@
+"""Data larger than memory, and work on a cluster: dask arrays give the same results as arrays.
+
+`vicinal.neighbors.NeighborSearch`, `vicinal.graphs.knn` and what is built on them accept dask arrays. The
+points are sorted into cells of a store, and each cell is a task: a function from files to files, which can be
+repeated, resumed, and run anywhere.
+
+- `config`: the store, the cluster and the size of cells within a ``with`` block
+- `Store`: a folder or a URL for intermediate results
+"""
+
+from vicinal._core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, {"settings": ["config"], "store": ["Store"]})

@@ -1,0 +1,8 @@
+from vicinal.scale.settings import config as config
+from vicinal.scale.store import Store as Store
+
+__all__: list[str]
+__all__ = [
+    "Store",
+    "config",
+]

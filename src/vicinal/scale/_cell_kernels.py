@@ -1,0 +1,143 @@
+"""Compiled loops over the points of a chunk or cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+
+# Constants of the finalizer of splitmix64.
+FIRST, SECOND, STEP = (
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+    np.uint64(0x9E3779B97F4A7C15),
+)
+# Relative error of costs in up to 10^5 dimensions; below the smallest cost, squares may underflow.
+MARGIN, MIN_COST = 1e-10, 1e-290
+
+
+@jit(inline="always")
+def mix(value):
+    """A well-mixed 64-bit hash of a 64-bit number."""
+    value = value + STEP
+    value = (value ^ (value >> np.uint64(30))) * FIRST
+    value = (value ^ (value >> np.uint64(27))) * SECOND
+    return value ^ (value >> np.uint64(31))
+
+
+@jit
+def digest_rows(bits, first):
+    """Sum of the hashes of rows of bits, which depends on their numbers but not on how they are divided."""
+    total = np.uint64(0)
+    for i in range(len(bits)):
+        code = mix(np.uint64(first + i))
+        for c in range(bits.shape[1]):
+            code = mix(code ^ np.uint64(bits[i, c]))
+        total += code
+    return total
+
+
+@jit
+def choose_rows(first, stride, chosen):
+    """Choose about one row in ``stride`` by a hash of its number, so that chunks do not matter."""
+    for i in range(len(chosen)):
+        chosen[i] = mix(np.uint64(first + i)) % np.uint64(stride) == np.uint64(0)
+
+
+@jit(inline="always")
+def projection(X, i, center, directions, node):
+    """Coordinate of a point along the direction of a node; the same bits in every chunk."""
+    total = 0.0
+    for c in range(X.shape[1]):
+        total += (np.float64(X[i, c]) - center[c]) * directions[node, c]
+    return total
+
+
+@jit
+def find_cells(X, first_row, center, directions, thresholds, tied_rows, children, out):
+    """Cell of each point. Child -1 - c of a node is cell c."""
+    for i in range(len(X)):
+        node = 0
+        while node >= 0:
+            value = projection(X, i, center, directions, node)
+            left = value < thresholds[node] or (
+                value == thresholds[node] and first_row + i <= tied_rows[node]
+            )
+            node = children[node, 0] if left else children[node, 1]
+        out[i] = -1 - node
+
+
+@jit
+def project(X, center, directions, path, out):
+    """Coordinates of points along the directions of the nodes of a path."""
+    for i in range(len(X)):
+        for s in range(len(path)):
+            out[i, s] = projection(X, i, center, directions, path[s])
+
+
+@jit(inline="always")
+def plane_cost(value, low, high, slack, p):
+    """Lower bound of the cost between a point with this coordinate and all points of an interval."""
+    gap = max(low - value, value - high) - slack
+    if gap <= 0.0:
+        return 0.0
+    gap *= 1.0 - MARGIN
+    cost = gap if p == 1 else gap * gap
+    return cost if cost > MIN_COST else 0.0
+
+
+@jit
+def find_queries(X, coords, costs, rows, low, high, first_row, intervals, slack, p, out):
+    """Points that may have a neighbour in another cell; returns their number.
+
+    ``costs`` and ``rows`` are those of the last entry of the list of each point. A cell whose points are as
+    far matters only if it has a smaller row. Costs to the box ``low``, ``high`` are summed in the order of
+    costs to points, and rounding is monotone, so that no neighbour is lost.
+    """
+    count = 0
+    for i in range(len(X)):
+        limit = costs[i]
+        ties = first_row < rows[i]
+        cost = 0.0
+        for c in range(X.shape[1]):
+            x = np.float64(X[i, c])
+            gap = max(low[c] - x, x - high[c])
+            if gap > 0.0:
+                cost += gap if p == 1 else gap * gap
+        if cost > limit or (cost == limit and not ties):
+            continue
+        is_far = False
+        for s in range(len(intervals)):
+            bound = plane_cost(coords[i, s], intervals[s, 0], intervals[s, 1], slack, p)
+            if bound > limit:
+                is_far = True
+                break
+        if not is_far:
+            out[count] = i
+            count += 1
+    return count
+
+
+@jit
+def merge_lists(queries, new_rows, new_costs, rows, costs):
+    """Merge sorted lists of the queries into the sorted lists of all points, by (cost, row)."""
+    k = rows.shape[1]
+    kept_rows, kept_costs = np.empty(k, rows.dtype), np.empty(k)
+    for q in range(len(queries)):
+        i = queries[q]
+        old, new = 0, 0
+        for c in range(k):
+            take_new = new < new_rows.shape[1] and (
+                new_costs[q, new] < costs[i, old]
+                or (
+                    new_costs[q, new] == costs[i, old]
+                    and (rows[i, old] < 0 or new_rows[q, new] < rows[i, old])
+                )
+            )
+            if take_new:
+                kept_rows[c], kept_costs[c] = new_rows[q, new], new_costs[q, new]
+                new += 1
+            else:
+                kept_rows[c], kept_costs[c] = rows[i, old], costs[i, old]
+                old += 1
+        rows[i], costs[i] = kept_rows, kept_costs

@@ -1,0 +1,163 @@
+"""Engines that run tasks: threads of this process, or the workers of a dask cluster.
+
+A task is a function of names and numbers that reads files of a store, writes files to it, and returns a few
+numbers. It may run twice, or on another machine: the files are the same.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from vicinal._core.parallel import map_threads, progress_bar
+from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
+from vicinal.scale.settings import current_settings
+
+# Seconds between two looks at the results of a cluster, and at its workers.
+POLL_SECONDS, CHECK_SECONDS = 0.02, 5.0
+
+
+class Engine(Protocol):
+    """Runs tasks and returns their results in order."""
+
+    def run(
+        self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
+    ) -> list[Any]:
+        """Results of ``task(*item)`` for each item."""
+
+    def run_on_blocks(
+        self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
+    ) -> list[Any]:
+        """Results of ``task(block, *item)`` for each block of rows of a dask array."""
+
+
+class ThreadEngine:
+    """Tasks in threads of this process."""
+
+    def __init__(self, n_jobs: int | None, verbose: int) -> None:
+        self.n_jobs, self.verbose = n_jobs, verbose
+
+    def run(
+        self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
+    ) -> list[Any]:
+        return map_threads(
+            lambda item: task(*item), items, self.n_jobs, progress=title if self.verbose else None
+        )
+
+    def run_on_blocks(
+        self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
+    ) -> list[Any]:
+        def on_block(block: Any, *item: Any) -> Any:
+            return task(block.compute(scheduler="synchronous"), *item)
+
+        blocks = X.to_delayed().ravel()
+        pairs = [(block, *item) for block, item in zip(blocks, items, strict=True)]
+        return self.run(on_block, pairs, title)
+
+
+class ClusterEngine:
+    """Tasks on the workers of a `distributed.Client`."""
+
+    def __init__(self, client: Any, verbose: int) -> None:
+        self.client, self.verbose = client, verbose
+
+    def run(
+        self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
+    ) -> list[Any]:
+        futures = [self.client.submit(task, *item, pure=False) for item in items]
+        return self._results(futures, title)
+
+    def run_on_blocks(
+        self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
+    ) -> list[Any]:
+        from dask import delayed
+
+        blocks = X.to_delayed().ravel()
+        tasks = [delayed(task)(block, *item) for block, item in zip(blocks, items, strict=True)]
+        return self._results(self.client.compute(tasks), title)
+
+    def _results(self, futures: list[Any], title: str) -> list[Any]:
+        from distributed import KilledWorker
+
+        waiting, checked = list(futures), time.monotonic()
+        try:
+            with progress_bar(len(futures), title if self.verbose else None) as bar:
+                while waiting:
+                    # Statuses are kept up to date by messages, so that reading them costs nothing.
+                    remaining = [future for future in waiting if not future.done()]
+                    failed = next((f for f in waiting if f.status in ("error", "cancelled")), None)
+                    if failed is not None:
+                        failed.result()
+                    bar.update(len(waiting) - len(remaining))
+                    waiting = remaining
+                    if waiting and time.monotonic() - checked > CHECK_SECONDS:
+                        self._check_workers()
+                        checked = time.monotonic()
+                    time.sleep(POLL_SECONDS if waiting else 0.0)
+                return self.client.gather(futures)
+        except KilledWorker as error:
+            raise InsufficientMemoryError(
+                f"{title}: workers died repeatedly during one task, probably for lack of memory. Use "
+                "smaller cells (vicinal.scale.config(cell_size=...)) or workers with more memory."
+            ) from error
+        finally:
+            self.client.cancel(waiting)
+
+    def _check_workers(self) -> None:
+        """Raise an error if no worker can ever continue."""
+        workers = _workers(self.client)
+        if workers and all(worker["status"] == "paused" for worker in workers.values()):
+            raise InsufficientMemoryError(
+                f"all {len(workers)} worker(s) are paused because their memory is nearly full. Use smaller "
+                "cells (vicinal.scale.config(cell_size=...)) or workers with more memory."
+            )
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    try:
+        return client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:  # older versions list all workers
+        return client.scheduler_info()["workers"]
+
+
+def current_engine(n_jobs: int | None, verbose: int) -> Engine:
+    """The engine of the current settings: the given or current client, otherwise threads."""
+    client = current_settings().client or _default_client()
+    return ThreadEngine(n_jobs, verbose) if client is None else ClusterEngine(client, verbose)
+
+
+def require_shared_store(engine: Engine) -> None:
+    """Raise an error if workers run on other machines, which do not see a temporary folder of this one."""
+    if not isinstance(engine, ClusterEngine):
+        return
+    hosts = {worker["host"] for worker in _workers(engine.client).values()}
+    elsewhere = sorted(host for host in hosts if not _is_this_machine(host))
+    if elsewhere:
+        raise InvalidValueError(
+            f"workers run on other machines ({', '.join(elsewhere[:3])}), which do not see the temporary "
+            "folders of this one; pass a folder or URL that all of them see: "
+            "with vicinal.scale.config(store=...)."
+        )
+
+
+def _is_this_machine(host: str) -> bool:
+    # Any address of this machine, and no other, can be bound.
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as sock:
+            sock.bind((host, 0))
+    except OSError:
+        return not host
+    return True
+
+
+def _default_client() -> Any:
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:  # no client
+        return None

@@ -1,0 +1,129 @@
+"""Cells of points on a store: what every task needs to know, and how their files are called."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+
+import numpy as np
+
+from vicinal.neighbors._exact import Points
+from vicinal.neighbors.metric import as_metric
+from vicinal.scale._cells import CellIndex, SplitTree
+from vicinal.scale.store import Store
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells on a store; small enough to be sent with every task.
+
+    Attributes
+    ----------
+    store : Store
+        Folder of the cells and of everything computed from them.
+    n_points : int
+        Number of points in all cells.
+    metric : str
+        "euclidean", "manhattan" or "cosine".
+    factor : float
+        Power of two that brings points into a range in which squares neither overflow nor underflow.
+    """
+
+    store: Store
+    n_points: int
+    metric: str
+    factor: float
+
+    def __len__(self) -> int:
+        return len(self.index.sizes)
+
+    @property
+    def index(self) -> CellIndex:
+        return _load_layout(self.store.path)[1]
+
+    @property
+    def tree(self) -> SplitTree:
+        return _load_layout(self.store.path)[0]
+
+    @property
+    def power(self) -> int:
+        """1 if costs are distances (Manhattan), 2 if they are squared distances."""
+        return as_metric(self.metric).power
+
+    def rows(self, cell: int) -> np.ndarray:
+        """Rows of a cell, ascending."""
+        return self.store.load(cell_name(cell, "rows"))
+
+    def points(self, cell: int) -> np.ndarray:
+        """Points of a cell, in the unit of the store."""
+        return self.store.load(cell_name(cell, "points"))
+
+    def searchable(self, cell: int) -> Points:
+        """Points of a cell, to be searched with one thread; processes keep the most recent ones."""
+        return _RECENT.get((self.store.path, cell), lambda: self._as_points(self.points(cell)))
+
+    def prepare(self, X: np.ndarray, name: str) -> np.ndarray:
+        """Points in the unit of the store."""
+        return self._as_points(X[:0])._prepare(X, name)
+
+    def lengths(self, costs: np.ndarray) -> np.ndarray:
+        """Distances in the metric, from costs between points in the unit of the store."""
+        return self._as_points(np.empty((0, 1))).in_metric(
+            costs if self.power == 1 else np.sqrt(costs)
+        )
+
+    def _as_points(self, prepared: np.ndarray) -> Points:
+        return Points.prepared(prepared, as_metric(self.metric), self.factor, n_jobs=1)
+
+
+class _RecentPoints:
+    """The most recently used cells with their k-d trees, up to a number of bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes, self._lock = max_bytes, Lock()
+        self._kept: OrderedDict[tuple[str, int], Points] = OrderedDict()
+
+    def get(self, key: tuple[str, int], load: Callable[[], Points]) -> Points:
+        with self._lock:
+            points = self._kept.pop(key, None)
+        if points is None:
+            points = load()
+        with self._lock:
+            self._kept[key] = points
+            # A tree takes at most three times the bytes of points in single precision.
+            while sum(4 * kept.X.nbytes for kept in self._kept.values()) > self.max_bytes:
+                self._kept.popitem(last=False)
+        return points
+
+
+_RECENT = _RecentPoints(2**28)
+
+
+@lru_cache(maxsize=16)
+def _load_layout(path: str) -> tuple[SplitTree, CellIndex]:
+    # The files of a store never change, so each process reads them once.
+    store = Store(path)
+    return load_tree(store), CellIndex(*_load_parts(store, CellIndex))
+
+
+def load_tree(store: Store) -> SplitTree:
+    """The tree that divides points into cells."""
+    return SplitTree(*_load_parts(store, SplitTree))
+
+
+def _load_parts(store: Store, kind: type[SplitTree] | type[CellIndex]) -> list[np.ndarray]:
+    return [store.load(f"{kind.__name__}-{field}") for field in kind._fields]
+
+
+def save_parts(store: Store, parts: SplitTree | CellIndex) -> None:
+    """Write the arrays of a tree or an index."""
+    for field, values in parts._asdict().items():
+        store.save(f"{type(parts).__name__}-{field}", values)
+
+
+def cell_name(cell: int, what: str) -> str:
+    """Name of an array of a cell."""
+    return f"cell-{cell:06d}-{what}"

@@ -1,0 +1,151 @@
+"""Exact neighbour lists by cells: the same bits as a search in memory.
+
+The lists of a cell start from its own points. Other cells follow, the nearest first, and are searched for
+those points only whose list they may improve, by bounds on the distance to a box and to the planes between
+the two cells. Lists are merged by (cost, row), the order of every exact search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from vicinal.neighbors._brute_kernels import measure_lists
+from vicinal.neighbors._exact import Points
+from vicinal.scale._cell_kernels import find_queries, merge_lists
+from vicinal.scale._engine import Engine
+from vicinal.scale._layout import Cells, cell_name
+
+
+class Lists(NamedTuple):
+    """Neighbours of some points: rows and costs, sorted by (cost, row); -1 and inf where there are none."""
+
+    rows: np.ndarray
+    costs: np.ndarray
+
+
+def fill_lists(cells: Cells, k: int, engine: Engine) -> int:
+    """Compute lists of k neighbours unless the store has these or longer ones; returns their length."""
+    store = cells.store
+    known = store.load("list-lengths").tolist() if store.is_whole("list-lengths") else []
+    if any(length >= k for length in known):
+        return min(length for length in known if length >= k)
+    # The largest cells first, so that no worker is left with one of them at the end.
+    order = np.argsort(-cells.index.sizes, kind="stable").tolist()
+    engine.run(_list_cell, [(cells, cell, k) for cell in order], "neighbours")
+    store.save("list-lengths", [*known, k])
+    return k
+
+
+def load_lists(
+    cells: Cells, cell: int, length: int, first: int = 0, last: int | None = None
+) -> Lists:
+    """Lists of some points of a cell."""
+    return Lists(*(cells.store.load(name, first, last) for name in _list_names(cell, length)))
+
+
+def _list_names(cell: int, length: int) -> list[str]:
+    return [cell_name(cell, f"lists-{length}-{what}") for what in Lists._fields]
+
+
+def _list_cell(cells: Cells, cell: int, k: int) -> None:
+    """Task: write the lists of a cell."""
+    names = _list_names(cell, k)
+    if cells.store.is_whole(*names):
+        return
+    rows, costs = neighbors_in_cell(cells, cell, k)
+    index = np.int32 if cells.n_points < 2**31 else np.int64
+    cells.store.save(names[0], rows.astype(index))
+    cells.store.save(names[1], costs)
+
+
+def neighbors_in_cell(cells: Cells, cell: int, k: int) -> Lists:
+    """The k nearest other points of each point of a cell."""
+    rows, own = cells.rows(cell), cells.searchable(cell)
+    lists = _empty_lists(len(rows), k)
+    width = min(k, len(rows) - 1)
+    if width > 0:
+        found = own.prepared_others(width)
+        lists.rows[:, :width], lists.costs[:, :width] = rows[found[0]], _costs(own.X, own, *found)
+    _improve(cells, own.X, lists, cell, skip_home=True)
+    return lists
+
+
+def neighbors_of_queries(cells: Cells, queries: np.ndarray, k: int) -> Lists:
+    """The k stored points nearest to each query, which is in the unit of the store."""
+    lists = _empty_lists(len(queries), k)
+    home = cells.tree.cells_of(queries, 0)
+    for cell in np.unique(home).tolist():
+        members = np.flatnonzero(home == cell)
+        part = _empty_lists(len(members), k)
+        _improve(cells, queries[members], part, cell, skip_home=False)
+        lists.rows[members], lists.costs[members] = part
+    return lists
+
+
+def _improve(cells: Cells, points: np.ndarray, lists: Lists, home: int, skip_home: bool) -> None:
+    """Search all cells that may improve the lists of points in the region of a cell."""
+    if not len(points):
+        return
+    index, path = cells.index, cells.index.paths[home]
+    coords = cells.tree.coordinates(points, path[path >= 0])
+    shared, slack = index.n_shared(home), _slack(cells, points)
+    found = np.empty(len(points), np.int64)
+    for cell in _near_cells(cells, points, lists, home):
+        if cell == home and skip_home:
+            continue
+        count = find_queries(
+            points, coords, lists.costs[:, -1], lists.rows[:, -1], index.low[cell], index.high[cell],
+            index.first_rows[cell], index.intervals[cell, : shared[cell]], slack, cells.power, found,
+        )  # fmt: skip
+        if count:
+            _search_cell(cells, cell, points, found[:count], lists)
+
+
+def _near_cells(cells: Cells, points: np.ndarray, lists: Lists, home: int) -> Iterator[int]:
+    """Cells that may contain a neighbour of some point, nearest first."""
+    index = cells.index
+    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
+    bounds = index.box_costs(low, high, cells.power)
+    # Boxes may overlap: among those as near, the ones with nearer centers are more likely to help.
+    with np.errstate(invalid="ignore"):
+        offsets = np.abs((index.low + index.high) / 2 - (low + high) / 2).sum(axis=1)
+    offsets[home] = -1.0
+    for cell in np.lexsort((offsets, bounds)).tolist():
+        if bounds[cell] > lists.costs[:, -1].max():
+            return
+        if index.sizes[cell]:
+            yield cell
+
+
+def _search_cell(
+    cells: Cells, cell: int, points: np.ndarray, queries: np.ndarray, lists: Lists
+) -> None:
+    """Improve the lists of some points by the points of a cell."""
+    other, asking = cells.searchable(cell), points[queries]
+    found = other.prepared_to(asking, min(lists.rows.shape[1], len(other)))
+    rows, costs = cells.rows(cell)[found[0]], _costs(asking, other, *found)
+    merge_lists(queries, rows, costs, lists.rows, lists.costs)
+
+
+def _costs(queries: np.ndarray, other: Points, ids: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Costs of the listed points: Manhattan distances, or squares before they are rooted and rounded."""
+    if other.p == 1:
+        return lengths
+    costs = np.empty(ids.shape)
+    measure_lists(queries, other.X, 0, ids, costs)
+    return costs
+
+
+def _slack(cells: Cells, points: np.ndarray) -> float:
+    """Bound on the rounding errors of the coordinates of points and cells along a direction."""
+    index, center = cells.index, cells.tree.center
+    full = index.sizes > 0
+    reach = max(np.abs(part - center).max() for part in (index.low[full], index.high[full], points))
+    return float(8 * (len(center) + 4) * 2.0**-52 * np.sqrt(len(center)) * reach)
+
+
+def _empty_lists(n: int, k: int) -> Lists:
+    return Lists(np.full((n, k), -1, np.int64), np.full((n, k), np.inf))

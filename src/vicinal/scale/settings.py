@@ -1,0 +1,83 @@
+"""Where and how large inputs are processed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vicinal._core.scalar_checks import check_count
+from vicinal.scale.store import Store
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Values of `config`; None chooses automatically."""
+
+    store: Store | None = None
+    client: Any = None
+    cell_size: int | None = None
+
+
+_DEFAULT = Settings()
+_CURRENT: ContextVar[Settings | None] = ContextVar("vicinal.scale.settings", default=None)
+
+
+@contextmanager
+def config(
+    *,
+    store: Store | str | os.PathLike[str] | None = None,
+    client: Any = None,
+    cell_size: int | None = None,
+) -> Iterator[Settings]:
+    """Set how dask arrays are processed within a ``with`` block.
+
+    Parameters
+    ----------
+    store : Store, str or Path, optional
+        Where intermediate results are kept. Work on the same input continues from the files found there.
+        The default is a temporary folder, deleted with the results that refer to it.
+    client : distributed.Client, optional
+        The cluster that does the work. The default is the current client, if there is one, otherwise the
+        threads of this process.
+    cell_size : int, optional
+        Mean number of points in a cell, the unit of work. A task holds a few cells in memory. The default
+        is 40,000, or fewer if points are large.
+
+    Yields
+    ------
+    Settings
+        The settings within the block.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask.array as da
+    >>> from vicinal import graphs, scale
+    >>> X = da.random.default_rng(0).normal(size=(1000, 3), chunks=(300, 3))
+    >>> with scale.config(store=tempfile.mkdtemp(), cell_size=200):
+    ...     graph = graphs.knn(X, n_neighbors=5)
+    >>> graph == graphs.knn(X.compute(), n_neighbors=5)
+    True
+    """
+    given = {
+        "store": store if store is None or isinstance(store, Store) else Store(store),
+        "client": client,
+        "cell_size": None if cell_size is None else check_count(cell_size, "cell_size"),
+    }
+    settings = replace(
+        current_settings(), **{name: v for name, v in given.items() if v is not None}
+    )
+    token = _CURRENT.set(settings)
+    try:
+        yield settings
+    finally:
+        _CURRENT.reset(token)
+
+
+def current_settings() -> Settings:
+    """The settings of the innermost `config`."""
+    return _CURRENT.get() or _DEFAULT

@@ -1,0 +1,87 @@
+"""Arrays of a store are complete or absent, local or remote."""
+
+import errno
+import pickle
+
+import numpy as np
+import pytest
+
+from vicinal.scale import Store
+
+VALUES = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.fixture(params=["local", "remote"])
+def store(request, tmp_path):
+    if request.param == "local":
+        return Store(tmp_path / "store")
+    pytest.importorskip("fsspec")
+    return Store(f"memory://{tmp_path.name}")
+
+
+def test_rows_of_a_saved_array_are_read(store):
+    store.save("values", VALUES)
+    np.testing.assert_array_equal(store.load("values"), VALUES)
+    np.testing.assert_array_equal(store.load("values", 2, 5), VALUES[2:5])
+    np.testing.assert_array_equal(store.load("values", 4), VALUES[4:])
+    store.save("empty", np.empty((0, 3)))
+    assert store.load("empty").shape == (0, 3)
+    assert store.is_whole("values", "empty")
+
+
+def test_a_pickled_store_is_the_same_folder(store):
+    store.save("values", VALUES)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(store)).load("values"), VALUES)
+
+
+def test_what_is_missing_or_removed_is_not_whole(store):
+    assert not store.is_whole("values")
+    store.save("values", VALUES)
+    store.remove("values", "others")
+    assert not store.is_whole("values")
+    with pytest.raises(FileNotFoundError):
+        store.load("values")
+
+
+@pytest.mark.parametrize("size", [0, 20, 130, -1])
+def test_a_truncated_file_is_not_whole_and_reading_it_names_it(tmp_path, size):
+    store = Store(tmp_path)
+    store.save("values", VALUES)
+    data = (tmp_path / "values.npy").read_bytes()
+    (tmp_path / "values.npy").write_bytes(data[:size])
+    assert not store.is_whole("values")
+    with pytest.raises(ValueError, match=r"values in Store.* is damaged"):
+        store.load("values")
+
+
+def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, monkeypatch):
+    def full(path, array):
+        path.write_bytes(b"part")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    store = Store(tmp_path)
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(
+        OSError, match=r"values.npy could not be written: No space left.*free some space"
+    ):
+        store.save("values", VALUES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"store .*file/store cannot be created"):
+        Store(tmp_path / "file" / "store")
+    with pytest.raises(TypeError, match="path=3, but the name of a folder or a URL is needed"):
+        Store(3)
+
+
+def test_a_temporary_store_is_deleted_with_its_last_reference():
+    from pathlib import Path
+
+    inside = Store.temporary().folder({}, "inside")
+    inside.save("values", VALUES)
+    folder = Path(inside.path)
+    assert folder.is_dir()
+    del inside
+    assert not folder.parent.exists()
