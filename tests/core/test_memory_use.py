@@ -4,11 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from vicinal import ManifoldRanking, PerceptualRanking, graphs
 from vicinal._core import memory as _memory
-from vicinal._core import warn as _warn
 from vicinal.graphs import _complete
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors import _radius as radius
@@ -113,27 +111,3 @@ def test_memory_of_query_results_is_checked_before_the_search(model, monkeypatch
         model.scores(points(9000))
     with pytest.raises(MemoryError, match="results of 9,000 queries needs"):
         model.rank(points(9000), 150)
-
-
-SLOW_WORK = {
-    "L1 graph": (lambda X: graphs.l1(np.abs(X)).strengths, "structure_aware_l1"),
-    "radius": (lambda X: NeighborSearch(np.tile(X, 20)).within(5.0)[2], "k nearest neighbours"),
-    "radius among sparse points": (
-        lambda X: NeighborSearch(csr_array(X)).within(1.0)[2],
-        "k nearest neighbours",
-    ),
-    "sparse points": (lambda X: NeighborSearch(csr_array(X)).nearest(3)[1], "TruncatedSVD"),
-    "another metric": (
-        lambda X: NeighborSearch(X, metric="chebyshev").nearest(3)[1],
-        "metric='euclidean'",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SLOW_WORK)
-def test_comparisons_of_very_many_pairs_are_announced_before_they_start(name, monkeypatch):
-    work, advice = SLOW_WORK[name]
-    expected = work(points(40))
-    monkeypatch.setattr(_warn, "MAX_PAIRS_WITHOUT_WARNING", 40 * 40 - 1)
-    with pytest.warns(UserWarning, match=f"each of 40 rows with all 40 points, .* {advice}"):
-        np.testing.assert_array_equal(work(points(40)), expected)

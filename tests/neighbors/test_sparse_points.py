@@ -112,7 +112,7 @@ def test_tags_declare_sparse_support_and_other_graphs_explain_the_error():
         assert not model.__sklearn_tags__().input_tags.sparse
         with pytest.raises(TypeError, match="toarray"):
             model.fit(X, np.arange(30) % 2)
-    for call in (graphs.mst, graphs.delaunay, lambda X: graphs.knn(X, metric="manhattan")):
+    for call in (graphs.gabriel, graphs.delaunay, lambda X: graphs.knn(X, metric="manhattan")):
         with pytest.raises(TypeError, match="toarray"):
             call(X)
     with pytest.raises(ValueError, match="NaN"):

@@ -6,7 +6,7 @@ of training points that a new point would enter are needed too.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,7 @@ from vicinal.neighbors.search import NeighborSearch
 # The contexts that a new point enters are searched among those of its CANDIDATE_FACTOR * k nearest training
 # points. Other contexts belong to points in sparse regions, which random walks rarely visit.
 CANDIDATE_FACTOR = 4
+Points: TypeAlias = np.ndarray | sparse.csr_array
 
 
 class NewContexts(NamedTuple):
@@ -28,7 +29,7 @@ class NewContexts(NamedTuple):
     coincides: np.ndarray
 
 
-def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: Any) -> NewContexts:
+def new_contexts(graph: Graph, X: Points, n_jobs: int | None, **descriptor: Any) -> NewContexts:
     """Contexts of new points: their nearest training points, with the weights of formula (3).
 
     A new point that equals a training point leads to that point only. If contexts contain all training
@@ -36,7 +37,7 @@ def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: 
     """
     k = max(int(graph.degrees[0]), 1)
     return context_steps(
-        np.asarray(graph.points),
+        graph.points,
         graph._search(n_jobs),
         k,
         graph.metadata.get("sigma"),
@@ -47,33 +48,33 @@ def new_contexts(graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: 
 
 
 def context_steps(
-    points: np.ndarray,
+    points: Points,
     search: NeighborSearch,
     k: int,
     sigma: float | None,
-    X: np.ndarray,
+    X: Points,
     n_jobs: int | None,
     **descriptor: Any,
 ) -> NewContexts:
     """`new_contexts` for distinct points, a search among them, and the scale of their digraph."""
-    n = len(points)
+    n, n_new = points.shape[0], X.shape[0]
     nearest, lengths = search.nearest(k, queries=X)
     coincides = lengths[:, 0] == 0
     if k >= n - 1:
         coincides[:] = True
         steps = np.zeros(nearest.shape)
     else:
-        contexts = np.column_stack([n + np.arange(len(X)), nearest])
-        steps = _steps(np.concatenate([points, X]), contexts, sigma, n_jobs, **descriptor)
+        contexts = np.column_stack([n + np.arange(n_new), nearest])
+        steps = _steps(_stack(points, X), contexts, sigma, n_jobs, **descriptor)
     steps[coincides] = np.arange(k) == 0
-    indptr = np.arange(len(X) + 1) * k
+    indptr = np.arange(n_new + 1) * k
     return NewContexts(
-        sparse.csr_array((steps.ravel(), nearest.ravel(), indptr), shape=(len(X), n)), coincides
+        sparse.csr_array((steps.ravel(), nearest.ravel(), indptr), shape=(n_new, n)), coincides
     )
 
 
 def reverse_context_probabilities(
-    graph: Graph, X: np.ndarray, n_jobs: int | None, **descriptor: Any
+    graph: Graph, X: Points, n_jobs: int | None, **descriptor: Any
 ) -> sparse.csr_array:
     """Probability of a step to each new point (rows) from each training point (columns).
 
@@ -82,7 +83,7 @@ def reverse_context_probabilities(
     """
     members = graph.indices.reshape(graph.n_nodes, -1).astype(np.int64)
     return entered_contexts(
-        np.asarray(graph.points),
+        graph.points,
         graph._search(n_jobs),
         members,
         graph.metadata.get("sigma"),
@@ -93,11 +94,11 @@ def reverse_context_probabilities(
 
 
 def entered_contexts(
-    points: np.ndarray,
+    points: Points,
     search: NeighborSearch,
     members: np.ndarray,
     sigma: float | None,
-    X: np.ndarray,
+    X: Points,
     n_jobs: int | None,
     **descriptor: Any,
 ) -> sparse.csr_array:
@@ -112,8 +113,8 @@ def entered_contexts(
     entered = nearest[new, position]
     remaining = np.take_along_axis(members[entered], order[entered, :-1], axis=1)
     contexts = np.column_stack([entered, remaining, n + new])
-    steps = _steps(np.concatenate([points, X]), contexts, sigma, n_jobs, **descriptor)
-    return sparse.csr_array((steps[:, -1], (new, entered)), shape=(len(X), n))
+    steps = _steps(_stack(points, X), contexts, sigma, n_jobs, **descriptor)
+    return sparse.csr_array((steps[:, -1], (new, entered)), shape=(X.shape[0], n))
 
 
 def symmetric_rows(
@@ -133,7 +134,7 @@ def symmetric_rows(
 
 
 def _steps(
-    data: np.ndarray,
+    data: Points,
     contexts: np.ndarray,
     sigma: float | None,
     n_jobs: int | None,
@@ -146,6 +147,12 @@ def _steps(
     with np.errstate(under="ignore"):
         weights = np.exp(squares.min(axis=1, keepdims=True) - squares)
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _stack(points: Points, X: Points) -> Points:
+    if sparse.issparse(points):
+        return sparse.csr_array(sparse.vstack([points, sparse.csr_array(X)]))
+    return np.concatenate([points, X])
 
 
 def _inverse(values: np.ndarray) -> np.ndarray:

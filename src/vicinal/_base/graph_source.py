@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 NOT_BUILDERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
 BUILDERS = tuple(name for name in graphs.__all__ if name not in NOT_BUILDERS)
 # Graphs that can be built on sparse rows.
-SPARSE_BUILDERS = ("knn", "epsilon_ball", "complete", "gaussian")
+SPARSE_BUILDERS = (
+    "knn",
+    "epsilon_ball",
+    "complete",
+    "gaussian",
+    "mst",
+    "disjoint_mst",
+    "perturbed_mst",
+)
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
 

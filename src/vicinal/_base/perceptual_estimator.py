@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.contextual_extension import (
     NewContexts,
+    Points,
     new_contexts,
     reverse_context_probabilities,
     symmetric_rows,
@@ -26,12 +27,13 @@ from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs._checks import check_has_nodes
 from vicinal.graphs._contextual import contextual
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.operators.aligned_laplacian import AlignedWalk
 from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import Eigenpairs, walk_eigenpairs
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike
+    from vicinal._core.types import DescriptorLike, MatrixLike, NJobs, RandomStateLike
 
 Walk: TypeAlias = SymmetricWalk | AlignedWalk
 
@@ -58,7 +60,12 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
     _duplicates: Duplicates | None
     _masses: np.ndarray
 
-    def _build_walk(self, X: ArrayLike | Graph) -> Walk:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _build_walk(self, X: MatrixLike | Graph) -> Walk:
         """Build the symmetric walk on the digraph of X; stores ``graph_`` and ``stationary_``."""
         check_choice(self.laplacian, "laplacian", ("global", "aligned"))
         check_real(self.beta, "beta", low=0.0, high=1.0)
@@ -90,7 +97,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         """Expand values of nodes to rows."""
         return values if self._duplicates is None else values[self._duplicates.group]
 
-    def _of_nodes(self, values: np.ndarray) -> np.ndarray:
+    def _of_nodes(self, values: Any) -> Any:
         """Reduce values of rows, which are equal for duplicates, to nodes."""
         return values if self._duplicates is None else values[self._duplicates.representative]
 
@@ -100,36 +107,39 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             return np.ones(self.graph_.n_nodes, dtype=np.int64)
         return self._duplicates.counts
 
-    def _digraph_of(self, X: ArrayLike) -> Graph:
-        points = validate_input(self, X, dtype=np.float64)
-        n = len(points)
+    def _digraph_of(self, X: MatrixLike) -> Graph:
+        points = validate_input(self, X, accept_sparse="csr", dtype=np.float64)
+        if sparse.issparse(points):
+            points = check_sparse_points(points)
+        n = points.shape[0]
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
             raise InvalidValueError(f"X has n_samples={n}, but a context needs 3 points or more.")
         duplicates = find_duplicates(points)
         self._duplicates = duplicates if len(duplicates.representative) < n else None
         points = self._of_nodes(points)
-        if k >= len(points):
+        n_distinct = points.shape[0]
+        if k >= n_distinct:
             available = (
-                f"n_samples={n}" if self._duplicates is None else f"{len(points)} distinct row(s)"
+                f"n_samples={n}" if self._duplicates is None else f"{n_distinct} distinct row(s)"
             )
             warn_user(
-                f"n_neighbors={k}, but X has {available}; {len(points) - 1} neighbours are used.",
+                f"n_neighbors={k}, but X has {available}; {n_distinct - 1} neighbours are used.",
             )
         return contextual_of_distinct(
             points,
-            min(k, len(points) - 1),
+            min(k, n_distinct - 1),
             descriptor=self.descriptor,
             epsilon=self.epsilon,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
 
-    def _new_contexts(self, X: ArrayLike) -> NewContexts:
+    def _new_contexts(self, X: MatrixLike) -> NewContexts:
         """Transition probabilities from new points, and which of them equal a training point."""
         return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
 
-    def _new_rows(self, X: ArrayLike) -> NewContexts:
+    def _new_rows(self, X: MatrixLike) -> NewContexts:
         """Like `_new_contexts`, but with rows of Theta for points that do not equal a training point."""
         points = self._new_points(X)
         steps, coincides = new_contexts(self.graph_, points, self.n_jobs, **self._descriptor())
@@ -145,7 +155,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             sparse.csr_array(sparse.vstack([steps[coincides], rows]))[order], coincides
         )
 
-    def _new_points(self, X: ArrayLike) -> np.ndarray:
+    def _new_points(self, X: MatrixLike) -> Points:
         check_is_fitted(self)
         # A given digraph may have been built on other points, with another descriptor or from distances.
         if not hasattr(self, "n_features_in_"):
@@ -153,7 +163,11 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
                 f"this {type(self).__name__} was fitted on a digraph, so contexts of new points cannot be "
                 "computed; fit it on points."
             )
-        return validate_input(self, X, reset=False, dtype=np.float64)
+        accepted = "csr" if sparse.issparse(self.graph_.points) else False
+        points = validate_input(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
+        if sparse.issparse(self.graph_.points):
+            points = check_sparse_points(sparse.csr_array(points))
+        return points
 
     def _descriptor(self) -> dict[str, Any]:
         return {"descriptor": self.descriptor, "epsilon": self.epsilon}
@@ -162,13 +176,12 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         return seed_from(self.random_state)
 
 
-def contextual_of_distinct(
-    points: np.ndarray, n_neighbors: int, *args: Any, **kwargs: Any
-) -> Graph:
+def contextual_of_distinct(points: Points, n_neighbors: int, *args: Any, **kwargs: Any) -> Graph:
     """Contextual digraph of distinct points; one or two points have no contexts and are only connected."""
-    if len(points) > 2:
+    n = points.shape[0]
+    if n > 2:
         return contextual(points, n_neighbors, *args, **kwargs)
-    pairs = np.array([[0, 1], [1, 0]])[: 2 * (len(points) - 1)]
+    pairs = np.array([[0, 1], [1, 0]])[: 2 * (n - 1)]
     return Graph.from_edges(
-        len(points), pairs, np.zeros(len(pairs)), np.ones(len(pairs)), directed=True, points=points
+        n, pairs, np.zeros(len(pairs)), np.ones(len(pairs)), directed=True, points=points
     )

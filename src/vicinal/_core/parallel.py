@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from vicinal._core.dask_worker import current_worker
+from vicinal._core.warn import LongWork, TimedLoop
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Item = TypeVar("Item")
@@ -64,6 +65,7 @@ def map_threads(
     n_jobs: int | None = -1,
     *,
     progress: str | None = None,
+    long_work: LongWork | None = None,
 ) -> list[Result]:
     """Apply ``task`` to each item, using threads; results are in the order of the items.
 
@@ -77,13 +79,15 @@ def map_threads(
         Number of threads; -1 uses all cores.
     progress : str, optional
         Title of a progress bar; None shows no bar.
+    long_work : LongWork, optional
+        Without a bar, warn if the work takes minutes or longer.
     """
     results: list[Any] = [None] * len(items)
     errors: list[BaseException] = []
     # Threads share one iterator, whose next() is atomic, and the calling thread works too. A queue of futures
     # would dominate calls of a few milliseconds.
     positions = iter(range(len(items)))
-    with progress_bar(len(items), progress) as bar:
+    with progress_bar(len(items), progress, long_work) as bar:
 
         def work() -> None:
             for i in positions:
@@ -134,10 +138,13 @@ def _thread_pools(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def progress_bar(total: int, title: str | None) -> Any:
-    """Progress bar as a context manager with a method `update`; without a title, it shows nothing."""
+def progress_bar(total: float, title: str | None, long_work: LongWork | None = None) -> Any:
+    """Progress bar as a context manager with a method `update`.
+
+    Without a title, it shows nothing, except a warning if ``long_work`` takes minutes or longer.
+    """
     if title is None:
-        return _NoBar()
+        return _NoBar() if long_work is None else TimedLoop(total, long_work)
     from tqdm.auto import tqdm
 
     return tqdm(total=total, desc=title, leave=False)
@@ -147,5 +154,5 @@ class _NoBar(nullcontext[Any]):
     def __enter__(self) -> _NoBar:
         return self
 
-    def update(self, n: int = 1) -> None:
+    def update(self, n: float = 1) -> None:
         """Do nothing."""

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from contextlib import nullcontext
+from time import perf_counter as clock
+from typing import Any, NamedTuple
 
 from vicinal.exceptions import VicinalWarning
 
-# Comparisons of pairs that take minutes on a few cores.
-MAX_PAIRS_WITHOUT_WARNING = 1e11
+# Work that is expected to take longer is announced.
+MAX_SECONDS_WITHOUT_WARNING = 120.0
+# The time of a part is measured for at least this long.
+MIN_MEASURED_SECONDS = 1.0
+UNITS = (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0))
 
 
 def warn_user(message: str, category: type[Warning] = VicinalWarning) -> None:
@@ -19,14 +26,57 @@ def warn_user(message: str, category: type[Warning] = VicinalWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_of_all_pairs(n_rows: int, n_points: int, what: str, remedy: str) -> None:
-    """Warn, before it starts, of a comparison of each row with each point that takes long."""
-    n_pairs = float(n_rows) * n_points
-    if n_pairs > MAX_PAIRS_WITHOUT_WARNING:
-        warn_user(
-            f"{what} compares each of {n_rows:,} rows with all {n_points:,} points, {n_pairs:.0e} pairs, "
-            f"which takes minutes to hours; {remedy}. verbose=1 shows progress."
-        )
+class LongWork(NamedTuple):
+    """A loop that may take long, such as "the L1 graph", what is faster, and how often the loop runs."""
+
+    what: str
+    remedy: str
+    n_passes: int = 1
+
+
+class TimedLoop(nullcontext[Any]):
+    """Warns, soon after the start of a loop, if the rest of it takes minutes or longer.
+
+    The first part is not measured, because it may compile kernels.
+    """
+
+    def __init__(self, n_parts: float, work: LongWork) -> None:
+        super().__init__()
+        self.n_parts, self.work = n_parts * work.n_passes, work
+        self.n_done, self.start, self.n_done_at_start = 0.0, 0.0, 0.0
+        self.is_measuring, self.thread = True, threading.get_ident()
+
+    def __enter__(self) -> TimedLoop:
+        return self
+
+    def update(self, n: float = 1) -> None:
+        """Count finished parts; only the thread that runs the loop may warn."""
+        self.n_done += n
+        if not self.is_measuring or threading.get_ident() != self.thread:
+            return
+        now = clock()
+        if not self.n_done_at_start:
+            self.start, self.n_done_at_start = now, self.n_done
+        elif now - self.start >= MIN_MEASURED_SECONDS:
+            self.is_measuring = False
+            per_part = (now - self.start) / (self.n_done - self.n_done_at_start)
+            self._warn_if_long(per_part * (self.n_parts - self.n_done))
+
+    def _warn_if_long(self, seconds: float) -> None:
+        if seconds > MAX_SECONDS_WITHOUT_WARNING:
+            warn_user(
+                f"{self.work.what} takes about {duration(seconds)}; {self.work.remedy}. "
+                "verbose=1 shows progress."
+            )
+
+
+def duration(seconds: float) -> str:
+    """A long time in its largest unit: "2.5 hours"."""
+    for unit, length in UNITS:
+        if seconds >= 2 * length:
+            number = seconds / length
+            return f"{number:.1f} {unit}" if number < 10 else f"{number:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _is_internal(module: str) -> bool:

@@ -29,7 +29,8 @@ def noise_scores(
     Parameters
     ----------
     digraph : Graph
-        The contextual digraph. If it has no points, the stationary distribution is used instead of distances.
+        The contextual digraph. Without dense points, the stationary distribution is used instead of
+        distances.
     stationary : ndarray (n,)
         Stationary distribution of its walk.
     is_noise : ndarray of bool (n,)
@@ -38,10 +39,11 @@ def noise_scores(
         Number of threads.
     """
     n = digraph.n_nodes
-    if digraph.points is None or digraph.metric != "euclidean" or n < 3:
+    points = digraph.points
+    if not isinstance(points, np.ndarray) or digraph.metric != "euclidean" or n < 3:
         unusual = boxplot_units(1.0 / stationary)
     else:
-        unusual = fit_unusualness(np.asarray(digraph.points, dtype=np.float64), n_jobs)[1]
+        unusual = fit_unusualness(points.astype(np.float64, copy=False), n_jobs)[1]
     return score_of(unusual, is_noise)
 
 

@@ -188,8 +188,9 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features) or Graph
-            Points or a digraph.
+        X : array-like or sparse matrix of shape (n, n_features), or Graph
+            Points or a digraph. For sparse points, as for a digraph, "auto" chooses the number of clusters
+            and noise by the walk alone.
         y : None
             Ignored.
 

@@ -12,7 +12,7 @@ from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
 from vicinal._core.rescale import binary_exponent, normalize_magnitude
 from vicinal._core.scalar_checks import check_real
-from vicinal._core.warn import warn_of_all_pairs
+from vicinal._core.warn import LongWork
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._entries import Entries, index_dtype, rows_of
@@ -114,7 +114,6 @@ def representation(
         f"The L1 graph of {n:,} points",
         "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
     )
-    warn_of_all_pairs(n, n, "the L1 graph", "structure_aware_l1(X) has small dictionaries")
     codes = sparse_codes(
         directions,
         penalty=None if checked_penalty is None else checked_penalty * unit**2,
@@ -122,6 +121,9 @@ def representation(
         signed=signed,
         n_jobs=n_jobs,
         progress="L1 graph" if verbose > 0 else None,
+        long_work=LongWork(
+            f"the L1 graph of {n:,} points", "structure_aware_l1(X) has small dictionaries"
+        ),
     )
     return code_graph(codes, points, unit)
 

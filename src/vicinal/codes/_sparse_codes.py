@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
+from vicinal._core.warn import LongWork
 from vicinal.codes._code_block import CodeBlock
 
 ENTRIES_PER_BLOCK, ROWS_PER_BLOCK = 1 << 22, 256
@@ -92,6 +93,7 @@ def sparse_codes(
     signed: bool = False,
     n_jobs: int | None = -1,
     progress: str | None = None,
+    long_work: LongWork | None = None,
 ) -> Codes:
     """Code of each point over other points.
 
@@ -111,6 +113,8 @@ def sparse_codes(
         Number of threads.
     progress : str, optional
         Title of a progress bar.
+    long_work : LongWork, optional
+        Without a bar, warn if the work takes minutes or longer.
     """
     n = len(points)
     max_length = float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
@@ -122,7 +126,7 @@ def sparse_codes(
     width = n if atoms is None else atoms.shape[1]
     size = min(ROWS_PER_BLOCK, max(16, ENTRIES_PER_BLOCK // max(width, 1)))
     with one_blas_thread():
-        results = map_threads(code, blocks(n, size), n_jobs, progress=progress)
+        results = map_threads(code, blocks(n, size), n_jobs, progress=progress, long_work=long_work)
     counts, indices, values, penalties, explained, gaps, inexact = map(
         np.concatenate, zip(*results, strict=True)
     )

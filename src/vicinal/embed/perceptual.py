@@ -104,7 +104,7 @@ class PerceptualEmbedding(
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features) or Graph
+        X : array-like or sparse matrix of shape (n, n_features), or Graph
             Points or a digraph.
         y : None
             Ignored.

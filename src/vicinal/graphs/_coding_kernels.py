@@ -129,13 +129,13 @@ def solve(lower, vector, out):
 
 
 @jit
-def literal_lengths(points, context, distortion, rows, centred, mean, parts):
+def literal_lengths(points, context, dim, distortion, rows, centred, mean, parts):
     """Coding length (13) of a context; ``parts`` gets those of the context without each member.
 
     Each is computed separately and without Gram matrices, whose rounding errors would exceed the identity
     if the points are spread over many times the distortion.
     """
-    s, dim = len(context), len(mean)
+    s = len(context)
     whole = 0.0
     for left_out in range(s + 1):
         helmert_rows(points, context, left_out, rows, centred, mean)

@@ -14,7 +14,6 @@ from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.affinities import affinity, check_scale
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
@@ -122,8 +121,7 @@ def gaussian(
 
 
 def _check_all_pairs(X: MatrixLike, metric: Metric, bytes_per_pair: int) -> Any:
-    sparse_points = sparse.issparse(X) and metric.accepts_sparse
-    points = check_sparse_points(X) if sparse_points else metric.validate(X)
+    points = metric.validate_points(X)
     if metric.is_precomputed and sparse.issparse(points):
         raise InvalidTypeError(
             "X is a sparse matrix, but the complete graph needs the distance of every pair; "

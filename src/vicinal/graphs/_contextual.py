@@ -50,7 +50,7 @@ def contextual(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points, or a matrix of distances or inner products, depending on ``metric``.
+        Points (may be sparse), or a dense matrix of distances or inner products, depending on ``metric``.
     n_neighbors : int, default=10
         Number of neighbours k in a context; ignored if ``neighbors`` are given.
     descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"

@@ -55,7 +55,7 @@ def contextual_distance(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points, or a matrix of distances or inner products, depending on ``metric``.
+        Points (may be sparse), or a dense matrix of distances or inner products, depending on ``metric``.
     n_neighbors : int, default=10
         Number of neighbours k in a context; ignored if ``neighbors`` are given.
     descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"
@@ -124,9 +124,11 @@ def contextual_distance(
     )
 
 
-def _check_data(X: MatrixLike, metric: Metric, descriptor: DescriptorLike) -> np.ndarray:
+def _check_data(
+    X: MatrixLike, metric: Metric, descriptor: DescriptorLike
+) -> np.ndarray | sparse.csr_array:
     if metric.is_euclidean:
-        return check_points(X)
+        return metric.validate_points(X)
     if callable(descriptor):
         raise InvalidValueError(f"metric={metric.name!r}, but a callable descriptor needs points.")
     if sparse.issparse(X):
@@ -151,12 +153,18 @@ def _check_data(X: MatrixLike, metric: Metric, descriptor: DescriptorLike) -> np
 
 
 def _contexts(
-    data: np.ndarray, k: int, neighbors: Any, metric: Metric, n_jobs: int | None, verbose: int
+    data: np.ndarray | sparse.csr_array,
+    k: int,
+    neighbors: Any,
+    metric: Metric,
+    n_jobs: int | None,
+    verbose: int,
 ) -> np.ndarray:
     """Members of the context of each point, itself first."""
+    n = data.shape[0]
     if neighbors is not None:
-        return _contexts_from_neighbors(neighbors, len(data))
-    k = check_count(k, "n_neighbors", high=len(data) - 1, remedy=f"X has {len(data)} point(s).")
+        return _contexts_from_neighbors(neighbors, n)
+    k = check_count(k, "n_neighbors", high=n - 1, remedy=f"X has {n} point(s).")
     if metric.is_gram:
         squares = np.diagonal(data)
         distances = np.sqrt(np.maximum(squares[:, None] + squares[None] - 2 * data, 0.0))

@@ -78,17 +78,18 @@ def centroid_products(products, indices, start, stop, out):
 
 
 @jit
-def coding_length_rows(points, indices, distortion, start, stop, out):
-    """Contextual distances of the coding length (13).
+def coding_length_rows(points, indices, dim, distortion, start, stop, out):
+    """Contextual distances of the coding length (13) in ``dim`` dimensions.
 
-    Contexts that need `coding_length_literal` get NaN in the first column; returns whether there are any.
+    Columns of zeros may be left out of the points. Contexts that need `coding_length_literal` get NaN in the
+    first column; returns whether there are any.
     """
-    s, dim = indices.shape[1], points.shape[1]
+    s, width = indices.shape[1], points.shape[1]
     squared = distortion * distortion
-    centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
-    mean, shifts = np.empty(dim), np.empty(s)
-    by_features = dim < s - 1
-    gram = np.empty((dim, dim)) if by_features else np.empty((s - 1, s - 1))
+    centred, rows = np.empty((s, width)), np.empty((s - 1, width))
+    mean, shifts = np.empty(width), np.empty(s)
+    by_features = width < s - 1
+    gram = np.empty((width, width)) if by_features else np.empty((s - 1, s - 1))
     scratch, vectors = np.empty_like(gram), np.empty((3, len(gram)))
     any_inaccurate = False
     for i in range(start, stop):
@@ -99,7 +100,7 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
         square = dot(mean, mean)
         for j in range(s):
             moved, without = 0.0, 0.0
-            for d in range(dim):
+            for d in range(width):
                 step = centred[j, d] / (s - 1)
                 moved += step * (step - 2.0 * mean[d])
                 without += (mean[d] - step) ** 2
@@ -108,7 +109,7 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
         if is_accurate and by_features:
             products_of_columns(rows, gram)
             is_accurate = _by_features(
-                gram, rows, centred, shifts, squared, scratch, vectors, out[i]
+                gram, rows, centred, shifts, dim, squared, scratch, vectors, out[i]
             )
         elif is_accurate:
             products_of_rows(rows, gram)
@@ -120,14 +121,16 @@ def coding_length_rows(points, indices, distortion, start, stop, out):
 
 
 @jit
-def coding_length_literal(points, indices, distortion, start, stop, out):
+def coding_length_literal(points, indices, dim, distortion, start, stop, out):
     """`coding_length_rows` for contexts marked with NaN; each coding length is computed separately."""
-    s, dim = indices.shape[1], points.shape[1]
-    centred, rows = np.empty((s, dim)), np.empty((s - 1, dim))
-    mean, lengths = np.empty(dim), np.empty(s)
+    s, width = indices.shape[1], points.shape[1]
+    centred, rows = np.empty((s, width)), np.empty((s - 1, width))
+    mean, lengths = np.empty(width), np.empty(s)
     for i in range(start, stop):
         if np.isnan(out[i, 0]):
-            whole = literal_lengths(points, indices[i], distortion, rows, centred, mean, lengths)
+            whole = literal_lengths(
+                points, indices[i], dim, distortion, rows, centred, mean, lengths
+            )
             _distances(whole, lengths, out[i])
 
 
@@ -194,9 +197,9 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
 
 
 @jit
-def _by_features(gram, rows, centred, shifts, squared, lower, vectors, out):
-    """`_by_members` from the D x D products of features, for contexts with more points than features."""
-    s, dim = centred.shape
+def _by_features(gram, rows, centred, shifts, dim, squared, lower, vectors, out):
+    """`_by_members` from the products of all pairs of features, if there are fewer features than points."""
+    s = len(centred)
     whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
     c = dim / (squared * (s - 1))
     logdet, loss = factor(gram, c, lower)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from vicinal._core.array_checks import real_array
 from vicinal._core.parallel import blocks, map_threads
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 # Fills rows first ... last - 1 of the result: (first, last, out).
 RowFiller = Callable[[int, int, np.ndarray], None]
 ROWS_PER_TASK = 1 << 10
+# Entries of the dense points of a few contexts, if the points are sparse.
+DENSE_ENTRIES = 1 << 18
 # Smaller coordinates are scaled up by 2**TINY_EXPONENT, because their squares and quotients underflow.
 TINY, TINY_EXPONENT = 1e-290, 1000
 
 
 def distances_in_contexts(
-    data: np.ndarray,
+    data: np.ndarray | sparse.csr_array,
     contexts: np.ndarray,
     descriptor: str | Callable[..., Any],
     *,
@@ -56,7 +59,12 @@ def distances_in_contexts(
         remedy = f"The descriptor {descriptor!r} needs contexts of 3 points or more."
         check_count(k, "n_neighbors", low=2, remedy=remedy)
     out = np.empty(contexts.shape)
-    kernel = _kernel(data, contexts, str(descriptor), metric, epsilon, n_features)
+    kernel: RowFiller
+    if sparse.issparse(data):
+        kernel = _sparse_kernel(data, contexts, str(descriptor), epsilon)
+    else:
+        n_features = data.shape[1] if metric.is_euclidean else n_features
+        kernel = _kernel(data, contexts, str(descriptor), metric, epsilon, n_features)
     map_threads(
         lambda rows: kernel(*rows, out),
         blocks(len(contexts), ROWS_PER_TASK),
@@ -88,27 +96,46 @@ def _kernel(
             return _centroid_kernel(data, indices)
         products = data if metric.is_gram else _inner_products(data)
         return lambda *rows: kernels.centroid_products(products, indices, *rows)
-    if metric.is_euclidean:
-        dim = data.shape[1]
-    elif n_features is None:
+    if n_features is None:
         raise InvalidValueError(
             "n_features=None, but coding lengths need the dimension of the space, which "
             f"metric={metric.name!r} does not determine; pass n_features."
         )
-    else:
-        dim = n_features
+    dim = n_features
     if epsilon is None:
         epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
     if metric.is_euclidean:
 
         def coding_length(*rows: Any) -> None:
             # A separate kernel, compiled only where it is needed: if points are spread widely.
-            if kernels.coding_length_rows(data, indices, epsilon, *rows):
-                kernels.coding_length_literal(data, indices, epsilon, *rows)
+            if kernels.coding_length_rows(data, indices, dim, epsilon, *rows):
+                kernels.coding_length_literal(data, indices, dim, epsilon, *rows)
 
         return coding_length
     products = data if metric.is_gram else _inner_products(data)
     return lambda *rows: kernels.coding_length_products(products, indices, dim, epsilon, *rows)
+
+
+def _sparse_kernel(
+    points: sparse.csr_array, contexts: np.ndarray, descriptor: str, epsilon: float | None
+) -> RowFiller:
+    """`_kernel` for sparse points: a few contexts at a time as dense points, without columns of zeros."""
+    entries_per_context = contexts.shape[1] * max(1, points.nnz // points.shape[0])
+    n_contexts = max(1, DENSE_ENTRIES // entries_per_context**2)
+
+    def fill(first: int, last: int, out: np.ndarray) -> None:
+        for start in range(first, last, n_contexts):
+            rows = slice(start, min(start + n_contexts, last))
+            members, positions = np.unique(contexts[rows], return_inverse=True)
+            block = points[members]
+            columns = np.unique(block.indices)
+            # One column of zeros if there are no others.
+            dense = block[:, columns].toarray() if len(columns) else np.zeros((len(members), 1))
+            local = positions.reshape(contexts[rows].shape)
+            kernel = _kernel(dense, local, descriptor, EUCLIDEAN, epsilon, points.shape[1])
+            kernel(0, len(local), out[rows])
+
+    return fill
 
 
 def _centroid_kernel(points: np.ndarray, indices: np.ndarray) -> RowFiller:
@@ -148,12 +175,12 @@ def _pair_lengths(data: np.ndarray, indices: np.ndarray, metric: Metric) -> np.n
 
 
 def _by_definition(
-    points: np.ndarray, indices: np.ndarray, descriptor: Callable[..., Any]
+    points: np.ndarray | sparse.csr_array, indices: np.ndarray, descriptor: Callable[..., Any]
 ) -> np.ndarray:
     """Formulas (1) and (2), evaluated literally for any descriptor."""
     out = np.empty(indices.shape)
     for i, context in enumerate(indices):
-        members = points[context]
+        members = points[context].toarray() if sparse.issparse(points) else points[context]
         # A copy, like the others: a descriptor may modify its argument.
         whole = _describe(descriptor, members.copy(), None)
         for j in range(len(context)):

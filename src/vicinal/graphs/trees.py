@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.memory import require_memory
@@ -25,7 +26,7 @@ from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, MetricLike, NJobs, RandomStateLike
+    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NJobs, RandomStateLike
 
 # Neighbours per point that are found before the search starts; more cost more than they save.
 LIST_LENGTH = 6
@@ -38,7 +39,7 @@ BYTES_PER_DISJOINT_EDGE, BYTES_PER_PERTURBED_EDGE = 150.0, 24.0
 
 @checked
 def mst(
-    X: ArrayLike,
+    X: MatrixLike,
     *,
     metric: MetricLike = "euclidean",
     offsets: ArrayLike | None = None,
@@ -54,7 +55,8 @@ def mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points, or with ``metric="precomputed"`` a dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
+        dense distance matrix.
     metric : str or callable, default="euclidean"
         "euclidean", "cosine", "manhattan", "precomputed", or another scikit-learn metric.
     offsets : array of shape (n,), optional
@@ -85,14 +87,14 @@ def mst(
     points = _check_input(X, measure)
     n_threads(n_jobs)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
-    n = len(points)
+    n = points.shape[0]
     weights = None if offsets is None else _check_offsets(offsets, measure, n)
     edges, lengths = tree_edges(points, measure, weights, scale, n_jobs=n_jobs, verbose=verbose)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
 def tree_edges(
-    points: np.ndarray,
+    points: np.ndarray | sparse.csr_array,
     metric: Metric,
     offsets: np.ndarray | None,
     scale: float = 1.0,
@@ -105,18 +107,19 @@ def tree_edges(
 
     ``prepared`` holds the same points; with offsets, its k-d tree is used instead of building another.
     """
-    k = _list_length(points, LIST_LENGTH)
+    n = points.shape[0]
+    k = _list_length(n, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
     if offsets is None:
         return spanning_tree(points, metric, k, n_jobs, title)
-    k = k if len(points) > MIN_POINTS_FOR_OFFSET_LISTS else 0
+    k = k if n > MIN_POINTS_FOR_OFFSET_LISTS else 0
     edges = offset_tree(points, metric, scale, offsets, k, n_jobs, title, prepared)
     return edges, metric.pair_distances(points, edges)
 
 
 @checked
 def disjoint_mst(
-    X: ArrayLike,
+    X: MatrixLike,
     n_trees: int = 4,
     *,
     metric: MetricLike = "euclidean",
@@ -128,7 +131,8 @@ def disjoint_mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points, or with ``metric="precomputed"`` a dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
+        dense distance matrix.
     n_trees : int, default=4
         Number of trees, t in the paper.
     metric : str or callable, default="euclidean"
@@ -163,7 +167,7 @@ def disjoint_mst(
     """
     measure = as_metric(metric)
     points = _check_input(X, measure)
-    n, n_trees = len(points), check_count(n_trees, "n_trees")
+    n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
     graph = max_disjoint_mst(points, n_trees, metric=metric, n_jobs=n_jobs, verbose=verbose)
@@ -173,7 +177,7 @@ def disjoint_mst(
 
 
 def max_disjoint_mst(
-    points: np.ndarray,
+    points: np.ndarray | sparse.csr_array,
     n_trees: int,
     *,
     metric: MetricLike = "euclidean",
@@ -181,16 +185,16 @@ def max_disjoint_mst(
     verbose: int = 0,
 ) -> Graph:
     """`disjoint_mst` of checked points with as many trees as exist, at most ``n_trees``."""
-    n, measure = len(points), as_metric(metric)
+    n, measure = points.shape[0], as_metric(metric)
     _require_memory(n, n_trees, BYTES_PER_DISJOINT_EDGE)
-    k = _list_length(points, LIST_LENGTH + 2 * n_trees)
+    k = _list_length(n, LIST_LENGTH + 2 * n_trees)
     edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
 @checked
 def perturbed_mst(
-    X: ArrayLike,
+    X: MatrixLike,
     n_trees: int = 20,
     *,
     noise: float = 0.4,
@@ -215,7 +219,8 @@ def perturbed_mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points, or with ``metric="precomputed"`` a dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
+        dense distance matrix.
     n_trees : int, default=20
         Number of perturbed replicates, T in the paper.
     noise : float, default=0.4
@@ -258,7 +263,7 @@ def perturbed_mst(
 
     measure = as_metric(metric)
     points = _check_input(X, measure)
-    n, n_trees = len(points), check_count(n_trees, "n_trees")
+    n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     n_threads(n_jobs)
@@ -270,7 +275,7 @@ def perturbed_mst(
     replicates = perturbed_replicates(
         points, measure, n_trees, noise, min(n_neighbors, n - 1), random_state, n_jobs
     )
-    length = _list_length(points, LIST_LENGTH)
+    length = _list_length(n, LIST_LENGTH)
 
     def tree(replicate: int) -> np.ndarray:
         perturbed = replicates.make(replicate)
@@ -291,9 +296,9 @@ def perturbed_mst(
     )
 
 
-def _check_input(X: ArrayLike, metric: Metric) -> np.ndarray:
-    checked_input = metric.validate(X)
-    if not isinstance(checked_input, np.ndarray):
+def _check_input(X: MatrixLike, metric: Metric) -> np.ndarray | sparse.csr_array:
+    checked_input = metric.validate_points(X)
+    if sparse.issparse(checked_input) and metric.is_precomputed:
         raise InvalidTypeError(
             "X is a sparse matrix, but spanning trees need the distances of all pairs: pass a dense "
             "matrix or the points."
@@ -301,8 +306,8 @@ def _check_input(X: ArrayLike, metric: Metric) -> np.ndarray:
     return checked_input
 
 
-def _list_length(points: np.ndarray, n_neighbors: int) -> int:
-    return min(n_neighbors, len(points) - 1)
+def _list_length(n: int, n_neighbors: int) -> int:
+    return min(n_neighbors, n - 1)
 
 
 def _check_offsets(offsets: ArrayLike, metric: Metric, n: int) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import power_of_two
 from vicinal.neighbors._brute_kernels import recheck, refine, scan, sort_lists
+from vicinal.neighbors._kdtree import SLOW_SEARCH
 
 # Points per block, and the shape of a product that fits into the second-level cache.
 BLOCK_ROWS, STRIP_ROWS, STRIP_COLUMNS = 4096, 512, 1024
@@ -72,7 +73,13 @@ def nearest_others(
                 multiply(rescaled.points, spans[i], spans[j], lists, lists, both=True)
 
     with one_blas_thread():
-        map_threads(join, tournament_pairs(len(spans)), n_jobs, progress=progress)
+        map_threads(
+            join,
+            tournament_pairs(len(spans)),
+            n_jobs,
+            progress=progress,
+            long_work=SLOW_SEARCH,
+        )
         return refine_candidates(
             X, X, rescaling, rescaled, rescaled, lists, k, exclude_self=True, n_jobs=n_jobs
         )
@@ -96,7 +103,13 @@ def nearest_to(
         multiply(targets.points, span, (0, len(X)), lists, columns, both=False, other=points.points)
 
     with one_blas_thread():
-        map_threads(search, blocks(len(queries), STRIP_ROWS), n_jobs, progress=progress)
+        map_threads(
+            search,
+            blocks(len(queries), STRIP_ROWS),
+            n_jobs,
+            progress=progress,
+            long_work=SLOW_SEARCH,
+        )
         return refine_candidates(
             queries, X, rescaling, targets, points, lists, k, exclude_self=False, n_jobs=n_jobs
         )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, n_threads
+from vicinal._core.warn import LongWork
 from vicinal.neighbors._kdtree_kernels import (
     NO_OFFSETS,
     KDTree,
@@ -26,6 +27,10 @@ from vicinal.neighbors._kdtree_kernels import (
 
 # Dimensions for which the inner loops are compiled with a fixed length.
 MAX_UNROLLED_FEATURES = 4
+SLOW_SEARCH = LongWork(
+    "the exact search for neighbours",
+    "an approximate search, fewer columns (for instance by PCA) or fewer points are faster",
+)
 
 
 def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = -1) -> KDTree:
@@ -88,7 +93,8 @@ def nearest_in_tree_order(
     def search(block: tuple[int, int]) -> None:
         leaf_join(tree, kind, offsets, *block, indices, costs, original)
 
-    map_threads(search, blocks(tree.n_leaves, _leaves_per_task(tree)), n_jobs)
+    spans = blocks(tree.n_leaves, _leaves_per_task(tree))
+    map_threads(search, spans, n_jobs, long_work=SLOW_SEARCH)
 
 
 def nearest_to(
@@ -101,6 +107,7 @@ def nearest_to(
         lambda block: point_search(tree, kind, queries, *block, indices, costs),
         blocks(len(queries), 2048),
         n_jobs,
+        long_work=SLOW_SEARCH,
     )
     return indices, costs if p == 1 else np.sqrt(costs, out=costs)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads
-from vicinal._core.warn import warn_of_all_pairs
+from vicinal._core.warn import LongWork
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._brute_kernels import smallest
 from vicinal.neighbors._radius import Rows, in_blocks, rows_of
@@ -24,6 +24,7 @@ BLOCK_ENTRIES = 2_000_000
 ROUNDING = 1e-9
 # Neighbour lists measured per call: enough to amortise the call, few enough to avoid unneeded pairs.
 LISTS_PER_CALL = 32
+SLOW_SEARCH = LongWork("the search under this metric", "metric='euclidean' has an index")
 
 
 class Table:
@@ -49,13 +50,13 @@ class Table:
             a, b = span
             smallest(self.rows(a, b), _diagonal(a, b, exclude_self), indices[a:b], distances[a:b])
 
-        warn_of_all_pairs(
-            self.n_rows,
-            self.n_columns,
-            "the search under this metric",
-            "metric='euclidean' has an index",
+        map_threads(
+            select,
+            blocks(self.n_rows, self.size),
+            self.n_jobs,
+            progress=progress,
+            long_work=SLOW_SEARCH,
         )
-        map_threads(select, blocks(self.n_rows, self.size), self.n_jobs, progress=progress)
         return indices, distances
 
     def within(self, radius: float, *, exclude_self: bool, progress: str | None) -> Rows:
@@ -64,7 +65,7 @@ class Table:
         def search(span: tuple[int, int]) -> Rows:
             return rows_of(self.rows(*span), radius, _diagonal(*span, exclude_self))
 
-        return in_blocks(search, self.n_rows, self.n_columns, self.size, self.n_jobs, progress)
+        return in_blocks(search, self.n_rows, self.size, self.n_jobs, progress)
 
 
 class Distances:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
-from vicinal._core.warn import warn_of_all_pairs
+from vicinal._core.warn import LongWork
 from vicinal.neighbors._brute import (
     STRIP_COLUMNS,
     STRIP_ROWS,
@@ -22,7 +22,11 @@ from vicinal.neighbors._radius_kernels import count_below, key_limits, measure_b
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 REMEDY = "Use a smaller radius, fewer points, or the k nearest neighbours instead."
-SLOW_REMEDY = "pass fewer points, or use the k nearest neighbours"
+SLOW_SEARCH = LongWork(
+    "the search within a radius", "pass fewer points, or use the k nearest neighbours"
+)
+# The first pass counts, the second one fills the lists.
+SLOW_TREE_SEARCH = SLOW_SEARCH._replace(n_passes=2)
 # Index and distance, and the strength that a graph adds; blocks stay in memory until all are concatenated.
 BYTES_PER_PAIR, BYTES_PER_PAIR_IN_BLOCKS = 20.0, 32.0
 # Number of positions at which rows are counted first, to estimate the memory, and rows at each of them.
@@ -53,6 +57,7 @@ def within_tree(
             ),
             blocks(n, 2048),
             n_jobs,
+            long_work=SLOW_TREE_SEARCH if output is no_output else None,
         )
 
     if n > 16 * N_SAMPLED:
@@ -122,13 +127,12 @@ def within_products(
         return _by_row(parts, b - a)
 
     with one_blas_thread():
-        return in_blocks(search, len(queries), len(X), STRIP_ROWS, n_jobs, progress)
+        return in_blocks(search, len(queries), STRIP_ROWS, n_jobs, progress)
 
 
 def in_blocks(
     search: Callable[[tuple[int, int]], Rows],
     n: int,
-    n_points: int,
     size: int,
     n_jobs: int | None,
     progress: str | None,
@@ -142,8 +146,7 @@ def in_blocks(
             margin = 3 * counts.std() / np.sqrt(N_SAMPLED) if width == 1 else 0.0
             n_entries = max(0, int((counts.mean() - margin) * n / width))
             require_lists(n_entries, BYTES_PER_PAIR_IN_BLOCKS)
-    warn_of_all_pairs(n, n_points, "the search within a radius", SLOW_REMEDY)
-    parts = map_threads(search, blocks(n, size), n_jobs, progress=progress)
+    parts = map_threads(search, blocks(n, size), n_jobs, progress=progress, long_work=SLOW_SEARCH)
     # The blocks are in memory already; concatenating them needs the other half of the estimate.
     require_lists(sum(len(part[1]) for part in parts), BYTES_PER_PAIR_IN_BLOCKS / 2)
     counts = np.concatenate([np.diff(part[0]) for part in parts])

@@ -15,7 +15,7 @@ from vicinal._core.array_checks import check_extent, not_real
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import safe_factor
 from vicinal._core.sparse import checked_csr
-from vicinal._core.warn import warn_of_all_pairs
+from vicinal._core.warn import LongWork
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 # Products, and stored values of measured rows, that a task keeps in memory.
 BLOCK_ENTRIES, MEASURED_ENTRIES = 2_000_000, 1 << 21
-
-
-REDUCE = "reduce them to dense points, for instance by TruncatedSVD"
+SLOW_SEARCH = LongWork(
+    "the exact search among sparse points",
+    "reduce them to dense points, for instance by TruncatedSVD",
+)
 
 
 class SparsePoints:
@@ -66,54 +67,64 @@ class SparsePoints:
         reach = 2.0 * radius if self.metric.is_cosine else (radius * self.factor) ** 2
 
         def search(span: tuple[int, int]) -> Rows:
-            squares, tolerance = self._squares(targets, *span, exclude_self=queries is None)
+            squares, tolerance = self._squares_in(targets, span, exclude_self=queries is None)
             rows, ids = np.nonzero(squares <= reach * (1.0 + 1e-12) + tolerance)
-            distances = self._measure(targets, rows + span[0], ids)
+            distances = self.in_metric(self.pair_squares(targets, rows + span[0], ids))
             near = distances <= radius
             indptr = np.searchsorted(rows[near], np.arange(span[1] - span[0] + 1))
             return indptr, ids[near], distances[near]
 
-        return in_blocks(search, targets.shape[0], len(self), self.size, self.n_jobs, progress)
+        return in_blocks(search, targets.shape[0], self.size, self.n_jobs, progress)
 
     def _nearest(
         self, targets: sparse.csr_array, k: int, exclude_self: bool, progress: str | None
     ) -> tuple[np.ndarray, np.ndarray]:
         n = targets.shape[0]
         indices, distances = np.empty((n, k), np.int64), np.empty((n, k))
-        warn_of_all_pairs(n, len(self), "the exact search among sparse points", REDUCE)
 
         def search(span: tuple[int, int]) -> None:
             a, b = span
-            squares, tolerance = self._squares(targets, a, b, exclude_self=exclude_self)
+            squares, tolerance = self._squares_in(targets, span, exclude_self=exclude_self)
             last = np.partition(squares, k - 1, axis=1)[:, k - 1, None]
             rows, ids = np.nonzero(squares <= last + 2.0 * tolerance)
-            lengths = self._measure(targets, rows + a, ids)
+            lengths = self.in_metric(self.pair_squares(targets, rows + a, ids))
             indices[a:b], distances[a:b] = first_in_rows(rows, ids, lengths, b - a, k)
 
-        map_threads(search, blocks(n, self.size), self.n_jobs, progress=progress)
+        map_threads(
+            search, blocks(n, self.size), self.n_jobs, progress=progress, long_work=SLOW_SEARCH
+        )
         return indices, distances
 
-    def _squares(
-        self, targets: sparse.csr_array, a: int, b: int, *, exclude_self: bool
+    def _squares_in(
+        self, targets: sparse.csr_array, span: tuple[int, int], *, exclude_self: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distances of some rows to all points, and a bound on their rounding error in each row."""
-        rows = targets[a:b]
+        squares, tolerance = self.approximate_squares(targets[slice(*span)])
+        if exclude_self:
+            squares[np.arange(len(squares)), np.arange(*span)] = np.inf
+        return squares, tolerance
+
+    def approximate_squares(self, rows: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Squared distances of rows to all points, and a bound on their rounding error in each row."""
         norms = _row_squares(rows)[:, None]
         squares = (rows @ self.columns).toarray()
         squares *= -2.0
         squares += self.squares
         squares += norms
-        if exclude_self:
-            squares[np.arange(b - a), np.arange(a, b)] = np.inf
         return squares, self.rounding * (norms + self.squares.max(initial=0.0))
 
-    def _measure(self, targets: sparse.csr_array, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        """Distances of pairs, in the metric, from the differences of their rows."""
+    def pair_squares(
+        self, targets: sparse.csr_array, rows: np.ndarray, ids: np.ndarray
+    ) -> np.ndarray:
+        """Squared distances of pairs, from the differences of their rows."""
         squares = np.empty(len(rows))
         stored = self.X.nnz + targets.nnz
         per_pair = max(1, stored // max(1, len(self) + targets.shape[0]))
         for a, b in blocks(len(rows), max(1, MEASURED_ENTRIES // per_pair)):
             squares[a:b] = _row_squares(targets[rows[a:b]] - self.X[ids[a:b]])
+        return squares
+
+    def in_metric(self, squares: np.ndarray) -> np.ndarray:
+        """Distances in the metric, from squared distances between prepared rows."""
         return squares / 2 if self.metric.is_cosine else np.sqrt(squares) / self.factor
 
     def _prepare(self, X: sparse.csr_array, name: str) -> sparse.csr_array:

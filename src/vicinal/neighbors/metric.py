@@ -75,7 +75,15 @@ class Metric:
         """Validate points, or distances if the metric is precomputed; only distances may be sparse."""
         return check_distances(X) if self.is_precomputed else check_points(X)
 
-    def pair_distances(self, X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    def validate_points(self, X: Any) -> np.ndarray | sparse.csr_array:
+        """Like `validate`, but points may be sparse if the metric allows it."""
+        if sparse.issparse(X) and self.accepts_sparse:
+            from vicinal.neighbors._sparse_points import check_sparse_points
+
+            return check_sparse_points(X)
+        return self.validate(X)
+
+    def pair_distances(self, X: np.ndarray | sparse.csr_array, pairs: np.ndarray) -> np.ndarray:
         """Distance between the two rows of each pair: an array (m,) for pairs (m, 2).
 
         X contains checked points, or distances if the metric is precomputed.
@@ -83,6 +91,11 @@ class Metric:
         first, second = pairs[:, 0], pairs[:, 1]
         if self.is_precomputed:
             return X[first, second]
+        if sparse.issparse(X):
+            from vicinal.neighbors._sparse_points import SparsePoints
+
+            rows = SparsePoints(X, self, None)
+            return rows.in_metric(rows.pair_squares(rows.X, first, second))
         if not self.is_compiled:
             from vicinal.neighbors._pairwise import PairwisePoints
 
@@ -116,11 +129,13 @@ class Metric:
         matrix = np.minimum(matrix, matrix.T)
         return lambda first, last: matrix[first:last]
 
-    def distance_matrix(self, points: np.ndarray, n_jobs: NJobs = -1) -> np.ndarray:
+    def distance_matrix(
+        self, points: np.ndarray | sparse.csr_array, n_jobs: NJobs = -1
+    ) -> np.ndarray:
         """The distance matrix of checked points; the given one if the metric is precomputed."""
         if self.is_precomputed:
             return points
-        n = len(points)
+        n = points.shape[0]
         require_memory(
             40.0 * n * n,
             f"The distance matrix of {n:,} points for metric={self.name!r}",

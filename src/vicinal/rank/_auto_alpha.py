@@ -19,13 +19,17 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
+from vicinal._core.parallel import progress_bar
+from vicinal._core.warn import LongWork
 from vicinal.graphs.graph import Graph
 from vicinal.rank._scores import Resolvent
 
 # About evenly spaced in the logarithm of the reach 1 / (1 - alpha).
 GRID = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
-# Numbers of queries and of ranked points.
+# Numbers of queries and of ranked points. Scores of many points take long, so these have fewer queries: at
+# most N_SCORES scores in all, but not fewer than MIN_QUERIES.
 N_QUERIES, N_RANKED = 64, 1000
+N_SCORES, MIN_QUERIES = 4_000_000, 16
 # With fewer nodes, rankings are too short to compare; then the value of the paper for small classes is used.
 MIN_NODES, FEW_NODES_ALPHA = 10, 0.9
 
@@ -34,7 +38,11 @@ Solver = Callable[[float], Resolvent]
 
 
 def choose_alpha(
-    digraph: Graph, masses: np.ndarray, solver: Callable[[Graph], Solver], n_jobs: int | None
+    digraph: Graph,
+    masses: np.ndarray,
+    solver: Callable[[Graph], Solver],
+    n_jobs: int | None,
+    progress: str | None = None,
 ) -> tuple[float, np.ndarray]:
     """Choose the alpha at which rankings along two halves of the contexts agree best.
 
@@ -49,6 +57,8 @@ def choose_alpha(
         Returns a solver for a digraph.
     n_jobs : int or None
         Number of threads.
+    progress : str, optional
+        Title of a progress bar.
 
     Returns
     -------
@@ -61,16 +71,22 @@ def choose_alpha(
     if n < MIN_NODES:
         return FEW_NODES_ALPHA, np.empty((0, 2))
     order = np.argsort(masses, kind="stable")
-    queries, ranked = _spread(order, N_QUERIES), _spread(order, N_RANKED)
+    n_queries = min(N_QUERIES, max(MIN_QUERIES, N_SCORES // n))
+    queries, ranked = _spread(order, n_queries), _spread(order, N_RANKED)
     m = len(queries)
     starts = sparse.csr_array((np.ones(m), (np.arange(m), queries)), shape=(m, n))
     solvers = [solver(half) for half in _halves(digraph)]
     curve: list[tuple[float, float]] = []
-    for alpha in GRID:
-        first, second = (solve(alpha)(starts, n_jobs)[:, ranked] for solve in solvers)
-        curve.append((alpha, reliability(first, second)))
-        if len(curve) - 1 - int(np.argmax([value for _, value in curve])) == 2:
-            break
+    # Conjugate gradients take a number of steps proportional to these.
+    n_steps = [(1.0 - alpha) ** -0.5 for alpha in GRID]
+    work = LongWork(f"alpha='auto' for {n:,} points", "pass a number, for instance alpha=0.99")
+    with progress_bar(sum(n_steps), progress, work) as bar:
+        for alpha, amount in zip(GRID, n_steps, strict=True):
+            first, second = (solve(alpha)(starts, n_jobs)[:, ranked] for solve in solvers)
+            curve.append((alpha, reliability(first, second)))
+            if len(curve) - 1 - int(np.argmax([value for _, value in curve])) == 2:
+                break
+            bar.update(amount)
     values = np.array(curve)
     return float(values[np.argmax(values[:, 1]), 0]), values
 

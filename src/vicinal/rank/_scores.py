@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads, progress_bar
+from vicinal._core.warn import LongWork
 from vicinal.operators._conjugate_gradients import solve_positive_definite
 
 SMALL_ALPHA = 0.5
@@ -172,7 +173,7 @@ def all_scores(
     """Scores of all nodes, one row per query."""
     out = np.empty(starts.shape)
     spans = _spans(starts)
-    with progress_bar(len(spans), progress) as bar:
+    with progress_bar(len(spans), progress, _long_ranking(starts)) as bar:
         for first, last in spans:
             out[first:last] = solver(starts[first:last], n_jobs)
             bar.update()
@@ -196,7 +197,7 @@ def best_scores(
     n_queries = starts.shape[0]
     indices, scores = np.empty((n_queries, k), dtype=np.int64), np.empty((n_queries, k))
     spans = _spans(starts)
-    with progress_bar(len(spans), progress) as bar:
+    with progress_bar(len(spans), progress, _long_ranking(starts)) as bar:
         for first, last in spans:
             block = solver(starts[first:last], n_jobs)
             if rank_first is not None:
@@ -227,6 +228,14 @@ def _select(block: np.ndarray, indices: np.ndarray, scores: np.ndarray, n_jobs: 
     map_threads(select, blocks(len(block), QUERIES_PER_TASK), n_jobs)
     # Undoes the negation, of zeros too.
     np.abs(scores, out=scores)
+
+
+def _long_ranking(starts: sparse.csr_array) -> LongWork:
+    n_queries, n = starts.shape
+    return LongWork(
+        f"ranking of {n:,} points for {n_queries:,} queries",
+        "pass fewer queries, or use a smaller alpha",
+    )
 
 
 def _spans(starts: sparse.csr_array) -> list[tuple[int, int]]:

@@ -111,7 +111,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features) or Graph
+        X : array or sparse matrix of shape (n, n_features), or Graph
             Points, or a digraph whose strengths are the edge weights.
         y : None
             Ignored.
@@ -129,7 +129,11 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.alpha_curve_: np.ndarray | None = None
         if isinstance(self.alpha, str):
             self.alpha_, self.alpha_curve_ = choose_alpha(
-                self.graph_, self._masses, self._solver, self.n_jobs
+                self.graph_,
+                self._masses,
+                self._solver,
+                self.n_jobs,
+                "alpha" if self.verbose > 0 else None,
             )
         else:
             self.alpha_ = float(self.alpha)

@@ -54,10 +54,7 @@ def shortest_bridges(
     metric = as_metric(metric)
     if sparse.issparse(points) and metric.is_precomputed:
         return _stored_links(points, components, n_links)
-    if sparse.issparse(points):
-        links, lengths = _sparse_links(points, metric, components, n_jobs)
-    else:
-        links, lengths = spanning_links(points, metric, components, n_jobs, prepared)
+    links, lengths = spanning_links(points, metric, components, n_jobs, prepared)
     if n_links == 1:
         return links, lengths
     parts = [
@@ -65,27 +62,6 @@ def shortest_bridges(
         for pair in np.unique(np.sort(components[links], axis=1), axis=0)
     ]
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-
-
-def _sparse_links(
-    points: sparse.csr_array, metric: Metric, components: np.ndarray, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Borůvka's algorithm on sparse points: each component searches for the nearest foreign point."""
-    labels, n = components, int(components.max()) + 1
-    links, lengths = np.empty((0, 2), np.int64), np.empty(0)
-    while labels.max() > 0:
-        for label in range(int(labels.max()) + 1):
-            inside, outside = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
-            search = NeighborSearch(points[outside], metric=metric.name, n_jobs=n_jobs)
-            near, distances = search.nearest(1, queries=points[inside])
-            ends = np.sort(np.stack([inside, outside[near[:, 0]]], axis=1), axis=1)
-            best = np.lexsort((ends[:, 1], ends[:, 0], distances[:, 0]))[0]
-            links, lengths = np.vstack([links, ends[best]]), np.append(lengths, distances[best, 0])
-        order = np.lexsort((links[:, 1], links[:, 0], lengths))
-        needed, joined = spanning_subset(components[links[order]], n)
-        links, lengths = links[order][needed], lengths[order][needed]
-        labels = joined[components]
-    return links, lengths
 
 
 def _links_between(

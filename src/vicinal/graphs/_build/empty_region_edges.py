@@ -10,6 +10,7 @@ import numpy as np
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.rescale import safe_factor
+from vicinal._core.warn import LongWork
 from vicinal.neighbors._exact import Points
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ POINTS_PER_TASK, ROWS_PER_TASK = 256, 32
 BYTES_PER_EDGE = 90.0
 # Points whose neighbours are searched at once.
 QUERIES_PER_BATCH = 1024
+SLOW_GRAPH = LongWork("the graph of empty regions", "knn(X) or fewer points are faster")
 Edges = tuple[np.ndarray, np.ndarray]
 
 
@@ -110,6 +112,6 @@ def _in_blocks(
         "In high dimensions nearly all pairs have an empty region: reduce the dimension, or use fewer "
         "points, a larger beta, or knn(X).",
     )
-    results = map_threads(search, spans, n_jobs, progress=progress)
+    results = map_threads(search, spans, n_jobs, progress=progress, long_work=SLOW_GRAPH)
     results.insert(middle, sample)
     return np.concatenate([r[0] for r in results]), np.concatenate([r[1] for r in results])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from vicinal._core.memory import require_memory
@@ -26,7 +27,7 @@ class Replicates(NamedTuple):
 
 
 def perturbed_replicates(
-    X: np.ndarray,
+    X: np.ndarray | sparse.csr_array,
     metric: MetricLike | Metric,
     n_replicates: int,
     noise: float,
@@ -40,19 +41,26 @@ def perturbed_replicates(
     Each replicate has its own generator, so that results depend neither on threads nor on the order.
     """
     perturb: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _perturb_points
-    metric = as_metric(metric)
+    metric, (n, n_features) = as_metric(metric), X.shape
     if not metric.is_minkowski:
         require_memory(
-            24.0 * len(X) ** 2 * min(n_threads(n_jobs), n_replicates),
-            f"Perturbing the distances of {len(X):,} points",
+            24.0 * n**2 * min(n_threads(n_jobs), n_replicates),
+            f"Perturbing the distances of {n:,} points",
             "Use metric='euclidean', which perturbs the points, or a smaller n_jobs.",
         )
         X = metric.distance_matrix(X, n_jobs)
         perturb, metric = _perturb_distances, PRECOMPUTED
+    elif not isinstance(X, np.ndarray):
+        require_memory(
+            8.0 * n * n_features * (1 + 2 * min(n_threads(n_jobs), n_replicates)),
+            f"Perturbing {n:,} points of {n_features:,} features, which makes them dense,",
+            "Reduce them to fewer columns, for instance by TruncatedSVD.",
+        )
+        X = X.toarray()
     _, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
     if metric.is_minkowski:
-        spread *= axis_fraction(X.shape[1], metric.power)
+        spread *= axis_fraction(n_features, metric.power)
     seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_replicates)
     return Replicates(lambda i: perturb(X, spread, np.random.default_rng(seeds[i])), X, metric)
 

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import binary_exponent, max_magnitude, safe_factor
+from vicinal._core.warn import LongWork
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest
 from vicinal.graphs._build._nearest_foreign_kernels import (
     mark_uniform_nodes,
@@ -29,6 +31,7 @@ from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import kernel_kind, nearest_in_tree_order, tree_offsets
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.neighbors._pairwise import PairwisePoints
+from vicinal.neighbors._sparse_points import SparsePoints
 from vicinal.neighbors.metric import Metric
 
 # Rows per task, and the number of costs a task may hold.
@@ -43,6 +46,9 @@ MAX_POINTS_WITHOUT_LISTS = 30_000
 QUERIES_PER_COMPONENT, SCOUTS, STAGE_ROWS = 64, 32, 2048
 # Costs and their inverses stay below 2**MAX_EXPONENT.
 MAX_EXPONENT = 900
+SLOW_TREE = LongWork(
+    "the spanning tree", "knn(X), fewer columns (for instance by PCA) or fewer points are faster"
+)
 
 
 class ForeignNeighborTree:
@@ -88,7 +94,8 @@ class ForeignNeighborTree:
             )
 
         leaves = self.tree.n_leaves
-        map_threads(search, blocks(leaves, max(128, leaves // 32)), self.n_jobs)
+        spans = blocks(leaves, max(128, leaves // 32))
+        map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
 
 
 class ForeignNeighborRows:
@@ -107,7 +114,7 @@ class ForeignNeighborRows:
             smallest(rows(self.order[a:b]), self.order[a:b], self.lists[a:b], self.costs[a:b])
 
         if k:
-            map_threads(fill, blocks(n, self.block), n_jobs)
+            map_threads(fill, blocks(n, self.block), n_jobs, long_work=SLOW_TREE)
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
         """Largest size of a component that searches; each point costs a row, so large ones wait."""
@@ -121,7 +128,8 @@ class ForeignNeighborRows:
             rows = queries[span[0] : span[1]]
             search_rows(self.rows(rows), rows, forest, excluded)
 
-        map_threads(search, blocks(len(queries), self.block), self.n_jobs)
+        spans = blocks(len(queries), self.block)
+        map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
 
 
 class ForeignNeighborProducts(ForeignNeighborRows):
@@ -213,7 +221,8 @@ class ForeignNeighborProducts(ForeignNeighborRows):
                 )  # fmt: skip
 
         with one_blas_thread():
-            map_threads(search, blocks(len(queries), PRODUCT_ROWS), self.n_jobs)
+            spans = blocks(len(queries), PRODUCT_ROWS)
+            map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
 
 
 def _first_of_each(groups: np.ndarray) -> np.ndarray:
@@ -231,7 +240,7 @@ class SearchWithLengths(NamedTuple):
 
 
 def foreign_neighbor_search(
-    X: np.ndarray,
+    X: np.ndarray | sparse.csr_array,
     metric: Metric,
     k: int,
     n_jobs: int | None = -1,
@@ -247,6 +256,13 @@ def foreign_neighbor_search(
     """
     if metric.is_precomputed:
         return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)
+    if sparse.issparse(X):
+        # Imported here, because the class is derived from one above.
+        from vicinal.graphs._build.nearest_foreign_sparse import ForeignNeighborSparse
+
+        rows = SparsePoints(X, metric, n_jobs)
+        among_rows = ForeignNeighborSparse(rows, k, n_jobs=n_jobs, progress=progress)
+        return SearchWithLengths(among_rows, rows.in_metric)
     if metric.is_compiled:
         compiled = prepared or Points(X, metric, n_jobs)
         if compiled.tree_is_faster(k=max(k, 1)):
@@ -261,13 +277,16 @@ def foreign_neighbor_search(
     return SearchWithLengths(search, np.copy)
 
 
-def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[float, np.ndarray]:
+def in_common_unit(
+    X: np.ndarray | sparse.csr_array, scale: float, offsets: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Scale of squared distances in their safe unit, and offsets, such that their sums are finite."""
-    factor = safe_factor(X)
+    values = X if isinstance(X, np.ndarray) else X.data
+    factor = safe_factor(values)
     mantissa, exponent = np.frexp(scale)
     exponent = int(exponent) - 2 * (binary_exponent(factor) - 1)
     # Powers of two that bound squares and offsets; zero has none.
-    sizes = [max_magnitude(X) * factor, max_magnitude(offsets)]
+    sizes = [max_magnitude(values) * factor, max_magnitude(offsets)]
     powers = [binary_exponent(size) if size else -MAX_EXPONENT for size in sizes]
     largest = max(2 * powers[0] + exponent, powers[1])
     if max(abs(exponent), abs(largest)) < MAX_EXPONENT:
@@ -279,7 +298,7 @@ def in_common_unit(X: np.ndarray, scale: float, offsets: np.ndarray) -> tuple[fl
 
 
 def offset_search(
-    X: np.ndarray,
+    X: np.ndarray | sparse.csr_array,
     metric: Metric,
     scale: float,
     offsets: np.ndarray,
@@ -295,6 +314,11 @@ def offset_search(
             return scale * (X[rows] * factor) ** 2 + (offsets[rows, None] + offsets)
 
         return ForeignNeighborRows(costs, len(X), k, n_jobs)
+    if sparse.issparse(X):
+        from vicinal.graphs._build.nearest_foreign_sparse import ForeignNeighborSparse
+
+        rows_of_points = SparsePoints(X, metric, n_jobs)
+        return ForeignNeighborSparse(rows_of_points, 0, scale=scale, offsets=offsets, n_jobs=n_jobs)
     points = prepared or Points(X, metric, n_jobs)
     if points.tree_is_faster(k=max(k, 1)):
         in_tree = tree_offsets(points.tree, scale, offsets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
 from vicinal.graphs._build.boruvka import NO_EXCLUSIONS, spanning_edges
@@ -18,7 +19,11 @@ from vicinal.neighbors.metric import Metric
 
 
 def spanning_tree(
-    X: np.ndarray, metric: Metric, k: int, n_jobs: int | None = -1, progress: str | None = None
+    X: np.ndarray | sparse.csr_array,
+    metric: Metric,
+    k: int,
+    n_jobs: int | None = -1,
+    progress: str | None = None,
 ) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree and their lengths; starts from lists of k neighbours."""
     rows = _duplicates(X, metric)
@@ -32,7 +37,7 @@ def spanning_tree(
 
 
 def offset_tree(
-    X: np.ndarray,
+    X: np.ndarray | sparse.csr_array,
     metric: Metric,
     scale: float,
     offsets: np.ndarray,
@@ -56,7 +61,7 @@ def offset_tree(
 
 
 def spanning_links(
-    X: np.ndarray,
+    X: np.ndarray | sparse.csr_array,
     metric: Metric,
     components: np.ndarray,
     n_jobs: int | None = -1,
@@ -80,7 +85,7 @@ def spanning_links(
 
 
 def disjoint_trees(
-    X: np.ndarray,
+    X: np.ndarray | sparse.csr_array,
     metric: Metric,
     n_trees: int,
     k: int,
@@ -107,9 +112,14 @@ def disjoint_trees(
 
 
 def _trees_of_distinct(
-    X: np.ndarray, metric: Metric, n_trees: int, k: int, n_jobs: int | None, verbose: int
+    X: np.ndarray | sparse.csr_array,
+    metric: Metric,
+    n_trees: int,
+    k: int,
+    n_jobs: int | None,
+    verbose: int,
 ) -> Edges:
-    n, title = len(X), "neighbours" if verbose > 0 else None
+    n, title = X.shape[0], "neighbours" if verbose > 0 else None
     search, to_lengths = foreign_neighbor_search(
         X, metric, min(k, n - 1), n_jobs, title, many_trees=True
     )
@@ -131,9 +141,11 @@ def exclude(edges: np.ndarray, n: int) -> ExcludedEdges:
     return ExcludedEdges(indptr, targets[np.argsort(sources, kind="stable")])
 
 
-def _duplicates(X: np.ndarray, metric: Metric, *columns: np.ndarray) -> Duplicates | None:
+def _duplicates(
+    X: np.ndarray | sparse.csr_array, metric: Metric, *columns: np.ndarray
+) -> Duplicates | None:
     """Groups of equal points if there are many duplicates; None if the search visits every pair anyway."""
-    if not metric.is_compiled:
+    if sparse.issparse(X) or not metric.is_compiled:
         return None
     return many_duplicates(Points(X, metric, None).X if metric.is_cosine else X, *columns)
 
