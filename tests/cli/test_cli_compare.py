@@ -52,3 +52,15 @@ def test_errors_name_the_option(labels, error_of):
     assert "has no such column (did you mean 'cluster'?); it has id, cluster" in message
     message = error_of("compare", table, table, "-o", table, "--force")
     assert "is the input file" in message
+
+
+def test_rows_without_a_cluster_are_a_group_of_their_own_and_rows_need_names(
+    labels, facts_of, error_of
+):
+    before = labels("a.csv", ["x", "x", None, "y", "y", None])
+    after = labels("b.csv", ["x", "x", None, "y", "y", "y"])
+    assert facts_of("compare", before, after)["moved"] == [
+        {"id": "f", "before": "missing", "after": "y"}
+    ]
+    unnamed = labels("c.csv", [0] * 6, title=["p", None, "r", "s", "t", "u"])
+    assert "--id title: row 1 of" in error_of("compare", unnamed, unnamed, "--id", "title")

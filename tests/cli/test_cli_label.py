@@ -76,3 +76,16 @@ def test_missing_columns_and_labels_are_errors(moons, tmp_path, error_of):
     frame.to_csv(tmp_path / "none.csv", index=False)
     message = error_of("label", tmp_path / "none.csv", "--label", "moon", "--id", "name")
     assert "no row has a class" in message
+
+
+def test_classes_that_are_huge_or_infinite_numbers_keep_their_names(moons, facts_of, tmp_path):
+    frame = pd.read_csv(moons[0])
+    known = frame["moon"].notna()
+    target = tmp_path / "out.csv"
+    for names in (("1e+300", "inf"), ("3.5", "7.0"), ("10000000000000000", "2.0")):
+        values = np.array([float(name) for name in names])[moons[2]]
+        frame["moon"] = np.where(known, values, np.nan)
+        frame.to_csv(moons[0], index=False)
+        facts_of("label", moons[0], "--label", "moon", "--id", "name", "-o", target, "--force")
+        written = pd.read_csv(target, dtype=str)["label"]
+        assert {float(name) for name in written} == {float(name) for name in names}

@@ -57,3 +57,25 @@ def test_results_without_common_or_unique_rows_are_errors():
         compare_clusters(rows("01", "ab"), rows("01", "xy"))
     with pytest.raises(InvalidValueError, match="second result has the row 'a' more than once"):
         compare_clusters(rows("01", "ab"), rows("010", "aba"))
+
+
+def test_names_that_only_look_like_numbers_are_text():
+    names = ["10", "9", "²", "٣", "7" * 5000, "-1"]
+    changes = compare_clusters(LabelledRows(names, names), LabelledRows(names, names))
+    assert [record["before"] for record in changes.contingency] == [
+        "9",
+        "10",
+        "7" * 5000,
+        "²",
+        "٣",
+        "-1",
+    ]
+
+
+def test_a_column_of_unique_values_does_not_contain_clusters():
+    names = [str(i) for i in range(3000)]
+    few = LabelledRows(names, ["0"] * 3000)
+    with pytest.raises(InvalidValueError, match=r"second result has 3,000 clusters .* --cluster"):
+        compare_clusters(few, LabelledRows(names, names))
+    with pytest.raises(InvalidValueError, match="first result has 3,000 clusters"):
+        compare_clusters(LabelledRows(names, names), few)

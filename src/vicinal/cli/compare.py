@@ -10,6 +10,7 @@ import numpy as np
 
 from vicinal._core.files import atomic_write
 from vicinal._core.suggestions import suggestion
+from vicinal._core.tables import missing_cells
 from vicinal.cli.options import add_force, new_command
 from vicinal.cli.output import TABLE_FORMATS, check_table_target, write_table
 from vicinal.cli.tables import read_table
@@ -26,6 +27,8 @@ examples:
 """
 # Rows that are listed in the terminal; files and JSON have all of them.
 MAX_LISTED = 10
+# Name of the cluster of rows without one, as `vicinal label` leaves them where no label reaches.
+MISSING = "missing"
 
 
 def add_to(commands: Any) -> None:
@@ -139,7 +142,19 @@ def _read(path: Path, arguments: argparse.Namespace) -> LabelledRows:
                 f"{option} {name}: {path} has no such column{suggestion(name, names)}; it has "
                 f"{', '.join(names)}."
             )
-        columns.append([_name(value) for value in table.columns[name].tolist()])
+        values = table.columns[name]
+        missing = missing_cells(values.to_numpy())
+        if option == "--id" and missing.any():
+            raise InvalidValueError(
+                f"--id {name}: row {int(missing.argmax())} of {path} has no name; fill it in, or choose "
+                "another column."
+            )
+        columns.append(
+            [
+                MISSING if is_missing else _name(value)
+                for value, is_missing in zip(values.tolist(), missing, strict=True)
+            ]
+        )
     return LabelledRows(*columns)
 
 

@@ -44,6 +44,8 @@ METHODS = {
     name: Method("GraphClassifier", about, {"scale": "scale"}, {"method": name}, on_graph=True)
     for name, about in ABOUT.items()
 }
+# Larger floats do not represent every integer.
+MAX_WHOLE = 2.0**53
 
 EXAMPLES = """\
 examples:
@@ -138,7 +140,7 @@ def class_codes(labels: Any, column: str) -> tuple[np.ndarray, np.ndarray]:
     missing = missing_cells(labels)
     known = labels[~missing]
     # A column of integers with missing cells was read as floats.
-    if known.dtype.kind == "f" and (known == np.floor(known)).all():
+    if known.dtype.kind == "f" and ((known == np.floor(known)) & (np.abs(known) < MAX_WHOLE)).all():
         known = known.astype(np.int64)
     texts = np.full(len(labels), "-1", dtype=object)
     texts[~missing] = [str(label).strip() for label in known.tolist()]

@@ -14,6 +14,10 @@ from vicinal.exceptions import InvalidValueError
 NOISE = "-1"
 # A cluster is split into, or merged from, clusters that hold at least this fraction of its rows.
 MIN_FRACTION = 0.1
+# A column with more values hardly contains clusters, and matching them would take minutes.
+MAX_CLUSTERS = 2000
+# Longer numbers are sorted as text.
+MAX_DIGITS = 18
 
 
 class LabelledRows(NamedTuple):
@@ -66,6 +70,12 @@ def compare_clusters(before: LabelledRows, after: LabelledRows) -> ClusterChange
         )
     pairs = [(old[name], new[name]) for name in ids]
     old_names, new_names = (_sorted({pair[i] for pair in pairs}) for i in (0, 1))
+    for which, names in (("first", old_names), ("second", new_names)):
+        if len(names) > MAX_CLUSTERS:
+            raise InvalidValueError(
+                f"the {which} result has {len(names):,} clusters for {len(ids):,} rows, but at most "
+                f"{MAX_CLUSTERS:,} can be compared; choose the column of clusters with --cluster."
+            )
     counts = np.zeros((len(old_names), len(new_names)), dtype=np.int64)
     rows, columns = {n: i for i, n in enumerate(old_names)}, {n: j for j, n in enumerate(new_names)}
     for a, b in pairs:
@@ -105,9 +115,13 @@ def _first(clusters: dict[str, str]) -> str:
 
 def _sorted(names: set[str]) -> list[str]:
     """Names in order of numbers, then of text, and noise last."""
-    return sorted(
-        names, key=lambda n: (n == NOISE, not n.isdigit(), int(n) if n.isdigit() else 0, n)
-    )
+
+    def key(name: str) -> tuple[bool, bool, int, str]:
+        # Not only isdigit, which is true of superscripts.
+        is_number = name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS
+        return name == NOISE, not is_number, int(name) if is_number else 0, name
+
+    return sorted(names, key=key)
 
 
 def _match(counts: np.ndarray, before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
