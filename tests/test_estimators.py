@@ -21,11 +21,13 @@ MINUS_ONE = {
     "scikit-learn's own semi-supervised classifiers (it exempts those by name)"
 }
 PROBABILITIES = "takes predict_proba, which here has a column for noise, for that of a classifier"
+NO_CLASSIFIER = {
+    "check_estimator_sparse_array": PROBABILITIES,
+    "check_estimator_sparse_matrix": PROBABILITIES,
+}
 EXPECTED_FAILURES = {
-    "SpectralClustering": {
-        "check_estimator_sparse_array": PROBABILITIES,
-        "check_estimator_sparse_matrix": PROBABILITIES,
-    },
+    "SpectralClustering": NO_CLASSIFIER,
+    "PerceptualClustering": NO_CLASSIFIER,
     "SparseSubspaceClustering": {
         "check_estimators_dtypes": "its table of integers has a row of zeros, which has no direction to be "
         "represented and raises an error that names it"

@@ -64,3 +64,9 @@ def test_rows_without_a_cluster_are_a_group_of_their_own_and_rows_need_names(
     ]
     unnamed = labels("c.csv", [0] * 6, title=["p", None, "r", "s", "t", "u"])
     assert "--id title: row 1 of" in error_of("compare", unnamed, unnamed, "--id", "title")
+
+
+def test_errors_list_only_the_first_of_many_columns(labels, error_of):
+    table = labels("a.csv", [0] * 6, **{f"c{i}": 1 for i in range(3000)}, **{"x" * 9000: 1})
+    assert len(error_of("compare", table, table, "--id", "name")) < 500
+    assert len(error_of("cluster", table, "--label", "name")) < 500

@@ -86,6 +86,18 @@ def test_infinite_numbers_are_missing():
     np.testing.assert_array_equal(found.numbers, [1.0, np.nan, 2.0, np.nan])
 
 
+def test_numbers_as_text_beyond_the_largest_float_are_missing():
+    values = column(["1e400", "2", "-1e999", "3.5"] * 5)
+    for typed in (guess_kind(values), read_as(values, "numeric")):
+        np.testing.assert_array_equal(typed.numbers[:4], [np.nan, 2.0, np.nan, 3.5])
+
+
+def test_messages_show_only_the_start_of_long_values():
+    with pytest.raises(ValueError, match="should be numeric") as caught:
+        read_as(column(["z" * 200_000, "b"]), "numeric")
+    assert len(str(caught.value)) < 300
+
+
 def test_dates_are_seconds_since_1970():
     found = guess_kind(column(["1970-01-02", "1970-01-01 06:00", None]))
     np.testing.assert_array_equal(found.numbers, [86400.0, 21600.0, np.nan])

@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal._core.suggestions import suggestion
+from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import RawTable, missing_cells, unique_names
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
@@ -132,7 +132,7 @@ def row_column(
         names = list(map(str, columns))
         raise InvalidValueError(
             f"{option} {name}: {path} has no such column{suggestion(name, names)}; "
-            f"it has {', '.join(names) or 'none'}."
+            f"it has {listing(names) or 'none'}."
         )
     try:
         column = np.asarray(columns[name])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal._core.suggestions import suggestion
+from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import missing_cells
 from vicinal.cli.options import add_force, new_command
 from vicinal.cli.output import TABLE_FORMATS, check_table_target, write_table
@@ -140,7 +140,7 @@ def _read(path: Path, arguments: argparse.Namespace) -> LabelledRows:
         if name not in names:
             raise InvalidValueError(
                 f"{option} {name}: {path} has no such column{suggestion(name, names)}; it has "
-                f"{', '.join(names)}."
+                f"{listing(names)}."
             )
         values = table.columns[name]
         missing = missing_cells(values.to_numpy())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.suggestions import suggestion
+from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import RawTable
 from vicinal.cli.columns import (
     READ_ERRORS,
@@ -140,7 +140,7 @@ def _read_npz(path: Path, roles: Roles) -> RawTable:
                     if roles.key
                     else ""
                 )
-                + f"{path} contains the arrays {', '.join(names) or '(none)'}; choose one with --key."
+                + f"{path} contains the arrays {listing(names) or '(none)'}; choose one with --key."
             )
         points, notes = _expand_condensed(_load_array(arrays, str(name), path), roles)
         ids = row_column(arrays, roles.id, "--id", len(points), path)
@@ -158,7 +158,7 @@ def _read_h5ad(path: Path, roles: Roles) -> RawTable:
     if key is not None and key not in annotated.obsm:
         raise InvalidValueError(
             f"--key {key}: {path} has no such .obsm entry{suggestion(key, annotated.obsm)}; "
-            f"it has {', '.join(annotated.obsm) or 'none'}."
+            f"it has {listing(annotated.obsm) or 'none'}."
         )
     values = annotated.X if key is None else annotated.obsm[key]
     if values is None:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
+from vicinal._core.suggestions import quoted
 from vicinal.exceptions import InvalidValueError
 
 NOISE = "-1"
@@ -104,13 +105,13 @@ def _by_id(result: LabelledRows, what: str) -> dict[str, str]:
         seen: set[str] = set()
         double = next(name for name in result.ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InvalidValueError(
-            f"{what} has the row {double!r} more than once; choose a column of unique names with --id."
+            f"{what} has the row {quoted(double)} more than once; choose a column of unique names with --id."
         )
     return clusters
 
 
 def _first(clusters: dict[str, str]) -> str:
-    return ", ".join(map(repr, list(clusters)[:3]))
+    return ", ".join(map(quoted, list(clusters)[:3]))
 
 
 def _sorted(names: set[str]) -> list[str]:

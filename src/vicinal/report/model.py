@@ -12,6 +12,7 @@ from scipy import sparse
 from vicinal._base.contextual_extension import context_steps, entered_contexts, symmetric_rows
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_count
+from vicinal._core.suggestions import listing
 from vicinal.cluster._noise_score import BoxplotScale, Unusualness, fit_unusualness, score_of
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import find_duplicates
@@ -267,7 +268,7 @@ class PerceptionModel:
             columns = {column.name: column.values for column in read_columns(X)}
             if ids not in columns:
                 raise InvalidValueError(
-                    f"ids={ids!r}, but the columns of X are {', '.join(columns)}."
+                    f"ids={ids!r}, but the columns of X are {listing(columns)}."
                 )
             names = columns[ids]
         rows = self._preparation.read(X)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.suggestions import quoted
 from vicinal.exceptions import InvalidValueError
 from vicinal.tables._reading import RawColumn
 from vicinal.tables._values import (
@@ -112,20 +113,19 @@ def _guess_texts(name: str, words: np.ndarray, texts: list[str]) -> TypedColumn:
     mark, count = number_mark(texts)
     count = 0 if any(map(_is_code, texts)) else count
     if count == len(texts):
-        reason = f"numbers as text, such as {texts[0]!r}"
+        reason = f"numbers as text, such as {quoted(texts[0])}"
         return TypedColumn(name, "numeric", reason, numbers=_numbers(words, mark), form=mark)
     if count >= MOSTLY_NUMBERS * len(texts) and count >= MIN_DISTINCT_TEXTS:
         numbers = _numbers(words, mark)
         n_numbers = int(np.count_nonzero(~np.isnan(numbers)))
         if n_numbers >= MOSTLY_NUMBERS * n_known:
             word = next(text for text in texts if parse_number(text, mark) is None)
-            reason = (
-                f"numbers; {n_known - n_numbers:,} other values, such as {word!r}, count as missing"
-            )
+            n_others = n_known - n_numbers
+            reason = f"numbers; {n_others:,} other values, such as {quoted(word)}, count as missing"
             return TypedColumn(name, "numeric", reason, numbers=numbers, form=mark)
     form = date_format(texts)
     if form is not None:
-        reason = f"dates as text, such as {texts[0]!r} ({form})"
+        reason = f"dates as text, such as {quoted(texts[0])} ({form})"
         return TypedColumn(name, "date", reason, numbers=_dates(words, form), form=form)
     if len(texts) >= MIN_DISTINCT_TEXTS and len(texts) > n_known / 2:
         reason = f"names or free text: {len(texts):,} different values in {n_known:,} rows"
@@ -149,7 +149,7 @@ def read_as(
     if kind == "boolean" and len(texts) > 2:
         raise InvalidValueError(
             f"column {name!r} of X should be boolean, but has {len(texts):,} different values, such as "
-            f"{', '.join(map(repr, texts[:3]))}; use categorical."
+            f"{', '.join(map(quoted, texts[:3]))}; use categorical."
         )
     if kind != "ordinal":
         lower = kind == "boolean" and yes_no(set(texts)) is not None
@@ -187,8 +187,8 @@ def _read_numbers(column: RawColumn, form: str | None) -> TypedColumn:
     if wrong and (not learned or len(wrong) == len(texts)):
         raise InvalidValueError(
             f"column {name!r} of X should be numeric, but {len(wrong):,} of its {len(texts):,} different "
-            f"values are not numbers, such as {wrong[0]!r}; use categorical or ignore, or write numbers as "
-            "1234.5."
+            f"values are not numbers, such as {quoted(wrong[0])}; use categorical or ignore, or write "
+            "numbers as 1234.5."
         )
     return TypedColumn(name, "numeric", "as requested", numbers=numbers, form=mark)
 
@@ -248,9 +248,11 @@ def _lower(words: np.ndarray) -> np.ndarray:
 
 
 def _numbers(words: np.ndarray, mark: str) -> np.ndarray:
+    """Numbers of texts; NaN where there is none, and for those beyond the largest float."""
     table = {text: parse_number(text, mark) for text in _distinct(words)}
     numbers = [np.nan if w is None or table[w] is None else table[w] for w in words.tolist()]
-    return np.array(numbers, dtype=np.float64)
+    values = np.array(numbers, dtype=np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _dates(words: np.ndarray, form: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal._core.suggestions import suggestion
+from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.tables._coding import Coder, fit_coder
@@ -402,8 +402,8 @@ def _checked_mapping(given: Any, what: str, names: Sequence[str]) -> dict[str, A
         raise InvalidTypeError(f"{what}={given!r}, but a dict by names of columns is needed.")
     for name in given:
         if name not in names:
-            shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise InvalidValueError(
-                f"{what}: X has no column {name!r}{suggestion(str(name), names)}; it has {shown}."
+                f"{what}: X has no column {name!r}{suggestion(str(name), names)}; it has "
+                f"{listing(names)}."
             )
     return dict(given)
