@@ -78,7 +78,7 @@ def test_perceptual_estimators_give_the_results_of_dense_points(repeats):
     pair = [PerceptualEmbedding(2, n_neighbors=6).fit(Z) for Z in (table, X)]
     same_up_to_sign(pair[0].embedding_, pair[1].embedding_)
     same_up_to_sign(pair[0].transform(new), pair[1].transform(new.toarray()))
-    pair = [PerceptualRanking(6, 0.9).fit(Z) for Z in (table, X)]
+    pair = [PerceptualRanking(6, alpha=0.9).fit(Z) for Z in (table, X)]
     for queries, dense_queries in (([3, 70], [3, 70]), (new, new.toarray())):
         indices, scores = pair[0].rank(queries, 5)
         expected_indices, expected_scores = pair[1].rank(dense_queries, 5)
