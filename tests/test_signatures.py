@@ -29,19 +29,18 @@ DEFAULTS = {
     "descriptor": "coding_length",
     "epsilon": None,
     "graph_params": None,
-    "max_clusters": 20,
+    "max_clusters": "auto",
     "metric": "euclidean",
     "n_jobs": -1,
     "random_state": None,
     "verbose": 0,
 }
-# Other defaults, and why.
-EXCEPTIONS = {
-    ("vicinal.perceive", "random_state"): "reports are reproducible by default",
-    ("vicinal.report.perceive", "random_state"): "reports are reproducible by default",
-    ("vicinal.OutlierDetector", "random_state"): "scores of samples are reproducible by default",
-    ("vicinal.outliers.OutlierDetector", "random_state"): "as above",
-    ("vicinal.cluster.k_subspaces", "random_state"): "a function of its arguments only",
+# Other defaults of ``random_state``, and why.
+SEEDED = {
+    vicinal.perceive: "reports are reproducible by default",
+    vicinal.OutlierDetector: "outliers are reproducible by default",
+    vicinal.near_duplicates: "duplicates are reproducible by default",
+    vicinal.cluster.k_subspaces: "a function of its arguments only",
 }
 # Names of other libraries for a parameter that has another name here.
 SYNONYMS = {
@@ -87,9 +86,10 @@ def test_a_parameter_has_the_same_name_and_default_everywhere(name):
     for parameter in parameters(CALLABLES[name]):
         assert parameter.name not in SYNONYMS, f"use {SYNONYMS[parameter.name]}"
         assert parameter.name != "k" or name in RESULTS, "use n_neighbors, or a longer name"
-        optional = parameter.default is not parameter.empty
-        if optional and parameter.name in DEFAULTS and (name, parameter.name) not in EXCEPTIONS:
-            assert parameter.default == DEFAULTS[parameter.name], parameter
+        expected = DEFAULTS.get(parameter.name, parameter.default)
+        if parameter.name == "random_state" and CALLABLES[name] in SEEDED:
+            expected = 0
+        assert parameter.default in (expected, parameter.empty), parameter
         if parameter.name in ("n_jobs", "verbose", "random_state"):
             assert parameter.kind is parameter.KEYWORD_ONLY, parameter
 
@@ -104,8 +104,4 @@ def test_the_number_of_components_or_clusters_comes_first(name):
 
 
 def test_exceptions_are_still_needed():
-    for name in POSITIONAL:
-        assert len(positional(CALLABLES[name])) > 2
-    for name, parameter in EXCEPTIONS:
-        default = inspect.signature(CALLABLES[name]).parameters[parameter].default
-        assert default != DEFAULTS[parameter]
+    assert all(len(positional(CALLABLES[name])) > 2 for name in POSITIONAL)

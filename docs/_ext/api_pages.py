@@ -28,6 +28,7 @@ PACKAGES = (
     "segmentation",
     "report",
     "tables",
+    "scale",
     "metrics",
     "plot",
     "datasets",

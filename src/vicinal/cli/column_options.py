@@ -111,7 +111,7 @@ def table_column_names(table: RawTable) -> list[str]:
 
 
 def complete_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
-    """The table with points that are complete; encoded if columns are no numbers or have options."""
+    """The table with points that are complete; encoded if columns are not numeric or have options."""
     import numpy as np
 
     from vicinal.tables import TableEncoder

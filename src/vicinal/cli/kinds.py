@@ -53,7 +53,7 @@ KINDS = {
     ),
     "contextual": Kind(
         "contextual",
-        "neighbours that matter to each other's context",
+        "nearest neighbours, weighted by contextual distance",
         ("neighbors", "descriptor", "metric"),
         only_directed=True,
     ),

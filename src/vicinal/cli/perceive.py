@@ -60,7 +60,7 @@ def add_to(commands: Any) -> None:
         "reliable the results are.\nWrites one HTML file that works offline.",
         EXAMPLES,
     )
-    add_data(parser, "table of points or folder of images")
+    add_data(parser, "table of points")
     parser.add_argument(
         "-o",
         "--output",

@@ -1,4 +1,4 @@
-"""How far points are from small random samples of others: large for outliers, even if they come in groups."""
+"""Distances to small random samples of points: large for outliers, even if these form groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vicinal.neighbors._sampling_kernels import mean_nearest
 
 SAMPLE_SIZE: int = 16
 N_SAMPLES: int = 100
-# In small tables, one in this many rows is drawn: groups of outliers, some percent of the rows, should be
+# In small tables, one in this many rows is drawn, so that groups of outliers, a few percent of the rows, are
 # absent from most samples.
 MIN_ROWS_PER_DRAW = 16
 BLOCK = 1024
@@ -24,7 +24,7 @@ class SampledDistances:
         Rows to draw from. They are sorted first, so their order does not matter.
     rng : Generator
     size : int
-        Rows per sample; in small tables fewer, but 2 at least.
+        Rows per sample; fewer in small tables, but at least 2.
     n_samples : int
     """
 

@@ -49,7 +49,7 @@ class PartialDistance:
         require_memory(
             24.0 * len(A) * len(B),
             f"the distances of {len(A):,} and {len(B):,} rows",
-            "Ask for nearest rows only, or for fewer rows at a time.",
+            "Use nearest, or pass fewer rows at a time.",
         )
         return self._root(self._powers(A, self._prepare(B)))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-# Text that stands for a missing value.
+# Text that means a missing value.
 MISSING_WORDS = {"", "na", "n/a", "#n/a", "nan", "null", "nil", "?", "-", "--"}
 YES_NO = [
     ("yes", "no"),
@@ -60,12 +60,12 @@ N_PROBED = 50
 
 
 def is_missing_word(text: str) -> bool:
-    """Whether text stands for a missing value."""
+    """Whether text means a missing value."""
     return text.strip().lower() in MISSING_WORDS
 
 
 def parse_number(text: str, mark: str) -> float | None:
-    """The number that text stands for, or None."""
+    """The number that text represents, or None."""
     text = text.strip().replace("\u00a0", " ").replace("\u202f", " ")
     negative = text.startswith("(") and text.endswith(")")
     match = AROUND.fullmatch(text[1:-1].strip() if negative else text)

@@ -65,9 +65,9 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     separators; booleans, yes and no; dates; categories. Constant and empty columns, row numbers, names and
     free text are not used. ``columns_`` says what was decided, and why.
 
-    Columns that are statistically independent of all others, and have no groups of their own, tell nothing
-    about groups of rows: they get the weight 0. The weight of the others is the strength of their dependence
-    or of their own groups, relative to the largest.
+    Columns that are statistically independent of all others, and whose values form no groups, carry no
+    information about groups of rows: they get the weight 0. The weight of the others is the strength of their
+    dependence or of their own groups, relative to the largest.
 
     Parameters
     ----------
