@@ -15,13 +15,13 @@ KMEANS_SAMPLE_SIZE = 20_000
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
-    """Normalize rows to length 1; rows of zeros are unchanged."""
+    """Normalise rows to length 1; rows of zeros are unchanged."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
 
 
 class Assignment(NamedTuple):
-    """Labels of rows, and the center of each cluster: rows belong to the nearest center."""
+    """Labels of rows, and the centre of each cluster: rows belong to the nearest centre."""
 
     labels: np.ndarray
     centers: np.ndarray
@@ -48,16 +48,16 @@ def number_by_first_occurrence(labels: np.ndarray) -> np.ndarray:
 
 
 def nearest_center(rows: np.ndarray, centers: np.ndarray, assign: str) -> np.ndarray:
-    """Index of the nearest center of each row."""
+    """Index of the nearest centre of each row."""
     if assign == "discretize":
         rows = unit_rows(rows)
-    # |row - center|^2 without |row|^2, which is the same for all centers.
+    # |row - centre|^2 without |row|^2, which is the same for all centres.
     scores = np.sum(centers**2, axis=1) - 2.0 * (rows @ centers.T)
     return np.argmin(scores, axis=1)
 
 
 def kmeans(rows: np.ndarray, n_clusters: int, seed: int) -> Assignment:
-    """k-means on all rows, initialized by the best of several runs on a sample."""
+    """k-means on all rows, initialised by the best of several runs on a sample."""
     from sklearn.cluster import KMeans
 
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Tests for symmetry up to rounding, and symmetrization, without a second matrix in memory."""
+"""Tests for symmetry up to rounding, and symmetrisation, without a second matrix in memory."""
 
 from __future__ import annotations
 

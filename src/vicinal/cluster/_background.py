@@ -102,7 +102,7 @@ def _valleys(sparsity: np.ndarray) -> np.ndarray:
 
 
 def _center_of_floor(curve: np.ndarray, start: int) -> float:
-    """Center of the flat floor of a valley that starts at an index."""
+    """Centre of the flat floor of a valley that starts at an index."""
     end = start
     while end + 1 < len(curve) and curve[end + 1, 1] == curve[start, 1]:
         end += 1

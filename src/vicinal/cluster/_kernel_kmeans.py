@@ -127,7 +127,7 @@ def kernel_kmeans(
 
 
 def kmeans_plus_plus(kernel: Kernel, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels by the nearest of the centers drawn with greedy k-means++."""
+    """Labels by the nearest of the centres drawn with greedy k-means++."""
     diagonal = kernel.diagonal
     n = len(diagonal)
     trials = 2 + int(np.log(n_clusters))
@@ -144,7 +144,7 @@ def kmeans_plus_plus(kernel: Kernel, n_clusters: int, rng: np.random.Generator) 
             draws = rng.random(trials) * cumulative[-1]
             candidates = np.searchsorted(cumulative, draws, side="right")
             candidates = np.minimum(candidates, n - 1)
-        else:  # all remaining items are duplicates of centers
+        else:  # all remaining items are duplicates of centres
             candidates = rng.choice(np.setdiff1d(np.arange(n), centers), size=1)
         squares = diagonal[candidates][:, None] + diagonal - 2.0 * kernel.rows(candidates)
         squares[squares < rounding] = 0.0

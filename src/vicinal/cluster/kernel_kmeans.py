@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike
 
 KERNELS = ("rbf", "linear", "precomputed")
-# With this coefficient a Gaussian is 1 at its center and 0 elsewhere; a larger one would overflow.
+# With this coefficient a Gaussian is 1 at its centre and 0 elsewhere; a larger one would overflow.
 MAX_GAMMA = 1e300
 
 

@@ -12,7 +12,7 @@ MAX_STEPS = 500
 
 @jit
 def grow(indptr, indices, center, ball, position):
-    """Fill the ball with nodes in breadth-first order from the center; returns their number.
+    """Fill the ball with nodes in breadth-first order from the centre; returns their number.
 
     ``position`` of a node is its index in the ball, -1 outside.
     """

@@ -46,7 +46,7 @@ def near_duplicates(
     """Find all pairs of rows that are almost equal, and the groups that they form.
 
     The automatic threshold compares the number of close pairs with the number that is expected by chance,
-    given the density and dimension around each row. It maximizes the estimated F1 score of the pairs.
+    given the density and dimension around each row. It maximises the estimated F1 score of the pairs.
     Without a significant excess, only equal rows are duplicates, and the threshold is 0.
 
     Parameters

@@ -2,7 +2,7 @@
 
 Ordinary rows are modelled as a Poisson process around each row. The distances to its 4th to 10th neighbour
 give the local dimension m and density, so (K - 1) (t / r_K)^m ordinary rows are expected within t. Pairs in
-excess of that are duplicates, and the threshold maximizes the estimated F1 score of the pairs. Neighbours
+excess of that are duplicates, and the threshold maximises the estimated F1 score of the pairs. Neighbours
 that are certainly duplicates are skipped when density and dimension are measured.
 """
 

@@ -1,6 +1,6 @@
 """Approximate neighbours, with a recall that is estimated before the search.
 
-Points are clustered by k-means, and each query is compared with the members of the clusters whose centers are
+Points are clustered by k-means, and each query is compared with the members of the clusters whose centres are
 nearest, after projection to the leading principal axes. The numbers of axes and clusters are chosen on a
 sample of points whose exact neighbours are known: the clusters of these neighbours, and their ranks after the
 projection, determine the recall.
@@ -55,7 +55,7 @@ class ClusteredPoints(Points):
 
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point, approximately."""
-        # Products are small here; with more threads, synchronization would dominate.
+        # Products are small here; with more threads, synchronisation would dominate.
         with one_blas_thread():
             index, n_clusters = self._choose_n_clusters(k)
         if index is None:

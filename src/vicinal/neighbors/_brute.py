@@ -116,7 +116,7 @@ def nearest_to(
 
 
 def fit_rescaling(X: np.ndarray, queries: np.ndarray | None = None) -> Rescaling:
-    """Center on the median, which is robust to outliers, and scale by a power of two."""
+    """Centre on the median, which is robust to outliers, and scale by a power of two."""
     sample = X[:: max(1, len(X) // 1000)]
     # An element of each column, not the mean of two, so that integers stay integers.
     center = np.sort(sample, axis=0)[len(sample) // 2].astype(np.float64)

@@ -1,7 +1,7 @@
 """Compiled loops of the exact search by matrix products.
 
 Lists of candidates are max-heaps in the order of (key, id): the root is the worst entry.
-A block of products is compared in chunks, which the compiler vectorizes; entries are only visited one by one
+A block of products is compared in chunks, which the compiler vectorises; entries are only visited one by one
 in chunks with a hit.
 """
 

@@ -216,7 +216,7 @@ def prepared_points(search: NeighborSearch) -> Points | None:
 
 
 def _unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
-    """Normalize rows to length 1; they are rescaled first, so that squares stay in range."""
+    """Normalise rows to length 1; they are rescaled first, so that squares stay in range."""
     largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
     zero = np.flatnonzero(largest == 0)
     if len(zero):

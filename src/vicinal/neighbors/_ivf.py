@@ -53,7 +53,7 @@ class ClusterIndex:
     def candidate_clusters(
         self, points: np.ndarray, labels: np.ndarray, n_clusters: int
     ) -> np.ndarray:
-        """The ``n_clusters`` clusters whose centers are nearest to each point, the nearest few first.
+        """The ``n_clusters`` clusters whose centres are nearest to each point, the nearest few first.
 
         Only neighbours of the point's own cluster are considered. Points must be sorted by ``labels``.
         """
@@ -154,7 +154,7 @@ def load_kernels(X: np.ndarray) -> None:
 def find_centers(
     points: np.ndarray, n_clusters: int, rng: np.random.Generator, n_jobs: int | None
 ) -> np.ndarray:
-    """Find cluster centers by a few iterations of k-means on a sample."""
+    """Find cluster centres by a few iterations of k-means on a sample."""
     size = min(len(points), SAMPLES_PER_CLUSTER * n_clusters)
     sample = points[np.sort(rng.choice(len(points), size, replace=False))]
     centers = sample[rng.choice(size, n_clusters, replace=False)]
@@ -163,13 +163,13 @@ def find_centers(
         order = np.argsort(labels, kind="stable")
         filled, starts = np.unique(labels[order], return_index=True)
         sums = np.add.reduceat(sample[order], starts, axis=0)
-        # A cluster without points keeps its center.
+        # A cluster without points keeps its centre.
         centers[filled] = sums / np.diff(np.append(starts, size))[:, None]
     return centers
 
 
 def nearest_center(points: np.ndarray, centers: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """Index of the center nearest to each point."""
+    """Index of the centre nearest to each point."""
     half = brute.half_squares(centers).astype(np.float32)
     labels = np.empty(len(points), np.int64)
 

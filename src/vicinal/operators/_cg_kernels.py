@@ -17,7 +17,7 @@ MIN_RELATIVE_PIVOT = 1e-10
 
 @jit
 def factorize(indptr, indices, values, inverse_pivots):
-    """Incomplete Cholesky factorization of a lower triangle, in place and without fill-in.
+    """Incomplete Cholesky factorisation of a lower triangle, in place and without fill-in.
 
     Rows must be sorted, so that they end with their diagonal entry.
     """

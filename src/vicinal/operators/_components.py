@@ -59,7 +59,7 @@ def _labels(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np
 def _residuals(
     rows: np.ndarray, columns: np.ndarray, cut: np.ndarray, sums: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:
-    """Residual ||S v - v|| of each component, where v are the normalized square roots of its degrees.
+    """Residual ||S v - v|| of each component, where v are the normalised square roots of its degrees.
 
     Only cut edges contribute: inside the component the weights that leave it are missing, and outside the
     weights that arrive are in excess. Both are divided by the square root of the node's degree.

@@ -127,7 +127,7 @@ def from_patch(indptr, indices, lengths, sources, original_nodes, rows, paths):
             there = near[other]
             n_shorter = 0
             # The number of lanes must not be a constant: the compiler would unroll the loop and then fail
-            # to vectorize it.
+            # to vectorise it.
             for lane in range(len(here)):
                 n_shorter += np.int64(here[lane] + length < there[lane])
             if n_shorter == 0:

@@ -9,7 +9,7 @@ from vicinal._core.jit import jit
 
 @jit
 def factorize(indptr, indices, values, diagonal):
-    """Incomplete LU factorization of a CSR matrix with sorted rows, in place and without fill-in.
+    """Incomplete LU factorisation of a CSR matrix with sorted rows, in place and without fill-in.
 
     ``diagonal`` receives the position of the diagonal entry of each row.
     """

@@ -59,7 +59,7 @@ def multiply(first, split, stop, drops, leaf_drops, X, out):
 
 @jit
 def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown):
-    """Factorize shift * diagonal - matrix; returns the number of its negative eigenvalues.
+    """Factorise shift * diagonal - matrix; returns the number of its negative eigenvalues.
 
     Without the contributions of ancestors, the matrix below a node is block diagonal, plus a rank-one update
     by the node. ``grown[v]`` is the sum of all entries of the inverse after the update, and ``pivots[v]`` the
@@ -91,7 +91,7 @@ def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown
 
 @jit
 def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown, B, out):
-    """Solve (shift * diagonal - matrix) x = b for the columns of B, given the factorization."""
+    """Solve (shift * diagonal - matrix) x = b for the columns of B, given the factorisation."""
     n, q = B.shape
     sums = np.empty((n - 1, q))
     for v in range(n - 2, -1, -1):

@@ -77,7 +77,7 @@ class AlignedWalk(ThreadedSparseOperator):
     Attributes
     ----------
     stationary : ndarray (n,)
-        Mean stationary distribution of the patches: the diagonal of F, normalized to sum 1.
+        Mean stationary distribution of the patches: the diagonal of F, normalised to sum 1.
     trivial_vector : ndarray (n,)
         Its square roots: an eigenvector with eigenvalue 1.
     sparse_part : csr_array (n, n)

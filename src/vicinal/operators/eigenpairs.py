@@ -61,7 +61,7 @@ def leading_eigenpairs(
     n_pairs : int
         Number of eigenpairs, at most n.
     normalized : bool, default=True
-        Whether to normalize W to D^-1/2 W D^-1/2. Its largest eigenvalue is 1, once per component of the
+        Whether to normalise W to D^-1/2 W D^-1/2. Its largest eigenvalue is 1, once per component of the
         graph; an isolated node is a component too. The vectors of components come first, that of the largest
         component before the others.
     tolerance : float, default=1e-9

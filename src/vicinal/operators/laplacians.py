@@ -129,7 +129,7 @@ def normalized_affinity(weights: sparse.csr_array, sums: np.ndarray) -> sparse.c
 
 
 def normalize_by_mass(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_array:
-    """Divide weights by the masses of their columns, if positive, and normalize rows to sum 1."""
+    """Divide weights by the masses of their columns, if positive, and normalise rows to sum 1."""
     mantissas, exponents = np.frexp(weights.data)
     mass_mantissas, mass_exponents = np.frexp(np.where(masses > 0, masses, 1.0)[weights.indices])
     # Scale the largest of each row to about 1, so that none overflows and not all underflow.

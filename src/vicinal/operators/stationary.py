@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 TELEPORT = 0.99999
-# Up to this number of nodes, systems are solved by a sparse LU factorization.
+# Up to this number of nodes, systems are solved by a sparse LU factorisation.
 DIRECT_MAX_NODES = 2000
 # Up to this number of nodes, chains without teleport are solved by dense elimination.
 ELIMINATION_MAX_NODES = 500
@@ -131,7 +131,7 @@ def solve_teleport(
 ) -> np.ndarray:
     """Distribution of the walk with teleport to ``landing``, by default uniform.
 
-    The walk always teleports from dangling nodes, which only changes the sum; hence the normalization.
+    The walk always teleports from dangling nodes, which only changes the sum; hence the normalisation.
     """
     n = walk.shape[0]
     if n == 1:
@@ -166,7 +166,7 @@ def solve_teleport(
 
 def _direct(matrix: sparse.csr_array, beta: float) -> Any:
     if beta == 1:
-        # The matrix is singular: the solution is unique up to a factor, which the normalization determines.
+        # The matrix is singular: the solution is unique up to a factor, which the normalisation determines.
         matrix = matrix + 1e-8 * sparse.identity(matrix.shape[0])
     return splu(sparse.csc_array(matrix)).solve
 

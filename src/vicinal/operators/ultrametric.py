@@ -245,7 +245,7 @@ class _Pencil:
         return out[:, 0] - out[:, 0].sum() / total * out[:, 1]
 
     def _complement(self, y: np.ndarray, basis: np.ndarray) -> np.ndarray:
-        """Project y to the complement of a basis, and normalize it."""
+        """Project y to the complement of a basis, and normalise it."""
         for _ in range(2):
             y = y / np.abs(y).max()
             y = y - basis @ (basis.T @ (self.diagonal * y))

@@ -155,6 +155,6 @@ def _draw_edges(
         collection.set_color("0.45")
     else:
         collection.set(array=strengths[order], cmap=edge_cmap, clim=(0.0, 1.0))
-    # Rasterized, so that vector files stay small.
+    # Rasterised, so that vector files stay small.
     collection.set_rasterized(len(pairs) > 20_000)
     ax.add_collection(collection)

@@ -33,7 +33,7 @@ REMEDY = "pass the columns to plot, such as Z[:, :2]."
 # Integers with more distinct values than this are drawn as values, not as classes.
 MAX_CLASSES = 60
 MAX_LEGEND_ENTRIES = 20
-# More points are rasterized, so that vector files stay small.
+# More points are rasterised, so that vector files stay small.
 MAX_VECTOR_POINTS = 20_000
 
 

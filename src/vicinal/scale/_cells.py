@@ -1,6 +1,6 @@
 """Cells: a binary tree of planes that divides points into balanced groups, and bounds between the groups.
 
-Each plane is orthogonal to the line between the centers of two clusters of a sample, and lies where the
+Each plane is orthogonal to the line between the centres of two clusters of a sample, and lies where the
 sample is sparse, but near its median. Points on a plane are divided by their row numbers, so that grids and
 duplicates give balanced cells too. Neighbours are exact for any division; a good one saves time.
 """
@@ -115,7 +115,7 @@ def build_tree(sample: np.ndarray, rows: np.ndarray, n_cells: int) -> SplitTree:
 
 
 def _direction(points: np.ndarray) -> np.ndarray:
-    """Unit vector between the centers of two clusters, found by k-means from the principal axis."""
+    """Unit vector between the centres of two clusters, found by k-means from the principal axis."""
     points = points[:: max(1, len(points) // MAX_DIRECTION_POINTS)]
     # The largest coordinate is below 1, so that squares neither overflow nor underflow.
     largest = float(np.abs(points - points[0]).max(initial=0.0))

@@ -109,7 +109,7 @@ def _near_cells(cells: Cells, points: np.ndarray, lists: Lists, home: int) -> It
     index = cells.index
     low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
     bounds = index.box_costs(low, high, cells.power)
-    # Boxes may overlap: among those as near, the ones with nearer centers are more likely to help.
+    # Boxes may overlap: among those as near, the ones with nearer centres are more likely to help.
     with np.errstate(invalid="ignore"):
         offsets = np.abs((index.low + index.high) / 2 - (low + high) / 2).sum(axis=1)
     offsets[home] = -1.0

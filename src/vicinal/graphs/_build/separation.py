@@ -1,8 +1,8 @@
-"""Lower bounds of the distances between components, from gaps along the lines through their centers.
+"""Lower bounds of the distances between components, from gaps along the lines through their centres.
 
-Components are unions of cells. Projected on the line from the center of its cell to that of another, a point
+Components are unions of cells. Projected on the line from the centre of its cell to that of another, a point
 is at least as far from the other cell as from its nearest projected point. Between separated clusters, this
-rules out nearly all points as ends of the shortest edge, at the cost of one product of points and centers.
+rules out nearly all points as ends of the shortest edge, at the cost of one product of points and centres.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def distances_to_others(
     centers = _centers(X, rescaling, cell, spans)
     with np.errstate(divide="ignore"):
         inverse = 1.0 / np.linalg.norm(centers[:, None] - centers[None], axis=2)
-    inverse[np.isinf(inverse)] = 0.0  # cells with the same center have no line
+    inverse[np.isinf(inverse)] = 0.0  # cells with the same centre have no line
     is_same = component[:, None] == component
 
     def margins(a: int, b: int) -> np.ndarray:

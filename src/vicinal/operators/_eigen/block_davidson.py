@@ -92,7 +92,7 @@ def _new_directions(basis: np.ndarray, block: np.ndarray, n_jobs: int | None) ->
     """Orthonormal directions that a block adds to an orthonormal basis."""
     lengths = np.linalg.norm(block, axis=0)
     block = block[:, lengths > 0] / lengths[lengths > 0]
-    # In floating point, orthogonalization must be repeated once.
+    # In floating point, orthogonalisation must be repeated once.
     for _ in range(2):
         if block.shape[1] == 0:
             break

@@ -63,7 +63,7 @@ def walk_pairs(
 
 
 def component_vectors(walk: Any) -> sparse.csc_array:
-    """Square roots of the stationary distribution, restricted to each component and normalized.
+    """Square roots of the stationary distribution, restricted to each component and normalised.
 
     Components that the walk leaves immediately, such as isolated nodes, are omitted.
     """

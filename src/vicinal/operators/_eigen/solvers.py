@@ -35,7 +35,7 @@ ACCURACY_PER_TOLERANCE = 100.0
 PROBE_STEPS, MISSED_MARGIN = 30, 10.0
 # Additional vectors, and the maximum number of iterations, of the block iteration.
 N_GUARD_VECTORS, BLOCK_MAX_ITER = 8, 1000
-# Shift beyond the eigenvalue 1, and the largest number of entries of a band that is factorized.
+# Shift beyond the eigenvalue 1, and the largest number of entries of a band that is factorised.
 SHIFT, MAX_BAND_ENTRIES = 1e-10, 5e7
 
 
