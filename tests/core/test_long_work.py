@@ -148,7 +148,7 @@ SLOW_WORK = {
     "alpha of PerceptualRanking": (
         lambda: PerceptualRanking().fit(points(40)),
         r"alpha='auto' for 40 points .* alpha=0\.99",
-        {},
+        {auto_alpha: {"SECONDS_PER_SCORE": 1.0}},
     ),
 }
 

@@ -34,6 +34,14 @@ class LongWork(NamedTuple):
     n_passes: int = 1
 
 
+def warn_if_long(seconds: float, work: LongWork) -> None:
+    """Warn if work is expected to take minutes or longer."""
+    if seconds > MAX_SECONDS_WITHOUT_WARNING:
+        warn_user(
+            f"{work.what} takes about {duration(seconds)}; {work.remedy}. verbose=1 shows progress."
+        )
+
+
 class TimedLoop(nullcontext[Any]):
     """Warns, soon after the start of a loop, if the rest of it takes minutes or longer.
 
@@ -60,14 +68,7 @@ class TimedLoop(nullcontext[Any]):
         elif now - self.start >= MIN_MEASURED_SECONDS:
             self.is_measuring = False
             per_part = (now - self.start) / (self.n_done - self.n_done_at_start)
-            self._warn_if_long(per_part * (self.n_parts - self.n_done))
-
-    def _warn_if_long(self, seconds: float) -> None:
-        if seconds > MAX_SECONDS_WITHOUT_WARNING:
-            warn_user(
-                f"{self.work.what} takes about {duration(seconds)}; {self.work.remedy}. "
-                "verbose=1 shows progress."
-            )
+            warn_if_long(per_part * (self.n_parts - self.n_done), self.work)
 
 
 def duration(seconds: float) -> str:

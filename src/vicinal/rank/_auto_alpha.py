@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from vicinal._core.parallel import progress_bar
-from vicinal._core.warn import LongWork
+from vicinal._core.parallel import n_threads, progress_bar
+from vicinal._core.warn import LongWork, warn_if_long
 from vicinal.graphs.graph import Graph
 from vicinal.rank._scores import Resolvent
 
@@ -30,6 +30,8 @@ GRID = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 # most N_SCORES scores in all, but not fewer than MIN_QUERIES.
 N_QUERIES, N_RANKED = 64, 1000
 N_SCORES, MIN_QUERIES = 4_000_000, 16
+# Time of one core for the scores of one query at all values of alpha, per point.
+SECONDS_PER_SCORE = 2e-5
 # With fewer nodes, rankings are too short to compare; then the value of the paper for small classes is used.
 MIN_NODES, FEW_NODES_ALPHA = 10, 0.9
 
@@ -71,16 +73,14 @@ def choose_alpha(
     if n < MIN_NODES:
         return FEW_NODES_ALPHA, np.empty((0, 2))
     order = np.argsort(masses, kind="stable")
-    n_queries = min(N_QUERIES, max(MIN_QUERIES, N_SCORES // n))
-    queries, ranked = _spread(order, n_queries), _spread(order, N_RANKED)
+    queries, ranked = _spread(order, _n_queries(n)), _spread(order, N_RANKED)
     m = len(queries)
     starts = sparse.csr_array((np.ones(m), (np.arange(m), queries)), shape=(m, n))
     solvers = [solver(half) for half in _halves(digraph)]
     curve: list[tuple[float, float]] = []
     # Conjugate gradients take a number of steps proportional to these.
     n_steps = [(1.0 - alpha) ** -0.5 for alpha in GRID]
-    work = LongWork(f"alpha='auto' for {n:,} points", "pass a number, for instance alpha=0.99")
-    with progress_bar(sum(n_steps), progress, work) as bar:
+    with progress_bar(sum(n_steps), progress) as bar:
         for alpha, amount in zip(GRID, n_steps, strict=True):
             first, second = (solve(alpha)(starts, n_jobs)[:, ranked] for solve in solvers)
             curve.append((alpha, reliability(first, second)))
@@ -89,6 +89,16 @@ def choose_alpha(
             bar.update(amount)
     values = np.array(curve)
     return float(values[np.argmax(values[:, 1]), 0]), values
+
+
+def warn_if_choice_is_long(n: int, n_jobs: int | None) -> None:
+    """Warn, before anything is computed, if `choose_alpha` for n points takes minutes."""
+    work = LongWork(f"alpha='auto' for {n:,} points", "pass a number, for instance alpha=0.99")
+    warn_if_long(SECONDS_PER_SCORE * n * _n_queries(n) / n_threads(n_jobs), work)
+
+
+def _n_queries(n: int) -> int:
+    return min(N_QUERIES, max(MIN_QUERIES, N_SCORES // max(n, 1)))
 
 
 def reliability(first: np.ndarray, second: np.ndarray) -> float:

@@ -9,17 +9,18 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.perceptual_estimator import PerceptualEstimator, Walk
+from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice
 from vicinal.graphs._build.duplicates import Duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.stationary import TELEPORT
-from vicinal.rank._auto_alpha import choose_alpha
+from vicinal.rank._auto_alpha import choose_alpha, warn_if_choice_is_long
 from vicinal.rank._queries import RankingMixin, check_alpha, scaled_starts
 from vicinal.rank._scores import Resolvent, resolvent
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, DescriptorLike, NJobs
+    from vicinal._core.types import ArrayLike, DescriptorLike, MatrixLike, NJobs
 
 
 class PerceptualRanking(RankingMixin, PerceptualEstimator):
@@ -106,7 +107,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike | Graph, y: object = None) -> PerceptualRanking:
+    def fit(self, X: MatrixLike | Graph, y: object = None) -> PerceptualRanking:
         """Fit the ranking to points or to a digraph.
 
         Parameters
@@ -123,6 +124,9 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         """
         if isinstance(self.alpha, str):
             check_choice(self.alpha, "alpha", ("auto",))
+            check_options(self)
+            if self.verbose <= 0:
+                warn_if_choice_is_long(_n_rows(X), self.n_jobs)
         else:
             check_alpha(self.alpha)
         walk = self._build_walk(X)
@@ -160,6 +164,12 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         if isinstance(self._resolvent, ExpandedScores):
             return self._resolvent.from_nodes(starts)
         return starts
+
+
+def _n_rows(X: MatrixLike | Graph) -> int:
+    """Number of rows of an array, not checked yet, or of nodes; 0 if it is not known without a copy."""
+    n = X.n_nodes if isinstance(X, Graph) else (*getattr(X, "shape", ()), 0)[0]
+    return n if isinstance(n, int) else 0
 
 
 class ExpandedScores:
