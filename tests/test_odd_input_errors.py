@@ -16,6 +16,7 @@ ON_GRAPHS = [
     "DiffusionMaps",
     "LaplacianEigenmaps",
     "ManifoldRanking",
+    "NeighborMap",
     "PerceptualClustering",
     "PerceptualEmbedding",
     "PerceptualRanking",

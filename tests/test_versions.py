@@ -11,7 +11,7 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What a user installs; tools for tests, docs and benchmarks are always the newest.
-EXTRAS = ("ann", "plot", "cli", "networkx", "anndata", "dask")
+EXTRAS = ("ann", "plot", "cli", "map", "notebook", "networkx", "anndata", "dask")
 
 
 def declared():

@@ -49,6 +49,7 @@ LAZY_NAMES = {
     "embed.cluster_preserving": ["ClusterPreservingEmbedding"],
     "embed.eigenmaps": ["LaplacianEigenmaps"],
     "embed.isomap": ["Isomap"],
+    "embed.neighbor_map": ["NeighborMap"],
     "embed.perceptual": ["PerceptualEmbedding"],
     "outliers.detector": ["OutlierDetector"],
     "rank.label_propagation": ["LabelPropagationRanking"],

@@ -29,6 +29,7 @@ from vicinal.embed.cluster_preserving import (
 from vicinal.embed.diffusion import DiffusionMaps as DiffusionMaps
 from vicinal.embed.eigenmaps import LaplacianEigenmaps as LaplacianEigenmaps
 from vicinal.embed.isomap import Isomap as Isomap
+from vicinal.embed.neighbor_map import NeighborMap as NeighborMap
 from vicinal.embed.perceptual import PerceptualEmbedding as PerceptualEmbedding
 from vicinal.graphs._contextual_distance import contextual_distance as contextual_distance
 from vicinal.graphs.graph import Graph as Graph
@@ -66,6 +67,7 @@ __all__ = [
     "LabelPropagationRanking",
     "LaplacianEigenmaps",
     "ManifoldRanking",
+    "NeighborMap",
     "OutlierDetector",
     "PerceptualClustering",
     "PerceptualEmbedding",

@@ -5,154 +5,88 @@ report-screenshots/.
 """
 
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytestmark = pytest.mark.browser
-webdriver = pytest.importorskip("selenium.webdriver")
+pytest.importorskip("selenium")
 
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
-from sklearn.datasets import load_digits  # noqa: E402
+from browsing import (  # noqa: E402
+    By,
+    Select,
+    WebDriverWait,
+    colours_drawn,
+    errors_of,
+    every_width,
+    open_page,
+    point_to,
+    requests_of,
+    save_screenshot,
+)
 
 import vicinal  # noqa: E402
-
-SCREENSHOTS = Path("report-screenshots")
-DRIVER, BROWSER = shutil.which("chromedriver"), shutil.which("chromium")
-if DRIVER is None or BROWSER is None:
-    pytest.skip("needs Debian's chromium and chromium-driver", allow_module_level=True)
-
-every_width = pytest.mark.parametrize("width", [390, 1440])
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    digits = load_digits()
-    result = vicinal.perceive(
-        digits.data[:500],
-        labels=digits.target[:500],
-        ids=[f"digit {i}" for i in range(500)],
-        images=digits.images[:500],
-        n_clusters=7,
-    )
-    return result.to_html(tmp_path_factory.mktemp("report") / "digits.html")
+from vicinal.report import Explorer  # noqa: E402
+from vicinal.report._html.colours import in_base64, page_bytes  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def large_report(tmp_path_factory, report):
     """The same page with its data enlarged to 100,000 rows, to test the drawing only."""
-    page = report.read_text(encoding="utf-8")
-    head, _, rest = page.partition('id="data">')
-    data, _, tail = rest.partition("</script>")
-    content = json.loads(data)
-    rng = np.random.default_rng(0)
-    n = content["n"] = 100_000
-    content["ids"] = content["sprites"] = None
-
-    def pack(values):
-        import base64
-
-        return base64.b64encode(values.tobytes()).decode()
-
-    for entry in content["maps"]:
-        for axis in "xy":
-            entry[axis] = pack(rng.integers(0, 65536, n).astype("<u2"))
-    for colour in content["colours"]:
-        if "codes" in colour:
-            codes = rng.integers(0, len(colour["names"]) + 1, n)
-            colour["codes"] = pack(codes.astype(f"<u{colour['bytes']}"))
-        else:
-            values = rng.uniform(colour["low"], colour["high"], n)
-            colour["values"] = pack(values.astype(f"<f{colour['bytes']}"))
-    content["nearest"]["rows"] = pack(np.arange(500).astype("<u4"))
-    content["nearest"]["nearestSampled"] = pack(rng.integers(0, 500, n).astype("<u4"))
     path = tmp_path_factory.mktemp("large") / "large.html"
-    path.write_text(f'{head}id="data">{json.dumps(content)}</script>{tail}', encoding="utf-8")
+    path.write_text(
+        enlarged(report.read_text(encoding="utf-8"), 100_000, in_base64), encoding="utf-8"
+    )
     return path
 
 
 @pytest.fixture(scope="module")
-def driver():
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--hide-scrollbars",
-        "--enable-unsafe-swiftshader",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    browser.set_script_timeout(120)
-    SCREENSHOTS.mkdir(exist_ok=True)
-    yield browser
-    browser.quit()
+def million(report):
+    """The same page with a million rows, as `vicinal explore` serves it."""
+    arrays = {}
+
+    def keep(values, dtype):
+        arrays[str(len(arrays))] = page_bytes(values, dtype)
+        return f"array/{len(arrays) - 1}"
+
+    page = enlarged(report.read_text(encoding="utf-8"), 1_000_000, keep)
+    page = page.replace("connect-src &#x27;none&#x27;", "connect-src &#x27;self&#x27;")
+    with Explorer(page, arrays) as server:
+        yield server.url
 
 
-def open_page(driver, path, width, *, dark=False, query=""):
-    driver.get_log("performance")
-    driver.get_log("browser")
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    reduced_motion = {"name": "prefers-reduced-motion", "value": "reduce"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, reduced_motion]})
-    driver.get(f"file://{path}{query}")
-    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.frameCount > 0"))
-
-
-def errors_of(driver):
-    return [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
-
-
-def requests_of(driver):
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    return [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-        and not message["params"]["request"]["url"].startswith("data:")
+def enlarged(page, n, pack):
+    """A page whose arrays are replaced by random ones of ``n`` rows."""
+    head, _, rest = page.partition('id="data">')
+    data, _, tail = rest.partition("</script>")
+    content = json.loads(data)
+    rng = np.random.default_rng(0)
+    content["n"] = n
+    content["ids"] = content["sprites"] = None
+    content["maps"] = content["maps"][:2]
+    content["colours"] = content["colours"][:6]
+    for entry in content["maps"]:
+        for axis in "xy":
+            entry[axis] = pack(rng.integers(0, 65536, n), np.uint16)
+    for colour in content["colours"]:
+        if "codes" in colour:
+            codes = rng.integers(0, len(colour["names"]) + 1, n)
+            colour["codes"] = pack(codes, f"u{colour['bytes']}")
+        else:
+            colour["values"] = pack(
+                rng.uniform(colour["low"], colour["high"], n), f"f{colour['bytes']}"
+            )
+    layers = content["layers"]
+    layers["codes"] = [
+        pack(rng.integers(0, k + 1, n), f"u{layers['bytes']}") for k in layers["numbers"]
     ]
-
-
-def save_screenshot(driver, name):
-    driver.save_screenshot(str(SCREENSHOTS / f"{name}.png"))
-
-
-def colours_drawn(driver):
-    """Distinct colours among the pixels of the scatter, and how many are not empty."""
-    return driver.execute_script(
-        """
-        const copy = document.createElement("canvas");
-        copy.width = scatter.canvas.width; copy.height = scatter.canvas.height;
-        const pen = copy.getContext("2d");
-        pen.drawImage(scatter.canvas, 0, 0);
-        const data = pen.getImageData(0, 0, copy.width, copy.height).data;
-        const seen = new Set(); let filled = 0;
-        for (let i = 0; i < data.length; i += 4) {
-          if (data[i + 3] > 200) { filled++; seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]); }
-        }
-        return [seen.size, filled, [...seen].slice(0, 4000)];
-        """
-    )
-
-
-def point_to(driver, row):
-    """Move the mouse over a row of the map; returns the action chain, for more actions."""
-    stage = driver.find_element(By.ID, "scatter")
-    driver.execute_script(
-        "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", stage
-    )
-    x, y = driver.execute_script("return scatter.pixelOf(arguments[0])", row)
-    box = stage.rect
-    actions = ActionChains(driver)
-    actions.move_to_element_with_offset(stage, x - box["width"] / 2, y - box["height"] / 2)
-    return actions
+    layers["codes"][layers["reported"]] = content["colours"][0]["codes"]
+    nearest = content["nearest"]
+    nearest["rows"] = pack(np.arange(500), np.uint32)
+    nearest["nearestSampled"] = pack(rng.integers(0, 500, n), np.uint32)
+    nearest["before"] = pack(rng.integers(0, n, (n, nearest["kBefore"])), np.uint32)
+    nearest["after"] = pack(rng.integers(0, 500, (n, nearest["k"])), np.uint32)
+    return f'{head}id="data">{json.dumps(content)}</script>{tail}'
 
 
 @every_width
@@ -352,4 +286,28 @@ def test_a_notebook_shows_the_report_and_its_links_stay_inside(driver, tmp_path,
     WebDriverWait(driver, 20).until(lambda d: d.execute_script("return scrollY > 500"))
     assert driver.find_element(By.ID, "graphs").is_displayed()
     driver.switch_to.default_content()
+    assert errors_of(driver) == []
+
+
+def test_a_million_rows_are_drawn_picked_selected_and_filtered(driver, million):
+    open_page(driver, million, 1440)
+    _, filled, _ = colours_drawn(driver)
+    assert filled > 100_000
+    row = driver.execute_script("return scatter.pick(...scatter.pixelOf(654321))")
+    assert row >= 0
+    before = driver.execute_script("return scatter.mapAt(10, 10)")
+    driver.execute_script("scatter.zoomAt(20, 10, 10); scatter.pan(30, 0)")
+    assert driver.execute_script("return scatter.mapAt(40, 10)") == pytest.approx(before)
+    driver.execute_script(
+        "scatter.showAll(); selectInside(boxAround([200, 100], [400, 300]), false)"
+    )
+    n_inside = driver.execute_script("return state.selected.reduce((a, b) => a + b, 0)")
+    width, height = driver.execute_script("return scatter.extent()")
+    assert n_inside == pytest.approx(1e6 * 200 * 200 / (width * height), rel=0.05)
+    assert f"{n_inside:,} selected rows" in driver.find_element(By.ID, "summary").text
+    driver.execute_script("findRow('777777')")
+    assert driver.find_element(By.CSS_SELECTOR, "#row h3").text == "row 777777"
+    driver.execute_script("setFilters([{ kind: 'category', colour: clusters, code: 1 }])")
+    assert "pass the filters" in driver.find_element(By.ID, "status").text
+    save_screenshot(driver, "million")
     assert errors_of(driver) == []

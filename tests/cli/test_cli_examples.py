@@ -64,6 +64,10 @@ def files(tmp_path, monkeypatch, request):
         grey = rng.integers(0, 40, (6, 6)) + 200 * (i % 2)
         Image.fromarray(grey.astype(np.uint8)).save(f"pictures/{i:02}.png")
     points.to_parquet("large.parquet")
+    monkeypatch.setattr("vicinal.report.Explorer.wait", lambda explorer: None)
+    monkeypatch.setattr("webbrowser.open", lambda address: True)
+    if request.node.callspec.params["line"].startswith("vicinal explore"):
+        (tmp_path / "report.html").write_text('<meta name="generator" content="vicinal 1.0">')
     kinds = np.arange(240) % 12
     cells = anndata.AnnData(np.ones((240, 1)), obs={"cell_type": [f"type {i}" for i in kinds]})
     cells.obsm["X_pca"] = 20 * np.eye(12)[kinds] + rng.normal(size=(240, 12))

@@ -10,6 +10,7 @@ from vicinal import (
     GraphClassifier,
     Isomap,
     LaplacianEigenmaps,
+    NeighborMap,
     PerceptualEmbedding,
     SelfSmoothing,
     graphs,
@@ -23,6 +24,7 @@ EMBEDDINGS = [
     DiffusionMaps(2, random_state=0),
     Isomap(2),
     LaplacianEigenmaps(2, random_state=0),
+    NeighborMap(2, n_iter=20, random_state=0),
     PerceptualEmbedding(2, random_state=0),
 ]
 

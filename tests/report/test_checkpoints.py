@@ -89,7 +89,12 @@ def test_an_interrupted_run_resumes_after_the_last_finished_step(tmp_path, monke
         with pytest.raises(KeyboardInterrupt):
             vicinal.perceive(X, resume=tmp_path / "cache")
     cached = sorted(path.name for path in (tmp_path / "cache").iterdir())
-    assert cached == ["clusters-and-noise.npz", "neighbour-structure.npz", "number-of-clusters.npz"]
+    assert cached == [
+        "clusters-and-noise.npz",
+        "layers.npz",
+        "neighbour-structure.npz",
+        "number-of-clusters.npz",
+    ]
     uninterrupted = vicinal.perceive(X)
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "count_clusters", stop)

@@ -14,6 +14,7 @@ STEPS = {
     "number of clusters": "count_clusters",
     "clusters and noise": "find_clusters",
     "graphs compared": "compare_graphs",
+    "layers": "find_layers",
     "maps": "draw_maps",
     "smoothing": "smooth",
     "typical and atypical rows": "pick_exemplars",
@@ -41,7 +42,7 @@ def test_a_failed_step_is_reported_and_the_others_are_shown(name, monkeypatch, t
         f"The step &#x27;{name}&#x27; failed: RuntimeError: 3 eigenpairs &lt;did&gt; not converge"
     )
     assert message in page
-    if name not in ("maps", "typical and atypical rows"):
+    if name not in ("layers", "maps", "typical and atypical rows"):
         assert f"The step '{name}' failed" in result.summary()
     assert result.n_clusters == (1 if name == "clusters and noise" else 2)
     assert len(result.to_frame()) == 90

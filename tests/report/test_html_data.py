@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vicinal
-from vicinal.report._html.data import payload, unavailable_colours
+from vicinal.report._html.data import is_spread, notes_on_map, payload
 from vicinal.report._html.page import render
 
 
@@ -75,11 +75,11 @@ def test_columns_that_are_unavailable_as_colours_are_listed(wine, monkeypatch):
     result = with_data(wine, others=others)
     assert "few" in colours_of(result)
     assert "many" not in colours_of(result)
-    (note,) = unavailable_colours(result)
+    (note,) = [note for note in notes_on_map(result) if "colour" in note]
     assert note == "'many' is not available as a map colour: it has 178 distinct values"
     assert "it has 178 distinct values" in render(result)
-    monkeypatch.setattr("vicinal.report._html.data.MAX_COLOUR_VALUES", 178 * 4)
-    assert "coloured by 4 of 13 numeric columns" in unavailable_colours(result)[1]
+    monkeypatch.setattr("vicinal.report._html.colours.MAX_COLOUR_VALUES", 178 * 4)
+    assert "coloured by 4 of 13 numeric columns" in notes_on_map(result)[-1]
     assert len(set(wine.data.names) & set(colours_of(result))) == 4
 
 
@@ -89,6 +89,46 @@ def test_images_with_missing_pixels_are_drawn(wine):
     images[4, 1, 1] = np.nan
     with np.errstate(invalid="raise"):
         assert payload(with_data(wine, images=images))["sprites"]["width"] == 3
+
+
+@pytest.mark.parametrize("n", [30, 200, 5000])
+def test_dots_and_lines_are_not_maps_but_clouds_and_curves_are(n):
+    rng = np.random.default_rng(0)
+    angle = np.sort(rng.uniform(0, 2 * np.pi, n))
+    line = np.column_stack([angle, 3 * angle + 1])
+    dots = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 5.0]], n, axis=0)[::3][:n]
+    outlier = np.vstack([rng.normal(size=(n - 1, 2)), [1e6, 1e6]])
+    assert not any(map(is_spread, (line, dots, np.zeros((n, 2)), outlier)))
+    assert not is_spread(line * [1.0, 0.0])
+    cloud = rng.normal(size=(n, 2))
+    assert is_spread(cloud)
+    assert is_spread(np.vstack([cloud, cloud + np.array([9, 0])]))
+    if n > 100:
+        spiral = angle[:, None] * np.column_stack([np.cos(4 * angle), np.sin(4 * angle)])
+        assert is_spread(spiral)
+
+
+def test_maps_without_an_area_are_left_out_and_listed(wine):
+    flat = wine.maps.coordinates | {"isomap": wine.maps.coordinates["isomap"] * [1.0, 0.0]}
+    result = replace(wine, maps=wine.maps._replace(coordinates=flat))
+    assert "isomap" not in [entry["name"] for entry in payload(result)["maps"]]
+    assert "the map &#x27;isomap&#x27; is not shown" in render(result)
+    assert "isomap_x" in result.to_frame()
+
+
+def test_one_map_is_always_shown(wine):
+    dot = {"principal": np.zeros((178, 2))}
+    result = replace(wine, maps=wine.maps._replace(coordinates=dot))
+    assert [entry["name"] for entry in payload(result)["maps"]] == ["principal"]
+
+
+def test_texts_are_kept_up_to_a_length(wine, monkeypatch):
+    others = {"few": np.array(["a", "b"] * 89), "many": np.array([f"word {i}" for i in range(178)])}
+    result = with_data(wine, others=others)
+    (text,) = payload(result)["texts"]
+    assert (text["name"], text["values"][7]) == ("many", "word 7")
+    monkeypatch.setattr("vicinal.report._html.colours.MAX_TEXTS_LENGTH", 1000)
+    assert payload(result)["texts"] == []
 
 
 # Number of clusters found, and number requested

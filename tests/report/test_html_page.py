@@ -274,7 +274,7 @@ def test_cells_are_escaped_and_markup_is_not():
     page = html_table(Table(columns, [{"a": "<i>", "cluster": 3}], "A <caption>."))
     for escaped in ("&lt;b&gt;", "&lt;i&gt;", "A &lt;caption&gt;."):
         assert escaped in page
-    assert '<span class="chip k3">cluster 3</span>' in page
+    assert '<span class="chip k3" data-cluster="3">cluster 3</span>' in page
 
 
 def test_brightness_increases_with_similarity_within_its_range():

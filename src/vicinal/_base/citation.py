@@ -123,6 +123,20 @@ ISOMAP = Reference(
     "Science 290",
     2000,
 )
+TSNE = Reference(
+    "vandermaaten2008",
+    ("L. van der Maaten", "G. Hinton"),
+    "Visualizing data using t-SNE",
+    "JMLR 9",
+    2008,
+)
+OPEN_TSNE = Reference(
+    "policar2024",
+    ("P. G. Poličar", "M. Stražar", "B. Zupan"),
+    "openTSNE: a modular Python library for t-SNE dimensionality reduction and embedding",
+    "Journal of Statistical Software 109",
+    2024,
+)
 NJW = Reference(
     "ng2001",
     ("A. Ng", "M. Jordan", "Y. Weiss"),
@@ -172,6 +186,7 @@ ESTIMATORS: dict[str, tuple[Reference, ...]] = {
     "LabelPropagationRanking": (SMOOTHING,),
     "LaplacianEigenmaps": (EIGENMAPS,),
     "ManifoldRanking": (MANIFOLD_RANKING,),
+    "NeighborMap": (TSNE, OPEN_TSNE),
     "OutlierDetector": (SAMPLED_NEIGHBORS,),
     "PerceptualClustering": (CONTEXTUAL, DIGRAPH),
     "PerceptualEmbedding": (CONTEXTUAL, DIGRAPH),

@@ -30,6 +30,7 @@ from vicinal.cli import (
     demo,
     duplicates,
     embed,
+    explore,
     graph,
     label,
     perceive,
@@ -45,6 +46,7 @@ from vicinal.cli.output import format_facts, format_json
 
 COMMANDS = (
     perceive,
+    explore,
     assign,
     compare,
     graph,

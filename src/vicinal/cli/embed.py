@@ -64,6 +64,12 @@ METHODS = {
         {"t": "t", "alpha": "alpha", "scale": "scale"},
         on_graph=True,
     ),
+    "map": Method(
+        "NeighborMap",
+        "keeps neighbours together, for looking at; requires vicinal[map]",
+        {"scale": "scale"},
+        on_graph=True,
+    ),
     "perceptual": Method(
         "PerceptualEmbedding",
         "clusters on lines through the origin, noise near it",

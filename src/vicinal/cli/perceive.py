@@ -81,6 +81,15 @@ def add_to(commands: Any) -> None:
         help="also save the clusters to a file, for 'vicinal assign'",
     )
     add_force(parser)
+    add_analysis_options(parser)
+    parser.add_argument(
+        "--resume", action="store_true", help="cache finished steps and resume an interrupted run"
+    )
+    add_run_options(parser)
+
+
+def add_analysis_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the analysis itself."""
     parser.add_argument(
         "--clusters",
         type=number_or_word,
@@ -103,48 +112,21 @@ def add_to(commands: Any) -> None:
         metavar="DIR",
         help="images of the rows, matched by row name or order",
     )
-    parser.add_argument(
-        "--resume", action="store_true", help="cache finished steps and resume an interrupted run"
-    )
-    add_run_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, analyse it and write the report."""
     from vicinal.report._checkpoints import clear_checkpoints
-    from vicinal.report.pipeline import perceive_table
-    from vicinal.report.result import Origin
 
-    if arguments.standardize and arguments.as_is:
-        raise InvalidValueError(
-            "--standardize and --as-is contradict each other; remove one of them."
-        )
-    check_clusters(arguments)
+    check_analysis_options(arguments)
     check_target(arguments.output, (".html",), "--output", arguments.force, arguments.data)
     check_target(arguments.save, (".vicinal",), "--save", arguments.force, arguments.data)
     check_table_target(arguments.labels, "--labels", arguments.force, arguments.data)
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     if folder is not None:
         check_folder(folder, "--resume: cache folder")
-    table = read_source(arguments, accept_missing=True, accept_mixed=True)
-    kinds, weights = column_options(arguments, table_column_names(table))
-    if table.points is not None and looks_like_distances(table.points):
-        note = (
-            f"{DISTANCES_AS_POINTS}; to cluster distances, use vicinal cluster --metric precomputed"
-        )
-        table = table._replace(notes=[*table.notes, note])
     try:
-        report = perceive_table(
-            _with_images(table, arguments),
-            Origin(arguments.data.name, command_of(arguments), _reading(arguments, table)),
-            n_clusters=arguments.clusters,
-            kinds=kinds,
-            weights=weights,
-            scaling="standard" if arguments.standardize else "none" if arguments.as_is else "auto",
-            sample=arguments.sample,
-            folder=folder,
-            **run_parameters(arguments),
-        )
+        report = analyse(arguments, command_of(arguments), folder)
     except KeyboardInterrupt:
         if folder is not None:
             print(
@@ -157,6 +139,40 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if folder is not None:
         clear_checkpoints(folder)
     return facts
+
+
+def check_analysis_options(arguments: argparse.Namespace) -> None:
+    """Check the options of the analysis before any work."""
+    if arguments.standardize and arguments.as_is:
+        raise InvalidValueError(
+            "--standardize and --as-is contradict each other; remove one of them."
+        )
+    check_clusters(arguments)
+
+
+def analyse(arguments: argparse.Namespace, command: str, folder: Path | None = None) -> Perception:
+    """Read the table and analyse it; ``folder`` is that of cached steps."""
+    from vicinal.report.pipeline import perceive_table
+    from vicinal.report.result import Origin
+
+    table = read_source(arguments, accept_missing=True, accept_mixed=True)
+    kinds, weights = column_options(arguments, table_column_names(table))
+    if table.points is not None and looks_like_distances(table.points):
+        note = (
+            f"{DISTANCES_AS_POINTS}; to cluster distances, use vicinal cluster --metric precomputed"
+        )
+        table = table._replace(notes=[*table.notes, note])
+    return perceive_table(
+        _with_images(table, arguments),
+        Origin(arguments.data.name, command, _reading(arguments, table)),
+        n_clusters=arguments.clusters,
+        kinds=kinds,
+        weights=weights,
+        scaling="standard" if arguments.standardize else "none" if arguments.as_is else "auto",
+        sample=arguments.sample,
+        folder=folder,
+        **run_parameters(arguments),
+    )
 
 
 def write_report(report: Perception, path: Path, force: bool, as_json: bool) -> dict[str, Any]:
@@ -194,8 +210,17 @@ def _write_results(report: Perception, arguments: argparse.Namespace) -> dict[st
 
 def command_of(arguments: argparse.Namespace) -> str:
     """Command that reproduces the report: given options, the sample size and the seed."""
+    args = analysis_command(arguments, "perceive")
+    for name in ("labels", "save"):
+        value = getattr(arguments, name)
+        args += [] if value is None else [f"--{name}", str(value)]
+    return shlex.join([*args, "-o", str(arguments.output)])
+
+
+def analysis_command(arguments: argparse.Namespace, command: str) -> list[str]:
+    """A command with the same data and options of the analysis."""
     source = "-" if arguments.data == STDIN else str(arguments.data)
-    args = ["vicinal", "perceive", source]
+    args = ["vicinal", command, source]
     for name in ("key", "id", "label", "images"):
         value = getattr(arguments, name)
         args += [] if value is None else [f"--{name}", str(value)]
@@ -203,11 +228,7 @@ def command_of(arguments: argparse.Namespace) -> str:
     args += given_column_options(arguments)
     args += ["--standardize"] if arguments.standardize else []
     args += ["--as-is"] if arguments.as_is else []
-    args += ["--sample", str(arguments.sample), "--seed", str(arguments.seed)]
-    for name in ("labels", "save"):
-        value = getattr(arguments, name)
-        args += [] if value is None else [f"--{name}", str(value)]
-    return shlex.join([*args, "-o", str(arguments.output)])
+    return [*args, "--sample", str(arguments.sample), "--seed", str(arguments.seed)]
 
 
 def _with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:

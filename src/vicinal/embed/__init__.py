@@ -6,6 +6,7 @@
 - `diffusion_distance`: difference between the distributions of walks from two nodes
 - `PerceptualEmbedding`: clusters on lines through the origin, noise near it
 - `ClusterPreservingEmbedding`: separates clusters of any shape, by the best paths between points
+- `NeighborMap`: a map that keeps the neighbours in a graph together, for looking at
 - `classical_scaling`, `landmark_mds_transform`: multidimensional scaling of any distances
 """
 
@@ -18,6 +19,7 @@ __getattr__, __dir__, __all__ = attach(
         "cluster_preserving": ["ClusterPreservingEmbedding"],
         "eigenmaps": ["LaplacianEigenmaps"],
         "isomap": ["Isomap"],
+        "neighbor_map": ["NeighborMap"],
         "perceptual": ["PerceptualEmbedding"],
         "scaling": ["classical_scaling", "landmark_mds_transform"],
     },

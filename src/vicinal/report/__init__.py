@@ -1,6 +1,8 @@
 """Full analysis of a table in one call, with an HTML report.
 
 - `perceive`: run the whole analysis; returns a `Perception` with every table and array
+- `explore`: the page of a result in the browser, served on this computer only
+- `widget`: the same page as a notebook widget, whose selection Python can read and set
 - `PerceptionModel`: the clusters of an analysis, saved and loaded, to which new rows can be assigned
 """
 
@@ -13,5 +15,7 @@ __getattr__, __dir__, __all__ = attach(
         "result": ["Perception"],
         "model": ["PerceptionModel"],
         "assignment": ["Assignment"],
+        "_explorer": ["Explorer", "explore"],
+        "_widget": ["widget"],
     },
 )

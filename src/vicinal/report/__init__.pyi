@@ -1,3 +1,6 @@
+from vicinal.report._explorer import Explorer as Explorer
+from vicinal.report._explorer import explore as explore
+from vicinal.report._widget import widget as widget
 from vicinal.report.assignment import Assignment as Assignment
 from vicinal.report.model import PerceptionModel as PerceptionModel
 from vicinal.report.pipeline import perceive as perceive
@@ -6,7 +9,10 @@ from vicinal.report.result import Perception as Perception
 __all__: list[str]
 __all__ = [
     "Assignment",
+    "Explorer",
     "Perception",
     "PerceptionModel",
+    "explore",
     "perceive",
+    "widget",
 ]

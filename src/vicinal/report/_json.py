@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal.report import _tables
+from vicinal.report._conclusion import conclusion, defining_columns
 from vicinal.report._summary_text import explain_n_clusters
 
 if TYPE_CHECKING:
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 def to_json(result: Perception) -> dict[str, Any]:
     """Figures by name, and tables as lists of records."""
     return {
+        "conclusion": conclusion(result),
         "rows": len(result.labels),
         "columns": result.data.n_used,
         "notes": [*result.data.notes, result.data.why_scaling],
         "clusters": result.n_clusters,
         "why": explain_n_clusters(result),
         "stability": result.count.stability_of(result.count.n_clusters),
+        "defining_columns": [column._asdict() for column in defining_columns(result)],
         "noise": int(np.count_nonzero(result.labels < 0)),
         "agreement": result.clusters.adjusted_rand,
         "dimension": result.neighborhoods.dimension,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal.report import _tables
+from vicinal.report._conclusion import conclusion
 from vicinal.report._shared_inputs import N_NEIGHBORS
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ HUB_SKEWNESS = 1.0
 CLUSTERING = ("number of clusters", "clusters and noise")
 # The steps that each finding depends on.
 STEPS_BY_FINDING = {
+    "Answer": CLUSTERING,
+    "Confidence": CLUSTERING,
+    "Look at": CLUSTERING,
+    "Columns": (),
     "Clusters": CLUSTERING,
     "Noise": CLUSTERING,
     "Agreement": CLUSTERING,
@@ -69,8 +74,8 @@ def title(result: Perception) -> str:
 
 
 def findings(result: Perception) -> list[tuple[str, str]]:
-    """The main findings, each as a heading and a sentence or two."""
-    texts = {
+    """The conclusion and the main findings, each as a heading and a sentence or two."""
+    texts = conclusion(result) | {
         "Clusters": _clusters(result),
         "Noise": _noise(result),
         "Agreement": _agreement(result),

@@ -72,6 +72,7 @@ def clusters(result: Perception) -> Table:
         Column("fraction", "", kind="bar"),
         Column("noise_score", "noise score", "{:.2f}"),
         Column("agreement", "agreement", "{:.0%}"),
+        Column("counterpart", "in the second method", "{}", "text"),
         Column("top_features", "distinguishing columns", features, "text"),
     ]
     caption = (
@@ -79,7 +80,23 @@ def clusters(result: Perception) -> Table:
         "assigns to the same cluster, and the columns whose cluster mean is farthest from the overall "
         "mean, in standard deviations."
     )
-    return Table(columns, result.clusters.sizes, caption)
+    records = [size | {"counterpart": _counterpart(result, size)} for size in result.clusters.sizes]
+    return Table(columns, records, caption)
+
+
+def _counterpart(result: Perception, size: Record) -> str:
+    """Where most rows of a cluster are in the second method, if elsewhere, as if it merged two clusters."""
+    label = size["cluster"]
+    counts = result.clusters.contingency[label]
+    if label < 0 or 2 * counts[label] >= counts.sum():
+        return ""
+    other = int(counts.argmax())
+    merged = result.labels[result.clusters.other_labels == other]
+    shared = np.flatnonzero(np.bincount(merged[merged >= 0]) > 0.1 * len(merged))
+    if len(shared) > 1:
+        names = " and ".join(cluster_name(int(one)) for one in shared)
+        return f"merged: {names} are one cluster"
+    return f"most rows are in its cluster {other}"
 
 
 def contingency(result: Perception) -> Table:

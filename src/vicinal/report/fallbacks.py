@@ -16,6 +16,7 @@ from vicinal.report._steps.clusters import (
 from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.explanations import Explanations
 from vicinal.report._steps.graph_comparison import GraphComparison
+from vicinal.report._steps.layers import Layers
 from vicinal.report._steps.maps import ABOUT, Maps, principal_plane
 from vicinal.report._steps.n_clusters import ClusterCount
 from vicinal.report._steps.neighborhoods import Neighborhoods
@@ -73,9 +74,17 @@ def no_comparison() -> GraphComparison:
     return GraphComparison([], [], 0)
 
 
+def only_reported(clusters: Clusters) -> Layers:
+    """The reported clusters as the only layer."""
+    labels = clusters.labels
+    return Layers(np.array([int(labels.max()) + 1]), labels[None], 0)
+
+
 def only_principal(inputs: SharedInputs) -> Maps:
     """The map that needs no graph."""
-    return Maps({"principal": principal_plane(inputs.points)}, {"principal": ABOUT["principal"]})
+    return Maps(
+        {"principal": principal_plane(inputs.points)}, {"principal": ABOUT["principal"]}, []
+    )
 
 
 def no_smoothing(inputs: SharedInputs) -> Smoothing:
@@ -90,6 +99,10 @@ def no_smoothing(inputs: SharedInputs) -> Smoothing:
         after=rows[:, None],
         before_distances=np.zeros((inputs.n, 1)),
         after_similarities=np.ones((inputs.n, 1)),
+        nearest=rows[:, None],
+        nearest_smoothed=rows[:, None],
+        steps=np.array([0.0]),
+        nearest_by_steps=rows[None, :, None],
         nearest_sampled=rows,
         shown=rows[:2],
         matrix_before=np.eye(2),

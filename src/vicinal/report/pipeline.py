@@ -22,6 +22,7 @@ from vicinal.report._steps.exemplars import Exemplars, pick_exemplars
 from vicinal.report._steps.explanations import Explanations, explain
 from vicinal.report._steps.graph_comparison import GraphComparison, compare_graphs
 from vicinal.report._steps.label_scores import LabelScores, score_against
+from vicinal.report._steps.layers import Layers, find_layers
 from vicinal.report._steps.maps import Maps, draw_maps
 from vicinal.report._steps.n_clusters import ClusterCount, count_clusters
 from vicinal.report._steps.neighborhoods import Neighborhoods, find_neighborhoods
@@ -38,6 +39,7 @@ STEPS = [
     "neighbour structure",
     "number of clusters",
     "clusters and noise",
+    "layers",
     "graphs compared",
     "maps",
     "smoothing",
@@ -209,6 +211,12 @@ def run_steps(
         lambda: fallbacks.no_clusters(inputs, data),
     )
     labels, score = clusters.labels, clusters.noise_score
+    layers = step(
+        "layers",
+        Layers,
+        lambda: find_layers(inputs, clusters),
+        lambda: fallbacks.only_reported(clusters),
+    )
     compared = step(
         "graphs compared",
         GraphComparison,
@@ -247,6 +255,7 @@ def run_steps(
         "neighborhoods": neighborhoods,
         "count": count,
         "clusters": clusters,
+        "layers": layers,
         "graphs": compared,
         "maps": maps,
         "smoothing": smoothing,

@@ -15,6 +15,7 @@ from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.explanations import Explanations
 from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.label_scores import LabelScores
+from vicinal.report._steps.layers import Layers
 from vicinal.report._steps.maps import Maps
 from vicinal.report._steps.n_clusters import ClusterCount
 from vicinal.report._steps.neighborhoods import Neighborhoods
@@ -51,6 +52,8 @@ class Perception:
         Number of clusters and the evidence for it.
     clusters : Clusters
         Clusters of every row by two methods, their agreement, and noise scores.
+    layers : Layers
+        The clusters merged into fewer, and divided into more.
     graphs : GraphComparison
         Six graphs of the rows, compared.
     maps : Maps
@@ -84,6 +87,7 @@ class Perception:
     neighborhoods: Neighborhoods
     count: ClusterCount
     clusters: Clusters
+    layers: Layers
     graphs: GraphComparison
     maps: Maps
     smoothing: Smoothing

@@ -1,60 +1,81 @@
-"""Data for the interactive part of the page, packed compactly: 100,000 rows take a few megabytes."""
+"""Data for the interactive part of the page, packed compactly: 100,000 rows take under 25 megabytes."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vicinal.exceptions import MissingDependencyError
-from vicinal.report._tables import cluster_name
+from vicinal.report._html.colours import (
+    MAX_CATEGORIES,
+    Pack,
+    category_codes,
+    cluster_names,
+    colours,
+    in_base64,
+    n_offered,
+    texts,
+)
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
 
 # Maps with meaningful distances: both axes have the same scale.
 EQUAL_ASPECT_MAPS = ("isomap", "principal")
-# Total number of values of the columns offered as colours; columns that differ least between clusters
-# are dropped first.
-MAX_COLOUR_VALUES = 2_000_000
-# Text columns with more categories than this are not offered as colours; known labels always are.
-MAX_CATEGORIES = 40
+# Fewer rows are always shown.
+MIN_ROWS_OF_A_MAP = 30
 MAX_SPRITE_PIXELS = 4_000_000
 MAX_SPRITE_SIDE = 32
 
 
-def payload(result: Perception) -> dict[str, Any]:
+def payload(
+    result: Perception, pack: Pack | None = None, max_values: int | None = None
+) -> dict[str, Any]:
     """Everything that the scripts of the page draw, ready for JSON."""
+    pack = pack or in_base64
     data = result.data
     are_row_numbers = data.ids == [str(i) for i in range(len(data.ids))]
     return {
         "n": len(data.ids),
         "ids": None if are_row_numbers else data.ids,
-        "maps": [_map(result, name) for name in result.maps.coordinates],
-        "colours": list(_colours(result)),
-        "nearest": _nearest(result),
-        "matrices": _matrices(result),
-        "sprites": _sprites(result),
+        "title": result.origin.title,
+        "maps": [_map(result, name, pack) for name in shown_maps(result)],
+        "colours": [colour.packed(pack) for colour in colours(result, max_values)],
+        "layers": _layers(result, pack),
+        "texts": texts(result),
+        "nearest": _nearest(result, pack),
+        "matrices": _matrices(result, pack),
+        "sprites": _sprites(result, pack),
     }
 
 
-def columns_by_contrast(result: Perception) -> np.ndarray:
-    """Columns sorted by the fraction of their variance between clusters, largest first."""
-    values, labels = result.data.numbers, result.labels
-    known = labels >= 0
-    if not values.shape[1]:
-        return np.empty(0, dtype=np.int64)
-    counts = np.bincount(labels[known])
-    means = np.stack([np.bincount(labels[known], column) for column in values[known].T]) / counts
-    centre, std = values[known].mean(axis=0), values[known].std(axis=0)
-    z_scores = (means - centre[:, None]) / np.where(std > 0, std, 1.0)[:, None]
-    return np.argsort(-(z_scores**2 @ counts), kind="stable")
+def shown_maps(result: Perception) -> list[str]:
+    """Maps on which rows are spread over an area; if there is none, the first one."""
+    names = list(result.maps.coordinates)
+    spread = [name for name in names if is_spread(result.maps.coordinates[name])]
+    return spread or names[:1]
 
 
-def _map(result: Perception, name: str) -> dict[str, Any]:
+def is_spread(points: np.ndarray) -> bool:
+    """Whether rows fill an area, not only a few dots or a line.
+
+    In a grid with about as many cells as rows, a straight line crosses at most twice as many cells as one
+    row of the grid has.
+    """
+    n = len(points)
+    if n < MIN_ROWS_OF_A_MAP:
+        return True
+    side = int(np.sqrt(n))
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    cells = np.minimum((points - low) / np.where(span > 0, span, 1.0) * side, side - 1)
+    occupied = np.unique(cells.astype(np.int64) @ [side, 1])
+    return len(occupied) > 2 * side
+
+
+def _map(result: Perception, name: str, pack: Pack) -> dict[str, Any]:
     points = result.maps.coordinates[name]
     low, span = points.min(axis=0), np.ptp(points, axis=0)
     nonzero_span = np.where(span > 0, span, 1.0)
@@ -63,116 +84,73 @@ def _map(result: Perception, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "about": result.maps.about[name],
-        "x": _pack(np.round(scaled[:, 0]), np.uint16),
-        "y": _pack(np.round(scaled[:, 1]), np.uint16),
+        "x": pack(np.round(scaled[:, 0]), np.uint16),
+        "y": pack(np.round(scaled[:, 1]), np.uint16),
         "ratio": float(span[0] / span[1]) if has_ratio else None,
     }
 
 
-def _colours(result: Perception) -> Iterator[dict[str, Any]]:
-    data, clusters = result.data, result.clusters
-    n_clusters = int(max(clusters.labels.max(), clusters.other_labels.max())) + 1
-    names = [cluster_name(label) for label in range(n_clusters)]
-    yield _categories("cluster", clusters.labels, names)
-    yield _numbers("noise score", clusters.noise_score)
-    if data.labels is not None:
-        categories, codes = np.unique(data.labels, return_inverse=True)
-        class_names = categories[categories != ""].tolist()
-        # The empty string (no label) sorts first and becomes -1.
-        codes = codes - (len(categories) - len(class_names))
-        yield _categories(f"known {data.label_name}", codes, class_names, "no label")
-    yield _categories(f"cluster by {clusters.other_method}", clusters.other_labels, names)
-    yield _numbers("occurrences in neighbour lists", result.neighborhoods.occurrences)
-    for name, column in data.others.items():
-        categories, codes = _category_codes(column)
-        if len(categories) <= MAX_CATEGORIES:
-            yield _categories(name, codes, categories.tolist())
-    for j in sorted(columns_by_contrast(result)[: _n_offered(result)]):
-        yield _numbers(data.names[j], data.values[:, j])
+def _layers(result: Perception, pack: Pack) -> dict[str, Any]:
+    """Clusters at other numbers, coded as the colour of the reported ones."""
+    layers = result.layers
+    dtype = np.min_scalar_type(len(cluster_names(result)))
+    return {
+        "numbers": layers.numbers.tolist(),
+        "reported": layers.reported,
+        "bytes": dtype.itemsize,
+        "codes": [pack(labels + 1, dtype) for labels in layers.labels],
+    }
 
 
-def unavailable_colours(result: Perception) -> list[str]:
-    """Which columns the map cannot be coloured by, and why."""
+def notes_on_map(result: Perception) -> list[str]:
+    """Which maps are missing, which columns the map cannot be coloured by, and why."""
     data = result.data
-    counts = {name: len(_category_codes(column)[0]) for name, column in data.others.items()}
-    notes = [
+    hidden = set(result.maps.coordinates) - set(shown_maps(result))
+    notes = list(result.maps.notes)
+    notes += [
+        f"the map {name!r} is not shown: its rows are only a few dots or a line"
+        for name in result.maps.coordinates
+        if name in hidden
+    ]
+    counts = {name: len(category_codes(column)[0]) for name, column in data.others.items()}
+    notes += [
         f"{name!r} is not available as a map colour: it has {count:,} distinct values"
         for name, count in counts.items()
         if count > MAX_CATEGORIES
     ]
-    n_offered, n_columns = _n_offered(result), len(data.names)
-    if n_offered < n_columns:
+    n_colours, n_columns = n_offered(result), len(data.names)
+    if n_colours < n_columns:
         notes.append(
-            f"the map can be coloured by {n_offered:,} of {n_columns:,} numeric columns, those that differ "
+            f"the map can be coloured by {n_colours:,} of {n_columns:,} numeric columns, those that differ "
             "most between clusters"
         )
     return notes
 
 
-def _n_offered(result: Perception) -> int:
-    return min(len(result.data.names), max(1, MAX_COLOUR_VALUES // len(result.data.ids)))
-
-
-def _category_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.unique(np.array([str(value) for value in column]), return_inverse=True)
-
-
-def _categories(
-    name: str, codes: np.ndarray, names: list[str], missing_name: str = "noise"
-) -> dict[str, Any]:
-    """Codes from -1 (``missing_name``) up, stored from 0 up in as few bytes as possible."""
-    dtype = np.min_scalar_type(len(names))
-    packed = _pack(codes + 1, dtype)
-    return {
-        "name": name,
-        "names": names,
-        "none": missing_name,
-        "bytes": dtype.itemsize,
-        "codes": packed,
-    }
-
-
-def _numbers(name: str, values: np.ndarray) -> dict[str, Any]:
-    """Values, and a range of colours that a few outliers do not dominate."""
-    low, high = 2.0 * np.quantile(values / 2.0, [0.01, 0.99])  # halved to avoid overflow
-    if high <= low:
-        low, high = values.min(), values.max()
-    with np.errstate(over="ignore"):
-        as_float32 = values.astype(np.float32)
-    is_integer = bool((values == np.round(values)).all())
-    # Values that do not fit into float32 are stored as float64.
-    dtype = (
-        np.float32 if np.allclose(as_float32, values, 0 if is_integer else 1e-6, 0) else np.float64
-    )
-    return {
-        "name": name,
-        "low": float(low),
-        "high": float(high),
-        "bytes": np.dtype(dtype).itemsize,
-        "values": _pack(values, dtype),
-    }
-
-
-def _nearest(result: Perception) -> dict[str, Any]:
+def _nearest(result: Perception, pack: Pack) -> dict[str, Any]:
     smoothing = result.smoothing
     is_complete = len(smoothing.rows) == len(smoothing.nearest_sampled)
     return {
-        "k": smoothing.before.shape[1],
-        "rows": None if is_complete else _pack(smoothing.rows, np.uint32),
-        "nearestSampled": None if is_complete else _pack(smoothing.nearest_sampled, np.uint32),
-        "before": _pack(smoothing.before, np.uint32),
-        "after": _pack(smoothing.after, np.uint32),
+        "k": smoothing.nearest_smoothed.shape[1],
+        "kBefore": smoothing.nearest.shape[1],
+        "rows": None if is_complete else pack(smoothing.rows, np.uint32),
+        "nearestSampled": None if is_complete else pack(smoothing.nearest_sampled, np.uint32),
+        "before": pack(smoothing.nearest, np.uint32),
+        "after": pack(smoothing.nearest_smoothed, np.uint32),
+        "steps": smoothing.steps.tolist(),
+        "chosen": int(np.argmin(np.abs(smoothing.steps - np.nan_to_num(smoothing.t)))),
+        "bySteps": [pack(lists, np.uint32) for lists in smoothing.nearest_by_steps],
     }
 
 
-def _matrices(result: Perception) -> dict[str, Any]:
+def _matrices(result: Perception, pack: Pack) -> dict[str, Any]:
     smoothing = result.smoothing
     before, after = map(brightness, (smoothing.matrix_before, smoothing.matrix_after))
     return {
         "size": len(smoothing.shown),
-        "clusters": _pack(result.labels[smoothing.shown] + 1, np.uint32),
-        "before": _pack(before, np.uint8),
-        "after": _pack(after, np.uint8),
+        "clusters": pack(result.labels[smoothing.shown] + 1, np.uint32),
+        "before": pack(before, np.uint8),
+        "after": pack(after, np.uint8),
     }
 
 
@@ -185,7 +163,7 @@ def brightness(matrix: np.ndarray) -> np.ndarray:
     return np.round(255 * np.clip(1.0 - logs / darkest, 0.0, 1.0))
 
 
-def _sprites(result: Perception) -> dict[str, Any] | None:
+def _sprites(result: Perception, pack: Pack) -> dict[str, Any] | None:
     """Thumbnails of the rows on one sheet; only of listed rows where there are too many."""
     images = result.data.images
     if images is None:
@@ -216,7 +194,7 @@ def _sprites(result: Perception) -> dict[str, Any] | None:
         "height": height,
         "columns": n_columns,
         "lines": sheet.shape[0],
-        "rows": None if len(rows) == len(images) else _pack(rows, np.uint32),
+        "rows": None if len(rows) == len(images) else pack(rows, np.uint32),
         "source": "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode(),
     }
 
@@ -227,9 +205,3 @@ def _listed_rows(result: Perception) -> np.ndarray:
         picked += [cluster["typical"], cluster["atypical"]]
     listed = np.unique(np.concatenate([np.asarray(rows, dtype=np.int64) for rows in picked]))
     return np.concatenate([listed, np.setdiff1d(result.smoothing.rows, listed)])
-
-
-def _pack(values: np.ndarray, dtype: Any) -> str:
-    # Typed arrays in browsers are little-endian.
-    array = np.ascontiguousarray(values.astype(np.dtype(dtype).newbyteorder("<")))
-    return base64.b64encode(array.tobytes()).decode()

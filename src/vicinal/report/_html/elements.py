@@ -72,7 +72,9 @@ def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
 
 def chip(label: int) -> Html:
     """Name of a cluster in its colour."""
-    return Html(f'<span class="chip {_colour_class(label)}">{cluster_name(label)}</span>')
+    return Html(
+        f'<span class="chip {_colour_class(label)}" data-cluster="{label}">{cluster_name(label)}</span>'
+    )
 
 
 def row_button(row: int, name: str) -> Html:

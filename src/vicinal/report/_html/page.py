@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from html import escape
 from importlib.resources import files
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vicinal import __version__
 from vicinal.report._html import appendix, sections
+from vicinal.report._html.colours import Pack, in_base64
 from vicinal.report._html.data import payload
 from vicinal.report._html.elements import Html, paragraph, section, text
 from vicinal.report._summary_text import CLUSTERING, title
@@ -29,9 +32,25 @@ STEPS_BY_SECTION = {
     "neighbours": ("neighbour structure",),
     "labels": ("scores against labels",),
 }
-SCRIPTS = ("colours.js", "scatter.js", "report.js")
+# Concatenated to one script in this order.
+SCRIPTS = (
+    "packed.js",
+    "elements.js",
+    "colours.js",
+    "scatter.js",
+    "selection.js",
+    "summary.js",
+    "names.js",
+    "rows.js",
+    "matrices.js",
+    "pointers.js",
+    "messages.js",
+    "report.js",
+)
 # Characters of a page that is shown in a notebook, which stores it.
 MAX_INLINE_SIZE = 1_000_000
+# Without a base, links to sections would resolve against the address of the notebook.
+INLINE_BASE = Html('<base href="about:srcdoc">\n')
 FULL_REPORT = (
     '<section id="full"><p>The map and the similarity matrices of this table are too large to show '
     'here. Write the full report with <code>to_html("report.html")</code>.</p></section>'
@@ -40,29 +59,42 @@ FULL_REPORT = (
 Section: TypeAlias = tuple[str, str, Html]
 
 
-def render(result: Perception, *, base: str = "") -> str:
-    """The whole page; ``base`` is markup for the head."""
+def render(
+    result: Perception,
+    *,
+    base: str = "",
+    pack: Pack = in_base64,
+    max_values: int | None = None,
+    requests: str = "'none'",
+    in_widget: bool = False,
+) -> str:
+    """The whole page.
+
+    ``base`` is markup for the head; ``pack`` and ``max_values`` are those of the data; ``requests`` is
+    where the page may fetch data from, as a source of a content security policy. With ``in_widget``, the page
+    exchanges the selection with the notebook around it.
+    """
     page_sections = [("map", "Map", template_file("map.html")), *_sections(result)]
     # "</script>" in the data would end the script element.
-    data = json.dumps(payload(result), separators=(",", ":"), allow_nan=False)
+    content = payload(result, pack, max_values) | {"inWidget": in_widget}
+    data = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return _fill(
         result,
         page_sections,
         base=base,
         data=data.replace("<", "\\u003c"),
-        script="\n".join(map(template_file, SCRIPTS)),
+        script="\n".join(['\n"use strict";', *map(template_file, SCRIPTS)]),
+        requests=requests,
     )
 
 
 def render_inline(result: Perception) -> str:
     """An iframe with the page for notebooks; the page of a large table has no map and no matrices."""
-    # Without a base, links to sections would resolve against the address of the notebook.
-    base = Html('<base href="about:srcdoc">\n')
-    page = render(result, base=base)
+    page = render(result, base=INLINE_BASE)
     if len(page) > MAX_INLINE_SIZE:
         small_sections = [entry for entry in _sections(result) if entry[0] != "similarity"]
         page = _fill(
-            result, [("full", "Full report", Html(FULL_REPORT)), *small_sections], base=base
+            result, [("full", "Full report", Html(FULL_REPORT)), *small_sections], base=INLINE_BASE
         )
     label = text(f"Report on {title(result)}")
     return (
@@ -102,6 +134,7 @@ def _fill(
     base: str,
     data: str = "null",
     script: str = "",
+    requests: str = "'none'",
 ) -> str:
     links = "".join(f'<a href="#{anchor}">{name}</a>' for anchor, name, _ in page_sections)
     return Template(template_file("report.html")).substitute(
@@ -109,12 +142,22 @@ def _fill(
         name=text(result.origin.title),
         version=text(__version__),
         base=base,
+        policy=text(_policy(script, requests)),
         style=template_file("report.css"),
         navigation=links,
         glance=sections.glance(result),
         body="".join(content for _, _, content in page_sections),
         data=data,
         script=script,
+    )
+
+
+def _policy(script: str, requests: str) -> str:
+    """Content security policy: no script but that of the page runs, and no request goes anywhere else."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        f"connect-src {requests}; form-action 'none'"
     )
 
 

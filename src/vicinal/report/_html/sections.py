@@ -9,7 +9,8 @@ import numpy as np
 from vicinal.cluster._eigengap import MIN_EIGENGAP
 from vicinal.report import _tables
 from vicinal.report._explanation_text import explanation_table, noise_table
-from vicinal.report._html.data import columns_by_contrast, unavailable_colours
+from vicinal.report._html.colours import columns_by_contrast
+from vicinal.report._html.data import notes_on_map
 from vicinal.report._html.elements import (
     Html,
     chip,
@@ -53,7 +54,7 @@ def glance(result: Perception) -> Html:
     )
     failures = [failure for step in result.failures if (failure := result.failure(step))]
     prepared = [*result.data.notes, result.data.why_scaling]
-    notes = [*failures, *prepared, *unavailable_colours(result)]
+    notes = [*failures, *prepared, *notes_on_map(result)]
     note_items = "".join(f"<li>{text(note)}</li>" for note in notes)
     return section(
         "glance",

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal import ClusterPreservingEmbedding, Isomap, LaplacianEigenmaps
+from vicinal import ClusterPreservingEmbedding, Graph, Isomap, LaplacianEigenmaps, NeighborMap
+from vicinal.exceptions import MissingDependencyError
 from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 
 # Up to this many rows, cluster-preserving paths may use any edge; above, only those of the spanning trees.
@@ -15,6 +16,7 @@ COMPLETE_GRAPH_MAX_ROWS = 20_000
 # Up to this many rows Isomap uses all shortest paths; above, only those to landmarks.
 ALL_PATHS_MAX_ROWS = 2000
 N_LANDMARKS = 200
+NEIGHBORS = "neighbours"
 
 
 class Maps(NamedTuple):
@@ -26,13 +28,18 @@ class Maps(NamedTuple):
         Coordinates by map.
     about : dict of str to str
         What each map shows.
+    notes : list of str
+        Which maps are missing, and why.
     """
 
     coordinates: dict[str, np.ndarray]
     about: dict[str, str]
+    notes: list[str]
 
 
 ABOUT = {
+    NEIGHBORS: "Keeps the nearest rows of each row close to it, so groups separate. Sizes of groups, and "
+    "distances between far ones, mean little.",
     "cluster preserving": "Rows are close if a chain of strong links connects them, so a cluster of any "
     "shape becomes a compact group.",
     "isomap": "Preserves distances along the spanning trees instead of straight-line distances.",
@@ -48,14 +55,35 @@ def draw_maps(inputs: SharedInputs) -> Maps:
     """Embed all rows in the plane."""
     common: dict[str, Any] = {"random_state": inputs.seed, "n_jobs": inputs.n_jobs}
     landmarks = N_LANDMARKS if inputs.n > ALL_PATHS_MAX_ROWS else None
-    coordinates = {
+    coordinates, notes = _neighbor_map(inputs, common)
+    coordinates |= {
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(inputs.trees),
         "cluster preserving": _cluster_preserving(inputs, common),
         "laplacian": LaplacianEigenmaps(2, **common).fit_transform(inputs.trees),
         "perceptual": _perceptual_plane(inputs),
         "principal": principal_plane(inputs.points),
     }
-    return Maps(coordinates, {name: ABOUT[name] for name in coordinates})
+    return Maps(coordinates, {name: ABOUT[name] for name in coordinates}, notes)
+
+
+def _neighbor_map(
+    inputs: SharedInputs, common: dict[str, Any]
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The layout of the neighbour graph; equal rows share a position."""
+    n_neighbors = min(N_NEIGHBORS, len(inputs.distinct) - 1)
+    graph = Graph.from_kneighbors(
+        *inputs.neighbors, n_neighbors, points=inputs.distinct, n_jobs=inputs.n_jobs
+    )
+    n_components = min(2, len(inputs.distinct) - 1)
+    with warnings.catch_warnings():
+        # Separate groups of rows are visible on the map and need no warning.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            layout = NeighborMap(n_components, **common).fit_transform(graph)
+        except MissingDependencyError as error:
+            return {}, [f"the map of neighbours is missing: {error}"]
+    plane = np.pad(layout, ((0, 0), (0, 2 - n_components)))
+    return {NEIGHBORS: plane[inputs.duplicates.group]}, []
 
 
 def _cluster_preserving(inputs: SharedInputs, common: dict[str, Any]) -> np.ndarray:

@@ -11,6 +11,10 @@ from vicinal.neighbors import NeighborSearch
 from vicinal.report._shared_inputs import SharedInputs
 
 N_NEAREST = 8
+# Numbers of steps to choose from on the page, relative to the automatic one.
+STEP_FACTORS = (1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64)
+# Rows outside the sample are compared with all sampled rows, unless there are more than this.
+MAX_EXTENDED_ROWS = 200_000
 # Maximum number of rows of the matrices on the page.
 MAX_MATRIX_ROWS = 300
 
@@ -32,6 +36,14 @@ class Smoothing(NamedTuple):
         whole table.
     before_distances, after_similarities : ndarray (len(rows), 8)
         Distances and smoothed similarities to these rows.
+    nearest : ndarray of int (n, 8)
+        Nearest rows of every row by distance, among all rows; of equal rows, only the first.
+    nearest_smoothed : ndarray of int (n, 8)
+        Most similar sampled rows of every row after ``t`` steps; rows outside the sample are extended.
+    steps : ndarray (s,)
+        Numbers of steps, ascending, with ``t`` among them.
+    nearest_by_steps : ndarray of int (s, len(rows), 8)
+        Most similar rows of each sampled row after each of these numbers of steps.
     nearest_sampled : ndarray of int (n,)
         Position in ``rows`` of the sampled row nearest to each row.
     shown : ndarray of int
@@ -49,6 +61,10 @@ class Smoothing(NamedTuple):
     after: np.ndarray
     before_distances: np.ndarray
     after_similarities: np.ndarray
+    nearest: np.ndarray
+    nearest_smoothed: np.ndarray
+    steps: np.ndarray
+    nearest_by_steps: np.ndarray
     nearest_sampled: np.ndarray
     shown: np.ndarray
     matrix_before: np.ndarray
@@ -77,14 +93,22 @@ def smooth(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) ->
         nearest_sampled = search.nearest(1, queries=inputs.points)[0][:, 0]
         nearest_sampled[rows] = np.arange(len(rows))
     shown = _matrix_rows(inputs, labels[rows], noise_score[rows])
+    t = float(model.t_)
+    steps = np.unique([t, *(max(1.0, round(t * factor)) for factor in STEP_FACTORS)])
+    by_steps = [rows[found[1]] for _, found in model.sweep_neighbors(steps, k)]
+    by_steps[int(np.searchsorted(steps, t))] = after
     return Smoothing(
-        t=float(model.t_),
+        t=t,
         t_curve=np.asarray(model.t_curve_, dtype=np.float64).reshape(-1, 2),
         rows=rows,
         before=before,
         after=after,
         before_distances=distances[:, 1:],
         after_similarities=similarities,
+        nearest=_nearest_of_all(inputs),
+        nearest_smoothed=_smoothed_of_all(inputs, model, after, nearest_sampled),
+        steps=steps,
+        nearest_by_steps=np.stack(by_steps),
         nearest_sampled=nearest_sampled,
         shown=rows[shown],
         matrix_before=np.asarray(model.affinity_)[np.ix_(shown, shown)],
@@ -92,6 +116,24 @@ def smooth(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) ->
         same_before=_same_fraction(labels, rows, before),
         same_after=_same_fraction(labels, rows, after),
     )
+
+
+def _nearest_of_all(inputs: SharedInputs) -> np.ndarray:
+    """Nearest rows of every row by distance, without its duplicates."""
+    lists = inputs.neighbors[0][:, 1 : N_NEAREST + 1]
+    return inputs.duplicates.representative[lists][inputs.duplicates.group]
+
+
+def _smoothed_of_all(
+    inputs: SharedInputs, model: SelfSmoothing, after: np.ndarray, nearest_sampled: np.ndarray
+) -> np.ndarray:
+    """Most similar sampled rows of every row; very many rows get the list of their nearest sampled row."""
+    found = after[nearest_sampled]
+    outside = np.setdiff1d(np.arange(inputs.n), inputs.sample)
+    if 0 < len(outside) <= MAX_EXTENDED_ROWS:
+        _, similar = model.kneighbors(inputs.points[outside], n_neighbors=after.shape[1])
+        found[outside] = inputs.sample[similar]
+    return found
 
 
 def _matrix_rows(inputs: SharedInputs, labels: np.ndarray, noise_score: np.ndarray) -> np.ndarray:

@@ -1,11 +1,6 @@
-// Colours of the rows, and decoding of packed numbers.
+// Colours of the rows.
 
 const RAMP = ["#4b3f9e", "#2f78b7", "#2aa59a", "#8cc152", "#f2d43d"].map(rgbOf);
-
-function unpack(text, ArrayType) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new ArrayType(bytes.buffer);
-}
 
 function rgbOf(hex) {
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -36,8 +31,8 @@ function css(rgb) {
   return `rgb(${rgb.join(",")})`;
 }
 
-// One RGBA colour per row. With `isolated`, rows of other categories are faint.
-function coloursOf(colour, n, isolated) {
+// One RGBA colour per row; `opacity` is a function of the row.
+function coloursOf(colour, n, opacity) {
   const rgba = new Uint8Array(4 * n);
   const palette = [];
   for (let code = 0; code < 256; code++) {
@@ -50,7 +45,7 @@ function coloursOf(colour, n, isolated) {
     rgba[4 * i] = rgb[0];
     rgba[4 * i + 1] = rgb[1];
     rgba[4 * i + 2] = rgb[2];
-    rgba[4 * i + 3] = isolated === null || values[i] === isolated ? 235 : 22;
+    rgba[4 * i + 3] = opacity(i);
   }
   return rgba;
 }

@@ -177,19 +177,19 @@ class Scatter {
   }
 
   // The visible row nearest to a pixel, or -1 if none is close.
-  pick(px, py) {
+  pick(px, py, radius = PICK_RADIUS) {
     const [w, h] = this.extent();
     const [x, y] = this.mapAt(px, py);
-    const cellRange = (v, radius) => [v - radius, v + radius].map((e) => Math.min(Math.max(Math.floor(e * CELLS), 0), CELLS - 1));
-    const [left, right] = cellRange(x, PICK_RADIUS / w);
-    const [low, high] = cellRange(y, PICK_RADIUS / h);
-    let best = -1, smallest = PICK_RADIUS * PICK_RADIUS;
+    const cellRange = (v, reach) => [v - reach, v + reach].map((e) => Math.min(Math.max(Math.floor(e * CELLS), 0), CELLS - 1));
+    const [left, right] = cellRange(x, radius / w);
+    const [low, high] = cellRange(y, radius / h);
+    let best = -1, smallest = radius * radius;
     for (let a = left; a <= right; a++) {
       for (let m = this.starts[a * CELLS + low]; m < this.starts[a * CELLS + high + 1]; m++) {
         const i = this.members[m];
         const [qx, qy] = this.pixelOf(i);
         const distance = (qx - px) ** 2 + (qy - py) ** 2;
-        if (distance < smallest && this.colours[4 * i + 3] > 100) [best, smallest] = [i, distance];
+        if (distance < smallest && this.colours[4 * i + 3] > FAINT) [best, smallest] = [i, distance];
       }
     }
     return best;
@@ -245,6 +245,7 @@ class Scatter {
     const context = this.overlay.getContext("2d");
     context.setTransform(this.pixelRatio, 0, 0, this.pixelRatio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
+    this.drawOutline(context);
     if (this.selected === undefined) return;
     const from = this.pixelOf(this.selected);
     const ink = styleColour("--ink");
@@ -269,6 +270,29 @@ class Scatter {
     context.beginPath();
     context.arc(...from, ring + 2, 0, 7);
     context.stroke();
+  }
+
+  // The box or lasso that is being drawn, in pixels.
+  drawOutline(context) {
+    if (!this.outline) return;
+    context.strokeStyle = styleColour("--accent");
+    context.fillStyle = `rgba(${styleColour("--shade")},0.12)`;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (const point of this.outline) context.lineTo(...point);
+    context.closePath();
+    context.fill();
+    context.stroke();
+  }
+
+  setOutline(outline) {
+    this.outline = outline;
+    this.draw();
+  }
+
+  showAll() {
+    this.reset();
+    this.draw();
   }
 
   select(row, links) {

@@ -1,0 +1,73 @@
+"""``vicinal explore``: what is served, and what is refused before any work."""
+
+import json
+import urllib.error
+import urllib.request
+import webbrowser
+
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+from vicinal.report import Explorer  # noqa: E402
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Content of the page while it is served, and addresses that a browser was opened with."""
+    pages, opened = [], []
+
+    def read(explorer):
+        with urllib.request.urlopen(explorer.url) as response:
+            pages.append(response.read().decode())
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://127.0.0.1:{explorer.port}/")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Explorer, "wait", read)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    return pages, opened
+
+
+def test_a_table_is_analysed_and_served_until_interrupted(table, run, served, capsys):
+    assert run("explore", table, "--clusters", "2", "--sample", "50") == 0
+    pages, opened = served
+    assert '"array/0"' in pages[0]
+    assert "vicinal explore" in pages[0]
+    url = capsys.readouterr().out.splitlines()[0]
+    assert url.startswith("http://127.0.0.1:")
+    assert opened == [url]
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(url)
+
+
+def test_a_report_is_served_as_it_is(table, run, served, tmp_path):
+    report = tmp_path / "report.html"
+    assert run("perceive", table, "--clusters", "2", "--sample", "50", "-o", report) == 0
+    assert run("explore", report, "--no-browser") == 0
+    pages, opened = served
+    assert pages == [report.read_text(encoding="utf-8")]
+    assert opened == []
+
+
+def test_another_page_is_refused(error_of, served, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<script>alert(1)</script>")
+    assert "is not a report of vicinal" in error_of("explore", page)
+    assert served == ([], [])
+
+
+def test_a_missing_report_is_an_error(error_of, tmp_path):
+    assert "none.html" in error_of("explore", tmp_path / "none.html")
+
+
+def test_a_port_out_of_range_is_an_error_that_names_the_option(table, error_of):
+    args = ("explore", table, "--clusters", "2", "--sample", "50", "--port", "70000")
+    assert "--port" in error_of(*args)
+
+
+def test_the_address_is_part_of_the_json_output(table, run, served, capsys):
+    assert run("explore", table, "--clusters", "2", "--sample", "50", "--no-browser", "--json") == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert json.loads(first)["url"].startswith("http://127.0.0.1:")
+    assert json.loads("\n".join(rest) or "{}") == {}
