@@ -13,6 +13,7 @@ from vicinal.cluster._communities import louvain
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence, Layer, count_modes, estimate_clusters
 from vicinal.cluster._spectral_labels import TOLERANCE
+from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import leading_eigenpairs
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ class AutomaticClusters:
         for name in ("n_clusters_candidates_", "cluster_evidence_", "cluster_layers_"):
             self.__dict__.pop(name, None)
         points = None if graph is None else graph.points
-        if graph is None or not isinstance(points, np.ndarray) or graph.metric != "euclidean":
+        if (
+            graph is None
+            or not isinstance(points, np.ndarray)
+            or not as_metric(graph.metric).is_euclidean
+        ):
             return None
         evidence = estimate_clusters(points, n_jobs=n_jobs)
         if not evidence.prominence:

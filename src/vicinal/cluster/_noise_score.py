@@ -10,6 +10,7 @@ from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal.cluster._background import N_NEIGHBORS
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sampled_distances import SampledDistances
+from vicinal.neighbors.metric import as_metric
 from vicinal.neighbors.search import NeighborSearch
 
 # Fence of a boxplot, 1.5 interquartile ranges above the upper quartile, measured from the median.
@@ -40,7 +41,7 @@ def noise_scores(
     """
     n = digraph.n_nodes
     points = digraph.points
-    if not isinstance(points, np.ndarray) or digraph.metric != "euclidean" or n < 3:
+    if not isinstance(points, np.ndarray) or not as_metric(digraph.metric).is_euclidean or n < 3:
         unusual = boxplot_units(1.0 / stationary)
     else:
         unusual = fit_unusualness(points.astype(np.float64, copy=False), n_jobs)[1]
