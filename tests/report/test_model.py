@@ -193,7 +193,9 @@ def test_a_failed_clustering_is_not_saved(result, tmp_path):
 # Files that are damaged, hostile, or of another version.
 
 
-def rewrite(path, *, document=None, arrays=None, raw=None, compression=zipfile.ZIP_STORED):
+def rewrite(
+    path, *, document=None, text=None, arrays=None, raw=None, compression=zipfile.ZIP_STORED
+):
     """The model file with some members changed: JSON by a function, arrays by name, bytes by name."""
     import io
 
@@ -202,6 +204,8 @@ def rewrite(path, *, document=None, arrays=None, raw=None, compression=zipfile.Z
     if document is not None:
         content = json.loads(members["model.json"])
         members["model.json"] = json.dumps(document(content) or content).encode()
+    if text is not None:
+        members["model.json"] = text(members["model.json"].decode()).encode()
     for name, array in (arrays or {}).items():
         buffer = io.BytesIO()
         np.save(buffer, array, allow_pickle=True)
@@ -277,6 +281,22 @@ HOSTILE = {
     "a unit of zero": (
         {"document": lambda d: d["preparation"].update(unit=[0.0, 0.0, 0.0])},
         "unit of a column is 0",
+    ),
+    "an integer beyond the largest float": (
+        {"document": lambda d: d.update(context_scale=10**400)},
+        "context_scale is 1000",
+    ),
+    "an infinite number": (
+        {"text": lambda text: text.replace('"context_scale": ', '"context_scale": 1e999, "was": ')},
+        "context_scale is inf",
+    ),
+    "an infinite scale of the noise score": (
+        {
+            "text": lambda text: text.replace(
+                '"most_unusual_clustered": ', '"most_unusual_clustered": -1e999, "was": '
+            )
+        },
+        "scales of the noise score",
     ),
     "scales of another length": (
         {"document": lambda d: d.update(noise_scales=[[1.0, 0.0, 1.0]])},

@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from vicinal._core.suggestions import listing, suggestion
+from vicinal._core.suggestions import listing, quoted, suggestion
 from vicinal._core.tables import RawTable, missing_cells, unique_names
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
@@ -99,7 +99,7 @@ def _quote_name(name: str, position: int) -> str:
 
 
 def _no_numeric_column(frame: Any, path: Path, notes: list[str]) -> str:
-    listed = ", ".join(frame.columns[:8]) + (", ..." if frame.shape[1] > 8 else "")
+    listed = listing(frame.columns)
     reason = f" ({notes[-1]})" if notes else ""
     if frame.shape[1] == 1:
         return (
@@ -119,7 +119,7 @@ def _why_not_numeric(column: Any, pandas: Any) -> str:
     if len(invalid) == 0:
         longest = max(column.dropna().astype(str), key=len)
         return f"its integers are too long to be exact, e.g. {longest}; use --id for row names"
-    return f"{len(invalid)} of {len(column)} values are not numbers, e.g. {invalid.iloc[0]!r}"
+    return f"{len(invalid)} of {len(column)} values are not numbers, e.g. {quoted(invalid.iloc[0])}"
 
 
 def row_column(

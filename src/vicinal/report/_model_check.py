@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.suggestions import quoted
 from vicinal.exceptions import InvalidValueError
 
+LARGEST = float(np.finfo(np.float64).max)
 # Dtype and number of axes of each array.
 ARRAY_TYPES = {
     "points": ("<f8", 2),
@@ -47,7 +49,7 @@ def check_model(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
         "incomplete": (0, n - 1),
         "noise_score": (0, 1),
         "probabilities": (0, 1 + 1e-9),
-        "points": (-np.finfo(float).max, np.finfo(float).max),
+        "points": (-LARGEST, LARGEST),
     }
     _check_arrays(arrays, shapes, ranges)
     _require(len(np.unique(arrays["group"])) == n_points, "some points have no row")
@@ -78,11 +80,11 @@ def _check_arrays(
 
 def _check_scales(document: Mapping[str, Any], n_points: int) -> None:
     context, scale = document["context"], document["context_scale"]
-    _require(type(context) is int and context >= 1, f"context is {context!r}")
+    _require(type(context) is int and context >= 1, f"context is {quoted(context)}")
     if scale is None:
         _require(context >= n_points - 1, "context_scale is missing")
     else:
-        _require(_is_number(scale) and scale > 0, f"context_scale is {scale!r}")
+        _require(_is_number(scale) and scale > 0, f"context_scale is {quoted(scale)}")
     scales = document["noise_scales"]
     numbers = [number for scale in scales for number in scale]
     valid = len(scales) == 2 and all(len(scale) == 3 for scale in scales)
@@ -98,7 +100,6 @@ def _check_walk(
     _require(not absent, f"the array {absent[:1]} is missing")
     n_directions = len(arrays["eigenvalues"])
     n_members = arrays["contexts"].shape[1]
-    largest = np.finfo(float).max
     _require(1 <= n_members < n_points, "contexts have no members")
     _check_arrays(
         arrays,
@@ -110,7 +111,7 @@ def _check_walk(
         {
             "contexts": (0, n_points - 1),
             "masses": (0, 1 + 1e-9),
-            "directions": (-largest, largest),
+            "directions": (-LARGEST, LARGEST),
             "eigenvalues": (-1 - 1e-6, 1 + 1e-6),
         },
     )
@@ -119,7 +120,8 @@ def _check_walk(
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+    # JSON has integers of any length, and reads 1e999 as infinite.
+    return type(value) in (int, float) and -LARGEST <= value <= LARGEST
 
 
 def _require(condition: bool, message: str) -> None:
