@@ -1,40 +1,138 @@
-"""Noise by embedding norms and densities: when they agree, and when densities decide alone."""
+"""Background noise by density: the mixture of clusters and noise, and when it is significant."""
 
 import numpy as np
+import pytest
+from scipy import integrate, stats
 from sklearn.datasets import make_blobs
 from sklearn.metrics import f1_score
 
 from vicinal import PerceptualClustering
-from vicinal.cluster._background import BackgroundNoise
-from vicinal.cluster._noise import NoiseSplit, combine_with_density
-
-SPLIT = NoiseSplit(threshold=0.5, gain=0.3, lower_fraction=0.2)
-
-
-def density(n, n_sparse, depth=0.0):
-    sparsity = np.linspace(3.0, 0.0, n)
-    is_noise = np.arange(n) < n_sparse
-    return BackgroundNoise(is_noise, sparsity, sparsity, 1.0, np.array([[1.0, depth]]))
-
-
-def test_either_counts_if_norms_and_densities_agree():
-    near = np.arange(1000) < 80
-    split, is_noise = combine_with_density(SPLIT, near, density(1000, 100))
-    assert split.threshold == 0.5
-    assert is_noise.sum() == 100
+from vicinal.cluster import _background
+from vicinal.cluster._background import (
+    MAX_TAIL,
+    MIN_CLUSTER_SIZE,
+    SAMPLING_ERROR,
+    background_noise,
+)
+from vicinal.cluster._density_mixture import (
+    DensityMixture,
+    NoiseLevel,
+    _expected_excess,
+    _log_member,
+    fit_mixture,
+)
+from vicinal.neighbors import NeighborSearch
 
 
-def test_norms_alone_are_not_noise_and_neither_are_the_tails_of_clusters():
-    near = np.arange(1000) >= 900
-    split, is_noise = combine_with_density(SPLIT, near, density(1000, 20))
-    assert split.threshold == 0
-    assert not is_noise.any()
+def sparsities(n_members, n_noise, seed=0, centers=(0.0, 3.0)):
+    """Draws from the mixture: exponential tails of 0.5, noise at 5 above the centers."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n_members + n_noise) % len(centers)
+    values = np.array(centers)[labels] + 0.6 * rng.normal(size=len(labels))
+    values[:n_members] += rng.exponential(0.5, n_members)
+    values[n_members:] += 5.0
+    return values, labels
 
 
-def test_densities_decide_alone_with_many_sparse_points_or_a_deep_valley():
-    none = np.zeros(1000, dtype=bool)
-    assert combine_with_density(SPLIT, none, density(1000, 60))[1].sum() == 60
-    assert combine_with_density(SPLIT, none, density(1000, 10, depth=6.0))[1].sum() == 10
+def as_distances(values):
+    """Distances to 8 neighbours in one dimension with these mean log volumes."""
+    return np.repeat(np.exp(values)[:, None], 8, axis=1)
+
+
+@pytest.mark.parametrize(("spread", "tail"), [(0.5, 0.8), (1.5, 0.1), (0.5, 0.05)])
+def test_members_are_a_normal_plus_an_exponential_variable(spread, tail):
+    x = np.linspace(-3, 6, 19)
+    expected = stats.exponnorm.logpdf(x, tail / spread, scale=spread)
+    np.testing.assert_allclose(_log_member(x, spread, tail), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_expected_excess_is_the_integral_over_the_exponential_part():
+    spread, tail = 0.7, 0.4
+    mean, variance = _expected_excess(np.array([-1.0, 0.5, 3.0]), spread, tail)
+    for x, first, second in zip((-1.0, 0.5, 3.0), mean, variance, strict=True):
+
+        def density(e, power, x=x):
+            return e**power * stats.norm.pdf(x - e, scale=spread) * np.exp(-e / tail)
+
+        moments = [integrate.quad(density, 0, 12, args=(p,))[0] for p in range(3)]
+        assert first == pytest.approx(moments[1] / moments[0], rel=1e-6)
+        assert second == pytest.approx(moments[2] / moments[0] - first**2, rel=1e-5)
+
+
+def test_the_parameters_of_a_mixture_are_recovered():
+    values, labels = sparsities(6000, 1500)
+    fit = fit_mixture(values, labels, SAMPLING_ERROR, MAX_TAIL, 0.1)
+    np.testing.assert_allclose(fit.centers, [0, 3], atol=0.1)
+    assert fit.tail == pytest.approx(0.5, abs=0.1)
+    assert fit.spread == pytest.approx(0.6, abs=0.05)
+    assert fit.noise.level == pytest.approx(5.0, abs=0.1)
+    assert fit.noise.fraction == pytest.approx(0.2, abs=0.01)
+
+
+def test_noise_needs_evidence():
+    values, labels = sparsities(1000, 0)
+    clean = background_noise(as_distances(values), 1.0, labels)
+    assert not clean.is_noise.any()
+    assert clean.threshold == pytest.approx(np.log(1000 / 0.01), abs=1e-6)
+    assert clean.gain < 3
+    values, labels = sparsities(1000, 50)
+    noisy = background_noise(as_distances(values), 1.0, labels)
+    assert noisy.gain > 50
+    assert f1_score(np.arange(1050) >= 1000, noisy.is_noise) > 0.95
+
+
+def test_a_single_point_that_is_too_sparse_for_any_cluster_is_an_outlier():
+    values, labels = sparsities(1000, 0)
+    values[3] = 20.0
+    result = background_noise(as_distances(values), 1.0, labels)
+    assert result.gain < 3
+    np.testing.assert_array_equal(np.flatnonzero(result.is_noise), [3])
+
+
+def test_a_wide_component_behind_the_longest_tail_is_a_heavy_tail_and_not_noise():
+    clusters = DensityMixture(np.zeros(1), 0.6, MAX_TAIL, NoiseLevel(3.0, 2.0, 0.2), 0.0)
+    assert not _background._is_separate(clusters)
+    assert _background._is_separate(clusters._replace(noise=NoiseLevel(3.0, 1.0, 0.2)))
+    assert _background._is_separate(clusters._replace(tail=0.3))
+    assert not _background._is_separate(clusters._replace(noise=NoiseLevel(1.5, 0.5, 0.2)))
+
+
+def test_the_score_is_a_half_at_the_threshold_and_increases_with_sparsity():
+    values, labels = sparsities(1000, 100)
+    values[-1] += 50.0
+    result = background_noise(as_distances(values), 1.0, labels)
+    order = np.argsort(result.sparsity)
+    assert (np.diff(result.score[order]) >= 0).all()
+    assert (result.is_noise == (result.sparsity > result.threshold)).all()
+    assert result.score[-1] == result.score.max() > 0.99
+    assert np.interp(result.threshold, *result.curve.T) == pytest.approx(0.5)
+
+
+def test_clusters_of_a_few_neighbourhoods_have_no_noise():
+    values, labels = sparsities(600, 100)
+    small = np.arange(len(labels)) < MIN_CLUSTER_SIZE - 1
+    labels[small], values[:8] = 2, values[:8] + 9.0
+    result = background_noise(as_distances(values), 1.0, labels)
+    assert result.is_noise[~small].any()
+    assert not result.is_noise[small].any()
+    assert not background_noise(as_distances(values[small]), 1.0, labels[small] - 2).is_noise.any()
+
+
+def test_a_sample_of_many_points_gives_nearly_the_same_threshold(monkeypatch):
+    values, labels = sparsities(5000, 500)
+    whole = background_noise(as_distances(values), 1.0, labels)
+    monkeypatch.setattr(_background, "MAX_FITTED", 1000)
+    assert background_noise(as_distances(values), 1.0, labels).threshold == pytest.approx(
+        whole.threshold, abs=0.3
+    )
+
+
+@pytest.mark.parametrize("dim", [2, 5, 30])
+@pytest.mark.parametrize("n", [200, 2000])
+def test_normal_clusters_have_no_noise(dim, n):
+    X = np.random.default_rng(dim).normal(size=(n, dim))
+    distances = NeighborSearch(X).nearest(8)[1][:, 1:]
+    assert not background_noise(distances, dim, np.zeros(n, dtype=int)).is_noise.any()
 
 
 def test_uniform_noise_around_blobs_is_found_and_predicted():

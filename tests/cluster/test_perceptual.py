@@ -58,17 +58,21 @@ def test_surfaces_and_noise_are_found_by_themselves(n_noise):
     assert np.mean(result) >= 0.82
 
 
-def test_doubtful_heavy_noise_warns_and_a_given_fraction_is_used():
-    X, truth = make_half_cylinders(400, 800, random_state=0)
+def test_without_points_doubtful_heavy_noise_warns_and_densities_find_it():
+    X, truth = make_half_cylinders(400, 800, random_state=1)
+    graph = graphs.contextual(X, 10)
+    bare = Graph(graph.indptr, graph.indices, graph.lengths, graph.strengths, directed=True)
     with pytest.warns(
         UserWarning, match=r"\d+% of the points in the lower mode\) but the modes overlap"
     ):
-        model = PerceptualClustering(2, random_state=0).fit(X)
+        model = PerceptualClustering(2, random_state=0).fit(bare)
     assert (model.labels_ >= 0).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        labels = PerceptualClustering(2, noise=0.5, random_state=0).fit_predict(X)
-    assert accuracy(truth, labels) > accuracy(truth, model.labels_) + 0.2
+        counted = PerceptualClustering(2, noise=0.5, random_state=0).fit_predict(bare)
+        by_density = PerceptualClustering(2, random_state=0).fit_predict(X)
+    assert accuracy(truth, counted) > accuracy(truth, model.labels_) + 0.2
+    assert accuracy(truth, by_density) > accuracy(truth, counted)
 
 
 @pytest.mark.parametrize("n_noise", [0, 800])

@@ -148,7 +148,7 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     labels = evidence.labels[groups.representative]
     # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
-    noise = background_noise(distances[:, N_NEIGHBORS], dimension, labels)
+    noise = background_noise(distances[:, 1 : N_NEIGHBORS + 1], dimension, labels)
     return evidence._replace(noise=_expand_to_rows(noise, groups.group))
 
 

@@ -1,4 +1,4 @@
-"""Which points are noise, from their distances from the origin and their densities."""
+"""Which points are noise, from their densities or, without points, their distances from the origin."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vicinal._core.parallel import one_openmp_thread
-from vicinal.cluster._background import MIN_VALLEY_DEPTH
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
 
 if TYPE_CHECKING:
-    from vicinal.cluster._background import BackgroundNoise
     from vicinal.cluster._evidence import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
@@ -31,14 +29,6 @@ MAX_NORM_RATIO = 0.2
 # Minimum fraction of points in a lower mode without a valley for a warning; the edges of most clean clusters
 # form a smaller one.
 MIN_DOUBTFUL_FRACTION = 0.25
-# Norms and densities agree on noise if both select this fraction of the points that either selects, or if
-# this fraction of the points near the origin are among the sparsest. It is at least 0.79 in noisy
-# half-cylinders, and at most 0.70 at the edges of clean blobs in up to 50 dimensions.
-MIN_OVERLAP, MIN_SPARSEST_FRACTION = 0.4, 0.75
-# Typical fraction, rounded up, of the points of normal clusters in up to 50 dimensions below the fence.
-# Densities alone are certain of noise if there is significantly more, or if their valley is twice as deep as
-# required.
-MAX_TAIL_FRACTION = 0.02
 
 
 class NoiseSplit(NamedTuple):
@@ -64,15 +54,20 @@ class NoiseSplit(NamedTuple):
 def detect_noise(
     norms: np.ndarray, digraph: Graph, beta: float, evidence: ClusterEvidence | None
 ) -> tuple[NoiseSplit, np.ndarray]:
-    """Split of the norms, and which nodes are noise by the norms and, if there is evidence, the densities."""
+    """Split of the norms, and which nodes are noise: by their densities if there is evidence, else by norms.
+
+    Densities decide where they are known: in many dimensions, the nodes near the origin include those that
+    are in no context by chance.
+    """
     split = split_norms(norms)
     if split.threshold > 0:
         # Nodes visited only by teleport are near the origin in clean data too, so the others must form two
         # modes as well.
         visited_only = split_norms(norms[visited(digraph, beta)])
         split = split if visited_only.threshold > 0 else visited_only
-    near = norms < split.threshold
-    return (split, near) if evidence is None else combine_with_density(split, near, evidence.noise)
+    if evidence is None:
+        return split, norms < split.threshold
+    return split._replace(threshold=0.0), evidence.noise.is_noise
 
 
 def split_norms(norms: np.ndarray) -> NoiseSplit:
@@ -125,19 +120,3 @@ def visited(digraph: Graph, beta: float) -> np.ndarray:
         if np.array_equal(remaining, reached):
             return reached
         reached = remaining
-
-
-def combine_with_density(
-    split: NoiseSplit, near: np.ndarray, density: BackgroundNoise
-) -> tuple[NoiseSplit, np.ndarray]:
-    """Noise by norms and densities if both agree; otherwise by the densities alone, if they are certain."""
-    n, n_near, n_sparse = len(near), np.count_nonzero(near), np.count_nonzero(density.is_noise)
-    sparsest = np.argsort(-density.sparsity, kind="stable")[:n_near]
-    either = near | density.is_noise
-    overlap = np.count_nonzero(near & density.is_noise) >= MIN_OVERLAP * np.count_nonzero(either)
-    if n_near and (overlap or np.count_nonzero(near[sparsest]) >= MIN_SPARSEST_FRACTION * n_near):
-        return split, either
-    depth = density.curve[:, 1].max(initial=0.0)
-    by_chance = MAX_TAIL_FRACTION * n + 3.0 * np.sqrt(MAX_TAIL_FRACTION * n)
-    is_certain = depth >= 2.0 * MIN_VALLEY_DEPTH or n_sparse > by_chance
-    return split._replace(threshold=0.0), density.is_noise & is_certain

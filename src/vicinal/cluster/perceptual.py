@@ -67,10 +67,10 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         of one cluster (`vicinal.cluster.estimate_clusters`), which needs 40 distinct points.
     noise : "auto", int or float, default="auto"
         Number (int) or fraction (float in [0, 1)) of points labelled -1: those nearest to the origin. It may
-        be slightly fewer so that duplicates keep the same label. "auto" splits the norms if their
-        distribution is clearly bimodal, also without the points that are in no context, and adds points
-        whose density is too low for their cluster. Norms need the agreement of the densities; densities
-        alone need more sparse points than the tails of normal clusters have.
+        be slightly fewer so that duplicates keep the same label. "auto" labels points whose density is too
+        low for their cluster, if a mixture of clusters and background noise is clearly more likely than
+        clusters alone, and single points that are too sparse for any cluster. For digraphs without points it
+        splits the norms if their distribution is clearly bimodal, also without the nodes in no context.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points are assigned to clusters: by k-subspaces, or by the directions of the rows as in
         `SpectralClustering`.
@@ -105,14 +105,14 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         whichever is more unusual. At the fence of a boxplot of these distances it is 0.25, or 0.75 for label
         -1, for any data. Without points it follows the stationary distribution.
     noise_threshold_ : float
-        Norm below which a point is noise; 0 if norms do not show noise. With ``noise="auto"``, points above
-        it may be noise by their density.
+        Norm below which a point is noise. With ``noise="auto"`` on points it is 0, because densities decide:
+        see ``cluster_evidence_.noise`` for their threshold and its curve.
     noise_gain_ : float or None
         With ``noise="auto"``, the gain of two modes over one for the norms (penalised log-likelihood per
-        point). Noise needs at least 0.1 and a valley between the modes.
+        point). Without points, noise needs at least 0.1 and a valley between the modes.
     noise_doubt_ : bool
-        With ``noise="auto"``, whether there is a large lower mode without a valley, which causes a warning:
-        it may be the thin edge of clean clusters, or heavy noise.
+        With ``noise="auto"``, whether no noise was found although there is a large lower mode of norms, which
+        causes a warning: it may be the thin edge of clean clusters, or heavy noise.
     norms_ : ndarray of shape (n,)
         Distances from the origin, which the threshold applies to.
     embedding_ : ndarray of shape (n, n_clusters)

@@ -1,0 +1,131 @@
+"""Mixture of clusters and background noise, fitted to the sparsities of points by expectation-maximisation.
+
+The sparsity of a point is its negative log density. If a density is exp(-h(x)) with a homogeneous h, as for
+normal and Laplace distributions in any number of dimensions, h(x) has a gamma distribution with scale 1: the
+sparsities of a cluster have an exponential tail of at most this scale. So the sparsity of a member of
+cluster j is
+
+    center_j + normal(0, spread^2) + exponential(tail),
+
+and that of noise, relative to the cluster that it was assigned to, is normal(level, width^2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+# Fractions of noise that the fit starts from; the most likely solution is kept.
+STARTS = (0.02, 0.1, 0.35)
+MAX_NOISE = 0.9
+MIN_TAIL = 0.05
+MAX_ITER, TOLERANCE = 100, 1e-3
+HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
+
+
+class NoiseLevel(NamedTuple):
+    """Mean and standard deviation of the relative sparsity of noise, and the fraction of noise."""
+
+    level: float
+    width: float
+    fraction: float
+
+
+class DensityMixture(NamedTuple):
+    """Fitted mixture: centres, spread and tail of the clusters; ``noise`` is None for clusters alone."""
+
+    centers: np.ndarray
+    spread: float
+    tail: float
+    noise: NoiseLevel | None
+    log_likelihood: float
+
+    def log_odds(self, relative: np.ndarray) -> np.ndarray:
+        """Log odds of noise at sparsities relative to the centre of a cluster."""
+        if self.noise is None:
+            return np.full(len(relative), -np.inf)
+        level, width, fraction = self.noise
+        noise = _log_normal(relative - level, width) + np.log(fraction)
+        return noise - _log_member(relative, self.spread, self.tail) - np.log1p(-fraction)
+
+
+def fit_mixture(
+    sparsity: np.ndarray, labels: np.ndarray, min_spread: float, max_tail: float, start: float
+) -> DensityMixture | None:
+    """Fit clusters, and with ``start`` > 0 noise as well; None if the noise vanishes or takes over.
+
+    Parameters
+    ----------
+    sparsity : ndarray (n,)
+        Negative log densities, up to a constant.
+    labels : ndarray of int (n,)
+        Cluster of each point, noise included.
+    min_spread : float
+        Sampling error of the sparsity, a lower bound of ``spread`` and of the width of the noise.
+    max_tail : float
+        Upper bound of ``tail``.
+    start : float
+        Fraction of noise to start from; 0 for clusters without noise.
+    """
+    n, n_clusters = len(sparsity), int(labels.max()) + 1
+    initial = np.array([np.quantile(sparsity[labels == j], 0.25) for j in range(n_clusters)])
+    centers, spread, tail = initial, min_spread, 0.7 * max_tail
+    relative = sparsity - centers[labels]
+    is_sparse = relative > np.quantile(relative, 1.0 - start)
+    weights = is_sparse.astype(np.float64) if start > 0 else np.zeros(n)
+    level = None
+    previous = -np.inf
+    for _ in range(MAX_ITER):
+        members = 1.0 - weights
+        excess, variance = _expected_excess(sparsity - centers[labels], spread, tail)
+        # A tiny weight keeps the centre of a cluster without members.
+        mass = np.bincount(labels, members, n_clusters) + 1e-6
+        centers = np.bincount(labels, members * (sparsity - excess), n_clusters) + 1e-6 * initial
+        centers = centers / mass
+        total = members.sum()
+        tail = min(max(float(members @ excess) / total, MIN_TAIL), max_tail)
+        relative = sparsity - centers[labels]
+        squares = float(members @ ((relative - excess) ** 2 + variance)) / total
+        spread = max(np.sqrt(squares), min_spread)
+        log_density = _log_member(relative, spread, tail)
+        if start > 0:
+            level = _noise_level(relative, weights, min_spread)
+            if level is None:
+                return None
+            noise = _log_normal(relative - level.level, level.width) + np.log(level.fraction)
+            both = np.logaddexp(noise, log_density + np.log1p(-level.fraction))
+            weights, log_density = np.exp(noise - both), both
+        log_likelihood = float(log_density.sum())
+        if abs(log_likelihood - previous) < TOLERANCE:
+            break
+        previous = log_likelihood
+    return DensityMixture(centers, float(spread), tail, level, log_likelihood)
+
+
+def _noise_level(relative: np.ndarray, weights: np.ndarray, min_width: float) -> NoiseLevel | None:
+    total = float(weights.sum())
+    fraction = total / len(weights)
+    if total < 1.0 or fraction > MAX_NOISE:
+        return None
+    level = float(weights @ relative) / total
+    width = np.sqrt(float(weights @ (relative - level) ** 2) / total)
+    return NoiseLevel(level, max(float(width), min_width), fraction)
+
+
+def _log_normal(x: np.ndarray, width: float) -> np.ndarray:
+    return -0.5 * (x / width) ** 2 - np.log(width) - HALF_LOG_2PI
+
+
+def _log_member(x: np.ndarray, spread: float, tail: float) -> np.ndarray:
+    """Log density of the sum of a normal variable and an exponential one with mean ``tail``."""
+    ratio = spread / tail
+    return -np.log(tail) - x / tail + 0.5 * ratio**2 + log_ndtr(x / spread - ratio)
+
+
+def _expected_excess(x: np.ndarray, spread: float, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of the exponential part of a sum x: a normal variable truncated at 0."""
+    at = x / spread - spread / tail
+    hazard = np.exp(_log_normal(at, 1.0) - log_ndtr(at))
+    return spread * (at + hazard), np.maximum(spread**2 * (1.0 - hazard * (at + hazard)), 0.0)
