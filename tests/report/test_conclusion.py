@@ -10,6 +10,7 @@ import vicinal
 from vicinal.report._conclusion import conclusion, defining_columns
 from vicinal.report._html.page import render
 from vicinal.report._json import to_json
+from vicinal.report._tables import readable
 
 
 def of_blobs(extra=None, n=120):
@@ -89,6 +90,24 @@ def test_a_cluster_that_the_second_method_merged_says_so(blobs):
     result = replace(blobs, clusters=clusters)
     assert "merged: cluster 1 and cluster 2 are one cluster" in result.summary()
     assert "Cluster 2, of which the second method keeps only 0% together" in result.summary()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (36632.7, "36,633"),
+        (-1234567.0, "-1,234,567"),
+        (2019.0, "2019"),
+        (39.918, "39.92"),
+        (0.0, "0"),
+        (0.00012, "0.00012"),
+        (3e-9, "3e-09"),
+        (1e20, "1e+20"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_numbers_have_no_exponent_where_people_write_none(value, text):
+    assert readable(value) == text
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "half-cylinders", "spirals"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vicinal.report._tables import Column, Record, Table, cluster_name
+from vicinal.report._tables import Column, Record, Table, cluster_name, readable
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -81,8 +81,8 @@ def _describe_feature(feature: Record) -> str:
         )
     direction = "high" if feature["effect"] > 0 else "low"
     return (
-        f"{feature['column']} {direction} (median {feature['inside']:.4g}, others "
-        f"{feature['outside']:.4g}; {interval})"
+        f"{feature['column']} {direction} (median {readable(feature['inside'])}, others "
+        f"{readable(feature['outside'])}; {interval})"
     )
 
 
@@ -106,7 +106,7 @@ def _describe_condition(condition: Record) -> str:
 def describe_reasons(reasons: Sequence[Record]) -> str:
     """Values that are far from those of a cluster."""
     return "; ".join(
-        f"{reason['column']} is {reason['value']:.4g} instead of about {reason['typical']:.4g} "
+        f"{reason['column']} is {readable(reason['value'])} instead of about {readable(reason['typical'])} "
         f"({reason['deviation']:+.1f} standard deviations)"
         for reason in reasons
     )

@@ -144,7 +144,7 @@ def exemplars(
         Column("row", "row", kind="row"),
         Column("kind", "", "{}", "text"),
         Column("noise_score", "noise score", "{:.2f}"),
-        *(Column(f"column_{j}", names[j], "{:.4g}") for j in features),
+        *(Column(f"column_{j}", names[j], readable) for j in features),
         *(Column(f"category_{j}", name, "{}", "text") for j, name in enumerate(categories)),
     ]
     records = [
@@ -229,7 +229,7 @@ def columns(result: Perception) -> Table:
     statistics = ("mean", "std", "min", "median", "max")
     described = [
         Column("column", "column", "{}", "text"),
-        *(Column(name, name, "{:.4g}") for name in statistics),
+        *(Column(name, name, readable) for name in statistics),
         Column("missing", "missing"),
         Column("kind", "kind", "{}", "text"),
         Column("weight", "weight", "{:.2f}"),
@@ -249,6 +249,11 @@ def times(result: Perception) -> Table:
 
 def _fraction_of_rows(key: str) -> Callable[[Record], float]:
     return lambda record: record[key] / record["rows"]
+
+
+def readable(value: float) -> str:
+    """A number with about four digits, without an exponent unless it is very large or small."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def cluster_name(label: int) -> str:
