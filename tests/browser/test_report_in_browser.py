@@ -309,5 +309,6 @@ def test_a_million_rows_are_drawn_picked_selected_and_filtered(driver, million):
     assert driver.find_element(By.CSS_SELECTOR, "#row h3").text == "row 777777"
     driver.execute_script("setFilters([{ kind: 'category', colour: clusters, code: 1 }])")
     assert "pass the filters" in driver.find_element(By.ID, "status").text
+    driver.find_element(By.ID, "map").location_once_scrolled_into_view  # noqa: B018
     save_screenshot(driver, "million")
     assert errors_of(driver) == []

@@ -60,7 +60,16 @@ def test_unstable_clusters_have_low_confidence(blobs):
 def test_unused_columns_are_named_with_the_reason(perception):
     text = conclusion(perception("iris"))["Columns"]
     assert text.startswith(("4 of ", "5 of "))
-    assert "planet (" in text
+    assert "planet (constant" in text
+
+
+def test_unused_columns_are_grouped_by_reason_and_counted():
+    table = np.random.default_rng(0).normal(size=(60, 10))
+    table[:, 2:] = 1.0
+    result = vicinal.perceive(table, n_clusters=2, sample=60)
+    names = ", ".join(f"column {j}" for j in range(3, 8))
+    expected = f"2 of 10 used. Not used: {names} and 3 more (constant, dropped)."
+    assert conclusion(result)["Columns"] == expected
 
 
 def test_a_discrete_column_that_alone_makes_the_clusters_is_pointed_out():

@@ -17,7 +17,7 @@ RELIABLE, DOUBTFUL = 0.9, 0.7
 MAX_VALUES = 20
 # A column makes the clusters alone if it removes this fraction of the errors of always guessing the largest.
 MIN_ERRORS_REMOVED = 0.9
-MAX_NAMED = 8
+MAX_NAMED = 5
 MAX_SIZES = 6
 
 
@@ -65,12 +65,17 @@ def columns_used(result: Perception) -> str:
     used = f"{result.data.n_used:,} of {len(columns):,} used."
     if not unused:
         return used
-    named = [
-        f"{column['column']} ({column['reason'] or 'not comparable'})"
-        for column in unused[:MAX_NAMED]
-    ]
-    more = f" and {len(unused) - MAX_NAMED:,} more" if len(unused) > MAX_NAMED else ""
-    return f"{used} Not used: {', '.join(named)}{more}."
+    by_reason: dict[str, list[str]] = {}
+    for column in unused:
+        by_reason.setdefault(column["reason"] or "not comparable", []).append(column["column"])
+    named = [f"{_listed(names)} ({reason})" for reason, names in by_reason.items()]
+    return f"{used} Not used: {'; '.join(named)}."
+
+
+def _listed(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 def _answer(result: Perception) -> str:
@@ -82,11 +87,14 @@ def _answer(result: Perception) -> str:
     sizes = sorted(
         (s for s in result.clusters.sizes if s["cluster"] >= 0), key=lambda s: -s["rows"]
     )
-    parts = [
-        f"{cluster_name(size['cluster'])} ({size['rows']:,}: {describe_features(size['top_features'][:2])})"
-        for size in sizes[:MAX_SIZES]
-    ]
-    more = f" and {len(sizes) - MAX_SIZES} smaller ones" if len(sizes) > MAX_SIZES else ""
+    parts = []
+    for size in sizes[:MAX_SIZES]:
+        # Single pixels of images say little.
+        pictured = result.data.images is not None
+        words = "" if pictured else f": {describe_features(size['top_features'][:2])}"
+        parts.append(f"{cluster_name(size['cluster'])} ({size['rows']:,}{words})")
+    n_more = len(sizes) - MAX_SIZES
+    more = f" and {n_more} smaller one{'s' * (n_more > 1)}" if n_more > 0 else ""
     return f"The {n:,} rows form {result.n_clusters} clusters: {', '.join(parts)}{more}{noise}."
 
 
