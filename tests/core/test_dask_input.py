@@ -29,7 +29,7 @@ def no_materialising(monkeypatch):
 
 
 # Estimators that work in chunks; tests/scale compares them with arrays in memory.
-CHUNKED: set[str] = set()
+CHUNKED = {"LaplacianEigenmaps", "SpectralClustering"}
 
 
 def estimators():

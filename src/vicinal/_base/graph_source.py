@@ -17,6 +17,7 @@ from vicinal import graphs
 from vicinal._base.affinity_operator import AffinityOperator
 from vicinal._base.nested_params import NestedGraphParams
 from vicinal._core.array_checks import validate_input
+from vicinal._core.chunked import ChunkedRows, is_chunked, validate_chunks
 from vicinal._core.options import check_mapping, check_options, seed_from
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.distance_rows import graph_from_distances
@@ -41,6 +42,8 @@ SPARSE_BUILDERS = (
     "disjoint_mst",
     "perturbed_mst",
 )
+# Graphs that can be built on dask arrays.
+CHUNKED_BUILDERS = ("knn",)
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
 
@@ -50,6 +53,8 @@ class GraphSource(NestedGraphParams):
 
     # Number of neighbours of graph="knn", unless ``graph_params`` gives it.
     _default_n_neighbors: ClassVar[int] = 10
+    # Whether X may be a dask array, and the graphs that can be built on it.
+    _accepts_chunks = False
     # What graph="precomputed" means, as in scikit-learn's estimator for the same task.
     _precomputed = AFFINITY
     # Functions, by name, that return an `AffinityOperator` instead of a Graph.
@@ -98,11 +103,22 @@ class GraphSource(NestedGraphParams):
             if sparse.issparse(given):
                 return graph_from_distances(given)
             return graphs.complete(given, metric="precomputed")
+        if self._accepts_chunks and is_chunked(X):
+            return self._graph_of(self._check_chunks(X))
         accepted = "csr" if self._accepts_sparse_points() else False
         points = validate_input(self, X, accept_sparse=accepted, dtype=(np.float64, np.float32))
         if sparse.issparse(points):
             points = check_sparse_points(points)
         return self._graph_of(points)
+
+    def _check_chunks(self, X: Any) -> ChunkedRows:
+        if not isinstance(self.graph, str) or self.graph not in CHUNKED_BUILDERS:
+            names = ", ".join(map(repr, CHUNKED_BUILDERS))
+            raise InvalidValueError(
+                f"X is a dask Array, but graph={self.graph!r} needs all points in memory; use {names}, or "
+                "pass X.compute()."
+            )
+        return validate_chunks(self, X)
 
     def _use_graph(self, graph: Graph) -> Graph:
         if graph.directed:
@@ -145,7 +161,7 @@ class GraphSource(NestedGraphParams):
             )
         return parameters
 
-    def _graph_of(self, points: np.ndarray) -> Graph | AffinityOperator:
+    def _graph_of(self, points: np.ndarray | ChunkedRows) -> Graph | AffinityOperator:
         n = points.shape[0]
         if self._operator_builder() is not None:
             check_two_points(n)

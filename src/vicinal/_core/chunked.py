@@ -7,7 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from vicinal._core.array_checks import check_points
 from vicinal._core.memory import require_memory
+from vicinal._core.options import check_options
 from vicinal._core.tables import is_lazy
 from vicinal.exceptions import InvalidTypeError
 
@@ -57,7 +59,24 @@ class ChunkedRows:
     def gather(self, what: str, remedy: str) -> np.ndarray:
         """Load all rows, if they fit into memory; ``what`` needs them, and ``remedy`` is the alternative."""
         require_memory(2.0 * math.prod(self.shape) * self.dtype.itemsize, what, remedy)
-        return self.array.compute()
+        return check_points(self.array.compute(), dtype=None)
+
+
+def in_memory(points: Any, what: str, remedy: str) -> Any:
+    """Points as they are, or gathered if they are `ChunkedRows`."""
+    return points.gather(what, remedy) if isinstance(points, ChunkedRows) else points
+
+
+def validate_chunks(model: Any, X: Any) -> ChunkedRows:
+    """Check the parameters of an estimator, and store the number of features of a dask array."""
+    from sklearn.utils.validation import _check_n_features
+
+    check_options(model)
+    rows = X if isinstance(X, ChunkedRows) else ChunkedRows(X)
+    _check_n_features(model, rows, reset=True)
+    # Dask arrays have no names; drop those of an earlier fit.
+    model.__dict__.pop("feature_names_in_", None)
+    return rows
 
 
 def is_chunked(X: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.row_assignment import assign_rows, unit_rows
+from vicinal._core.chunked import in_memory
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._communities import louvain
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
@@ -35,7 +36,7 @@ class AutomaticClusters:
         """Estimate and store the evidence from the points of a graph; None without enough points."""
         for name in ("n_clusters_candidates_", "cluster_evidence_", "cluster_layers_"):
             self.__dict__.pop(name, None)
-        points = None if graph is None else graph.points
+        points = None if graph is None else points_to_choose_by(graph)
         if (
             graph is None
             or not isinstance(points, np.ndarray)
@@ -49,6 +50,15 @@ class AutomaticClusters:
         self.cluster_evidence_ = evidence
         self.cluster_layers_ = evidence.layers
         return evidence
+
+
+def points_to_choose_by(graph: Graph) -> object:
+    """Points of a graph, in memory: densities are compared across all of them."""
+    return in_memory(
+        graph.points,
+        'n_clusters="auto" with the evidence of all points',
+        "Pass the number of clusters, which needs only the graph.",
+    )
 
 
 def check_max_clusters(max_clusters: int | str) -> None:

@@ -12,6 +12,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.affinity_operator import SpectralAffinity
+from vicinal._base.chunked_fit import by_chunks, chunked_fit, rows_by_chunks
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.scalar_checks import check_choice, check_count
@@ -22,6 +23,7 @@ from vicinal.cluster._automatic import (
     choose_number,
     membership,
     n_candidates,
+    points_to_choose_by,
 )
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
@@ -122,6 +124,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     """
 
     _operator_builders = MappingProxyType({"path_similarity": path_similarity})
+    _accepts_chunks = True
     n_clusters_: int
     labels_: np.ndarray
     eigenvalues_: np.ndarray
@@ -153,13 +156,15 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @chunked_fit
     def fit(self, X: MatrixLike | Graph | AffinityOperator, y: object = None) -> SpectralClustering:
         """Cluster points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features), Graph, PathSimilarity, or affinity of shape (n, n)
-            Points, a graph, or affinities.
+            Points, a graph, or affinities. For a dask array of points and ``graph="knn"``, results with one
+            row per point are dask arrays in its chunks.
         y : None
             Ignored.
 
@@ -194,13 +199,15 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         )
         return self
 
+    @by_chunks()
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the clusters of new points with the Nystrom extension of the eigenvectors.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points; distances to the training points if the model was fitted on distances.
+            New points; distances to the training points if the model was fitted on distances. A dask
+            array is processed lazily, chunk by chunk.
 
         Returns
         -------
@@ -216,6 +223,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         return nearest_center(rows, self._centers, self._assign)
 
     @property
+    @rows_by_chunks
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
         weights = self.affinity_ if sparse.issparse(self.affinity_) else None
@@ -223,6 +231,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         noise = evidence.noise.score if evidence else None
         return membership(weights, self.labels_, self.n_clusters_, noise)
 
+    @by_chunks(lambda model: model.n_clusters_ + 1)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict the membership of new points in each cluster and, in the last column, in the noise.
 
@@ -274,7 +283,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             self.n_clusters_ = choose_number(
                 self.eigengaps_,
                 evidence,
-                None if self.graph_ is None else self.graph_.points,
+                None if self.graph_ is None else points_to_choose_by(self.graph_),
                 Spectrum(self.affinity_, pairs.vectors, seed, self.n_jobs),
             )
         return pairs

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
@@ -93,13 +94,17 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _accepts_chunks = True
+
+    @chunked_fit
     def fit(self, X: Graph | MatrixLike, y: object = None) -> LaplacianEigenmaps:
         """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features), Graph, or affinity of shape (n, n)
-            Points, a graph, or affinities.
+            Points, a graph, or affinities. For a dask array of points and ``graph="knn"``, the embedding is
+            a dask array in its chunks.
         y : None
             Ignored.
 
@@ -120,13 +125,14 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         self.embedding_ = like_input(vectors, X)
         return self
 
+    @by_chunks(lambda model: model.n_components)
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Embed new points with the Nystrom extension.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points.
+            New points. A dask array is processed lazily, chunk by chunk.
 
         Returns
         -------

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import read_array
+from vicinal._core.chunked import ChunkedRows
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -163,6 +164,10 @@ def connect(
     """
     n_links = check_count(n_links, "n_links")
     X = self.points if X is None else X
+    if isinstance(X, ChunkedRows):
+        if self.n_components <= 1:
+            return self
+        X = X.gather("Connecting the graph", "Use more neighbours, so that the graph is connected.")
     points = None if X is None else _check_points(self, X)
     if self.n_components <= 1:
         return self
@@ -182,7 +187,8 @@ def connect(
         np.concatenate([self.strengths, np.ones(len(source))]),
         self.n_nodes,
     )
-    return type(self)._trusted(entries, self.directed, points, self.metric)
+    kept = self.points if isinstance(self.points, ChunkedRows) else points
+    return type(self)._trusted(entries, self.directed, kept, self.metric)
 
 
 def _combined(graph: Graph, other: Graph, combine: np.ufunc) -> tuple[Entries, np.ndarray]:
