@@ -28,7 +28,9 @@ reexport(["l1", "structure_aware_l1"], source="vicinal.codes", to="vicinal.graph
 register_chunked(
     {
         "StoredSearch": "vicinal.scale._search",
+        "contextual_distance": "vicinal.scale._contexts",
         "find_duplicates": "vicinal.scale._duplicates",
+        "store_points": "vicinal.scale.stored_points",
     }
 )
 

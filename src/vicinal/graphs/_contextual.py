@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vicinal._core.chunked import is_chunked
+from vicinal._core.lazy import chunked_counterpart
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked, random_generator
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count, check_real
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
         NJobs,
         RandomStateLike,
     )
+
+# Contexts and distances, before and after sorting, and an entry of the graph.
+BYTES_PER_NEIGHBOR = 72.0
 
 
 @checked
@@ -50,7 +56,8 @@ def contextual(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points (may be sparse), or a dense matrix of distances or inner products, depending on ``metric``.
+        Points (may be sparse, or a dask array), or a dense matrix of distances or inner products, depending
+        on ``metric``.
     n_neighbors : int, default=10
         Number of neighbours k in a context; ignored if ``neighbors`` are given.
     descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"
@@ -94,6 +101,13 @@ def contextual(
     """
     if sigma is not None:
         sigma = check_real(sigma, "sigma", low=0.0, open_low=True)
+    if is_chunked(X) and as_metric(metric).is_euclidean:
+        X = chunked_counterpart("store_points")(X, metric, n_jobs, verbose)
+        require_memory(
+            BYTES_PER_NEIGHBOR * len(X) * n_neighbors,
+            f"The contextual digraph of {len(X):,} points",
+            "Use fewer neighbours, or contextual_distance, which returns dask arrays.",
+        )
     indices, distances = contextual_distance(
         X,
         n_neighbors,
@@ -105,6 +119,8 @@ def contextual(
         n_jobs=n_jobs,
         verbose=verbose,
     )
+    if is_chunked(X):
+        indices, distances = indices.compute(), distances.compute()
     n, size = indices.shape
     if sigma is None:
         sigma = _default_sigma(distances, n_contexts, random_state)

@@ -14,6 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import check_points, read_array
+from vicinal._core.chunked import is_chunked
+from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
@@ -56,6 +58,7 @@ def contextual_distance(
     ----------
     X : array of shape (n, n_features) or (n, n)
         Points (may be sparse), or a dense matrix of distances or inner products, depending on ``metric``.
+        For a dask array of points, the results are dask arrays in its chunks.
     n_neighbors : int, default=10
         Number of neighbours k in a context; ignored if ``neighbors`` are given.
     descriptor : {"coding_length", "centroid", "trivial"} or callable, default="coding_length"
@@ -110,6 +113,10 @@ def contextual_distance(
     if n_features is not None:
         n_features = check_count(n_features, "n_features")
     measure = as_metric(metric)
+    if is_chunked(X) and measure.is_euclidean and neighbors is None:
+        return chunked_counterpart("contextual_distance")(
+            X, n_neighbors, descriptor, epsilon, n_jobs, verbose
+        )
     data = _check_data(X, measure, descriptor)
     indices = _contexts(data, n_neighbors, neighbors, measure, n_jobs, verbose)
     return indices, distances_in_contexts(

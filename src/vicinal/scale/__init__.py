@@ -1,6 +1,7 @@
 """Data larger than memory, and work on a cluster: dask arrays give the same results as arrays.
 
-`vicinal.neighbors.NeighborSearch`, `vicinal.graphs.knn` and what is built on them accept dask arrays. The
+`vicinal.neighbors.NeighborSearch`, `vicinal.graphs.knn`, `vicinal.graphs.contextual`,
+`vicinal.contextual_distance`, `vicinal.SpectralClustering` and `vicinal.LaplacianEigenmaps` accept them. The
 points are sorted into cells of a store, and each cell is a task: a function from files to files, which can be
 repeated, resumed, and run anywhere.
 

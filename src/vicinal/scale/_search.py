@@ -51,7 +51,7 @@ class StoredSearch:
         """The k nearest neighbours of every point, itself first, as dask arrays in the chunks of X."""
         cells, length = self.X.cells, self._fill(k)
         indices, distances = (
-            _by_chunks(read, self.X.chunks, dtype, (cells, length, k), k + 1)
+            by_chunks(read, self.X.chunks, dtype, (cells, length, k), k + 1)
             for read, dtype in ((read_indices, np.int64), (read_distances, np.float64))
         )
         return indices, distances
@@ -105,7 +105,7 @@ def read_indices(cells: Cells, length: int, k: int, first: int, last: int) -> np
     """Neighbours of a range of rows, themselves first."""
     found = np.empty((last - first, k + 1), np.int64)
     found[:, 0] = np.arange(first, last)
-    for cell, start, stop, rows in _parts(cells, first, last):
+    for cell, start, stop, rows in parts_of_rows(cells, first, last):
         found[rows, 1:] = load_lists(cells, cell, length, start, stop).rows[:, :k]
     return found
 
@@ -113,12 +113,12 @@ def read_indices(cells: Cells, length: int, k: int, first: int, last: int) -> np
 def read_distances(cells: Cells, length: int, k: int, first: int, last: int) -> np.ndarray:
     """Distances of the neighbours of a range of rows."""
     costs = np.zeros((last - first, k + 1))
-    for cell, start, stop, rows in _parts(cells, first, last):
+    for cell, start, stop, rows in parts_of_rows(cells, first, last):
         costs[rows, 1:] = load_lists(cells, cell, length, start, stop).costs[:, :k]
     return cells.lengths(costs)
 
 
-def _parts(cells: Cells, first: int, last: int) -> Any:
+def parts_of_rows(cells: Cells, first: int, last: int) -> Any:
     """Cells with points in a range of rows: the part of the cell, and its rows relative to the first."""
     for cell in range(len(cells)):
         rows = cells.rows(cell)
@@ -127,7 +127,7 @@ def _parts(cells: Cells, first: int, last: int) -> Any:
             yield cell, start, stop, rows[start:stop] - first
 
 
-def _by_chunks(
+def by_chunks(
     read: Callable[..., np.ndarray],
     chunks: tuple[int, ...],
     dtype: Any,
