@@ -29,7 +29,7 @@ def no_materialising(monkeypatch):
 
 
 # Estimators that work in chunks; tests/scale compares them with arrays in memory.
-CHUNKED = {"LaplacianEigenmaps", "SpectralClustering"}
+CHUNKED = {"LaplacianEigenmaps", "PerceptualClustering", "SpectralClustering"}
 
 
 def estimators():

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from vicinal import LaplacianEigenmaps, SpectralClustering, graphs, scale
+from vicinal import LaplacianEigenmaps, PerceptualClustering, SpectralClustering, graphs, scale
 from vicinal.datasets import make_spirals
 
 da = pytest.importorskip("dask.array")
@@ -82,6 +82,23 @@ def test_a_disconnected_graph_is_connected_as_in_memory():
     known = LaplacianEigenmaps(random_state=0).fit(points)
     np.testing.assert_array_equal(model.embedding_.compute(), known.embedding_)
     np.testing.assert_array_equal(model.transform(points[:9]), known.transform(points[:9]))
+
+
+@pytest.mark.usefixtures("cells")
+@pytest.mark.filterwarnings("ignore:noise could not be separated")
+@pytest.mark.parametrize("options", [{}, {"n_clusters": 2, "noise": 20}], ids=str)
+def test_perceptual_clusters_and_noise_are_those_of_memory(options):
+    points = np.concatenate([X[:400], X[:30], np.random.default_rng(0).uniform(-9, 9, (60, 5))])
+    array = da.from_array(points, chunks=(130, 3))
+    model = PerceptualClustering(random_state=0, **options).fit(array)
+    known = PerceptualClustering(random_state=0, **options).fit(points)
+    assert model.labels_.chunks == (array.chunks[0],)
+    for name in ("labels_", "noise_score_", "probabilities_", "stationary_", "embedding_"):
+        np.testing.assert_array_equal(getattr(model, name).compute(), getattr(known, name))
+    new = points[::9] + 0.03
+    for method in ("predict", "predict_proba"):
+        lazy = getattr(model, method)(da.from_array(new, chunks=20))
+        np.testing.assert_array_equal(lazy.compute(), getattr(known, method)(new))
 
 
 @pytest.mark.usefixtures("cells")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.chunked import in_memory
 from vicinal.graphs._contributions import distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import EUCLIDEAN
@@ -37,13 +38,21 @@ def new_contexts(graph: Graph, X: Points, n_jobs: int | None, **descriptor: Any)
     """
     k = max(int(graph.degrees[0]), 1)
     return context_steps(
-        graph.points,
+        _training_points(graph),
         graph._search(n_jobs),
         k,
         graph.metadata.get("sigma"),
         X,
         n_jobs,
         **descriptor,
+    )
+
+
+def _training_points(graph: Graph) -> Points:
+    return in_memory(
+        graph.points,
+        "The contexts of new points among all training points",
+        "Fit the model on fewer points.",
     )
 
 
@@ -83,7 +92,7 @@ def reverse_context_probabilities(
     """
     members = graph.indices.reshape(graph.n_nodes, -1).astype(np.int64)
     return entered_contexts(
-        graph.points,
+        _training_points(graph),
         graph._search(n_jobs),
         members,
         graph.metadata.get("sigma"),

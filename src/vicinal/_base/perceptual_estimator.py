@@ -19,6 +19,7 @@ from vicinal._base.contextual_extension import (
 from vicinal._base.graph_source import reset_feature_attributes
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.chunked import ChunkedRows, is_chunked, validate_chunks
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
@@ -48,6 +49,8 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
     ``n_jobs`` and ``verbose``, and ``random_state`` if they need a seed.
     """
 
+    # Whether X may be a dask array.
+    _accepts_chunks = False
     n_neighbors: int
     descriptor: DescriptorLike
     epsilon: float | None
@@ -108,7 +111,10 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         return self._duplicates.counts
 
     def _digraph_of(self, X: MatrixLike) -> Graph:
-        points = validate_input(self, X, accept_sparse="csr", dtype=np.float64)
+        if self._accepts_chunks and is_chunked(X):
+            points: Any = validate_chunks(self, X)
+        else:
+            points = validate_input(self, X, accept_sparse="csr", dtype=np.float64)
         if sparse.issparse(points):
             points = check_sparse_points(points)
         n = points.shape[0]
@@ -176,7 +182,9 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         return seed_from(self.random_state)
 
 
-def contextual_of_distinct(points: Points, n_neighbors: int, *args: Any, **kwargs: Any) -> Graph:
+def contextual_of_distinct(
+    points: Points | ChunkedRows, n_neighbors: int, *args: Any, **kwargs: Any
+) -> Graph:
     """Contextual digraph of distinct points; one or two points have no contexts and are only connected."""
     n = points.shape[0]
     if n > 2:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vicinal._core.affine_rescaling import fit_rescaling
+from vicinal._core.chunked import in_memory
 from vicinal.cluster._background import N_NEIGHBORS
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sampled_distances import SampledDistances
@@ -40,7 +41,7 @@ def noise_scores(
         Number of threads.
     """
     n = digraph.n_nodes
-    points = digraph.points
+    points = in_memory(digraph.points, "Noise scores of all points", "Use fewer points.")
     if not isinstance(points, np.ndarray) or not as_metric(digraph.metric).is_euclidean or n < 3:
         unusual = boxplot_units(1.0 / stationary)
     else:

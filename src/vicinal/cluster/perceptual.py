@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import by_chunks, chunked_fit, rows_by_chunks
 from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._base.row_assignment import (
     assign_rows,
@@ -26,6 +27,7 @@ from vicinal.cluster._automatic import (
     choose_number,
     membership,
     n_candidates,
+    points_to_choose_by,
 )
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._noise import detect_noise
@@ -152,6 +154,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     [-1, 0, 1]
     """
 
+    _accepts_chunks = True
     _noise_score: np.ndarray | None
 
     def __init__(
@@ -183,6 +186,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @chunked_fit
     def fit(self, X: ArrayLike | Graph, y: object = None) -> PerceptualClustering:
         """Cluster points, or the nodes of a digraph whose strengths are its weights.
 
@@ -190,7 +194,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         ----------
         X : array-like or sparse matrix of shape (n, n_features), or Graph
             Points or a digraph. For sparse points, as for a digraph, "auto" chooses the number of clusters
-            and noise by the walk alone.
+            and noise by the walk alone. For a dask array of points, results with one row per point are dask
+            arrays in its chunks.
         y : None
             Ignored.
 
@@ -223,7 +228,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
             spectrum = Spectrum(self._mutual_steps(), vectors, self._seed(), self.n_jobs)
             self.n_clusters_ = choose_number(
-                self.eigengaps_, evidence, self.graph_.points, spectrum
+                self.eigengaps_, evidence, points_to_choose_by(self.graph_), spectrum
             )
         else:
             self.n_clusters_ = self.n_clusters
@@ -235,6 +240,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
         return self
 
+    @by_chunks()
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the clusters of new points by the walk from their contexts.
 
@@ -268,6 +274,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         return np.where(known, self._of_nodes(self.labels_)[first], labels)
 
     @property
+    @rows_by_chunks
     def noise_score_(self) -> np.ndarray:
         check_is_fitted(self)
         # Computed at the first access, because many fits need only labels.
@@ -278,11 +285,13 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         return self._noise_score
 
     @property
+    @rows_by_chunks
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
         labels = self._of_nodes(self.labels_)
         return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_))
 
+    @by_chunks(lambda model: model.n_clusters_ + 1)
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the membership of new points in each cluster and, in the last column, in the noise.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._core.scalar_checks import check_count
-from vicinal.graphs._contextual_distance import distances_in_contexts
+from vicinal.graphs._contributions import distances_in_contexts
 from vicinal.scale._engine import current_engine
 from vicinal.scale._layout import Cells, cell_name
 from vicinal.scale._lists import fill_lists, load_lists
