@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,7 @@ def main(kind: str, folder: str) -> None:
             NeighborSearch(sample).nearest(3)
             NeighborSearch(da.from_array(sample, chunks=200)).nearest(3)
     before, start, balance = _megabytes(), time.process_time(), 1.0
+    lists: Any
     if kind == "memory":
         lists = NeighborSearch(np.array(X)).nearest(N_NEIGHBORS)
     else:

@@ -11,6 +11,7 @@ from vicinal.datasets import make_spirals
 da = pytest.importorskip("dask.array")
 from inputs import curved  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore:the graph is not fully connected")
 X = curved(900, d=5, n_clusters=3)
 NEW = X[::7] + 0.02
 CHUNKS = (300, 250, 350)
@@ -38,7 +39,6 @@ def cells():
 
 
 @pytest.mark.usefixtures("cells")
-@pytest.mark.filterwarnings("ignore:the graph is not fully connected")
 @pytest.mark.parametrize("points", [X, X.astype(np.float32), SPIRALS], ids=["f8", "f4", "spirals"])
 @pytest.mark.parametrize("n_clusters", ["auto", 2, 3, 7])
 def test_clusters_are_those_of_memory(points, n_clusters):

@@ -161,7 +161,7 @@ class GraphSource(NestedGraphParams):
             )
         return parameters
 
-    def _graph_of(self, points: np.ndarray | ChunkedRows) -> Graph | AffinityOperator:
+    def _graph_of(self, points: Any) -> Graph | AffinityOperator:
         n = points.shape[0]
         if self._operator_builder() is not None:
             check_two_points(n)

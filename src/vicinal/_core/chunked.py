@@ -56,6 +56,11 @@ class ChunkedRows:
             "X.compute() if it fits."
         )
 
+    @staticmethod
+    def load(results: Any) -> np.ndarray:
+        """Results in the chunks of these rows, in memory."""
+        return results.compute()
+
     def gather(self, what: str, remedy: str) -> np.ndarray:
         """Load all rows, if they fit into memory; ``what`` needs them, and ``remedy`` is the alternative."""
         require_memory(2.0 * math.prod(self.shape) * self.dtype.itemsize, what, remedy)

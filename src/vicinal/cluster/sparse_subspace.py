@@ -81,6 +81,8 @@ class SparseSubspaceClustering(SpectralClustering):
     method, assign, disconnected, max_clusters = "njw", "auto", "merge", "auto"
     graph, graph_params, scale = "l1", None, "auto"
 
+    _accepts_chunks = False
+
     def __init__(
         self,
         n_clusters: int | Literal["auto"] = "auto",

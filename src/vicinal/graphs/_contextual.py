@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal._core.chunked import is_chunked
+from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked, random_generator
@@ -119,8 +119,8 @@ def contextual(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    if is_chunked(X):
-        indices, distances = indices.compute(), distances.compute()
+    if isinstance(X, ChunkedRows):
+        indices, distances = X.load(indices), X.load(distances)
     n, size = indices.shape
     if sigma is None:
         sigma = _default_sigma(distances, n_contexts, random_state)
