@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from vicinal._core.parallel import blocks, map_threads, n_threads
+from vicinal._core.parallel import blocks, map_threads, n_cores_used, n_threads
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, None])
@@ -63,3 +63,8 @@ def test_invalid_n_jobs_are_rejected(bad):
     with pytest.raises((ValueError, TypeError)) as error:
         n_threads(bad)
     assert str(error.value).startswith(f"n_jobs={bad!r}, but a number of threads is needed")
+
+
+def test_libraries_that_start_all_threads_at_once_get_no_more_than_cores():
+    assert n_cores_used(1) == 1
+    assert n_cores_used(10**6) == n_cores_used(-1) == n_threads(-1)

@@ -10,6 +10,7 @@ from sklearn.manifold import trustworthiness
 from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal import LaplacianEigenmaps, NeighborMap, graphs
+from vicinal._core.parallel import n_threads
 from vicinal.embed._neighbor_layout import joint_probabilities, mean_around_medoid
 from vicinal.exceptions import MissingDependencyError
 
@@ -151,3 +152,17 @@ def test_without_opentsne_the_error_names_the_extra(monkeypatch, digits):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'vicinal\[map\]'"):
         NeighborMap().fit(digits[0])
+
+
+def test_a_huge_number_of_threads_does_not_reach_openmp(digits, monkeypatch):
+    started = []
+
+    class Recorded:
+        def __init__(self, *_, n_jobs, **__):
+            started.append(n_jobs)
+            raise InterruptedError
+
+    monkeypatch.setattr(openTSNE, "TSNEEmbedding", Recorded)
+    with pytest.raises(InterruptedError):
+        NeighborMap(n_jobs=10**6).fit(digits[0][:100])
+    assert started == [n_threads(-1)]

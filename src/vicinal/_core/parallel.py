@@ -54,6 +54,14 @@ def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def n_cores_used(n_jobs: int | None) -> int:
+    """`n_threads`, but no more than there are cores, for libraries that start all of them at once.
+
+    OpenMP ends the process if it cannot start as many threads as it is told.
+    """
+    return min(n_threads(n_jobs), n_threads(-1))
+
+
 def blocks(n_items: int, size: int) -> list[tuple[int, int]]:
     """Half-open ranges of ``size`` items that cover ``range(n_items)``."""
     return [(start, min(start + size, n_items)) for start in range(0, n_items, size)]

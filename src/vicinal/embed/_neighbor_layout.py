@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.parallel import n_threads
+from vicinal._core.parallel import n_cores_used
 from vicinal.exceptions import MissingDependencyError
 from vicinal.operators.laplacians import degrees
 
@@ -72,7 +72,7 @@ def lay_out(
         start,
         affinities,
         negative_gradient_method="fft" if on_grid else "bh",
-        n_jobs=n_threads(n_jobs),
+        n_jobs=n_cores_used(n_jobs),
     )
     layout.optimize(
         EARLY_ITERATIONS, exaggeration=EARLY_EXAGGERATION, momentum=EARLY_MOMENTUM, inplace=True

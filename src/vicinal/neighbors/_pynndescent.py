@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.parallel import n_threads
+from vicinal._core.parallel import n_cores_used
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 from vicinal.neighbors._pairwise import PairwisePoints
 from vicinal.neighbors._radius import Rows
@@ -57,7 +57,7 @@ class DescentPoints:
                 metric=self.metric,
                 n_neighbors=width,
                 random_state=int(self.rng.integers(2**31)),
-                n_jobs=n_threads(self.n_jobs),
+                n_jobs=n_cores_used(self.n_jobs),
             )
             lists = _without_self(index.neighbor_graph, k)
             if (lists >= 0).all():

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from vicinal._core.parallel import n_threads, progress_bar
+from vicinal._core.parallel import n_cores_used, progress_bar
 from vicinal._core.warn import LongWork, warn_if_long
 from vicinal.graphs.graph import Graph
 from vicinal.rank._scores import Resolvent
@@ -94,7 +94,7 @@ def choose_alpha(
 def warn_if_choice_is_long(n: int, n_jobs: int | None) -> None:
     """Warn, before anything is computed, if `choose_alpha` for n points takes minutes."""
     work = LongWork(f"alpha='auto' for {n:,} points", "pass a number, for instance alpha=0.99")
-    warn_if_long(SECONDS_PER_SCORE * n * _n_queries(n) / n_threads(n_jobs), work)
+    warn_if_long(SECONDS_PER_SCORE * n * _n_queries(n) / n_cores_used(n_jobs), work)
 
 
 def _n_queries(n: int) -> int:
