@@ -58,6 +58,7 @@ LAZY_NAMES = {
     "rank.manifold": ["ManifoldRanking"],
     "rank._pagerank": ["pagerank"],
     "rank.perceptual": ["PerceptualRanking"],
+    "rank.reranker": ["Reranker"],
     "semi_supervised.regressor": ["GraphRegressor"],
     "semi_supervised.classifier": ["GraphClassifier"],
     "semi_supervised.propagation": ["LabelPropagation"],

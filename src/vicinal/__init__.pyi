@@ -39,6 +39,7 @@ from vicinal.rank._pagerank import pagerank as pagerank
 from vicinal.rank.label_propagation import LabelPropagationRanking as LabelPropagationRanking
 from vicinal.rank.manifold import ManifoldRanking as ManifoldRanking
 from vicinal.rank.perceptual import PerceptualRanking as PerceptualRanking
+from vicinal.rank.reranker import Reranker as Reranker
 from vicinal.report.pipeline import perceive as perceive
 from vicinal.segmentation.normalized_cut import segment as segment
 from vicinal.semi_supervised.classifier import GraphClassifier as GraphClassifier
@@ -72,6 +73,7 @@ __all__ = [
     "PerceptualClustering",
     "PerceptualEmbedding",
     "PerceptualRanking",
+    "Reranker",
     "SelfSmoothing",
     "SimilarityVoteClassifier",
     "SparseSubspaceClustering",

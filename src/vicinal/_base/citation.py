@@ -191,6 +191,7 @@ ESTIMATORS: dict[str, tuple[Reference, ...]] = {
     "PerceptualClustering": (CONTEXTUAL, DIGRAPH),
     "PerceptualEmbedding": (CONTEXTUAL, DIGRAPH),
     "PerceptualRanking": (CONTEXTUAL, DIGRAPH),
+    "Reranker": (SMOOTHING,),
     "SelfSmoothing": (SMOOTHING,),
     "SimilarityVoteClassifier": (SMOOTHING,),
     "SparseSubspaceClustering": (SPARSE_SUBSPACE,),

@@ -3,6 +3,7 @@
 - `PerceptualRanking`: along the contextual digraph, robust to heavy noise
 - `ManifoldRanking`: along an undirected graph
 - `LabelPropagationRanking`: by the probability that a short random walk reaches the query
+- `Reranker`: search results re-ranked by the structure of the gallery, from points or neighbour lists
 - `pagerank`: importance of all nodes of a digraph, overall or relative to some of them
 """
 
@@ -15,5 +16,6 @@ __getattr__, __dir__, __all__ = attach(
         "manifold": ["ManifoldRanking"],
         "_pagerank": ["pagerank"],
         "perceptual": ["PerceptualRanking"],
+        "reranker": ["Reranker"],
     },
 )

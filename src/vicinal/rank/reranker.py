@@ -1,0 +1,334 @@
+"""`Reranker`: search results re-ranked by the neighbourhood structure of the gallery."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._core.array_checks import check_points, validate_input
+from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.memory import require_memory
+from vicinal._core.options import check_options, checked
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors.search import NeighborSearch
+from vicinal.rank._k_reciprocal import ReciprocalEncoding
+from vicinal.rank._list_ranking import (
+    SimilarityLists,
+    distance_matrix,
+    diversified,
+    mean_log_similarity,
+    with_self,
+)
+from vicinal.rank._queries import parse_queries
+from vicinal.similarity.smoothing.estimator import SelfSmoothing
+
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NeighborArrays, NJobs
+
+METHODS = ("smoothed", "k_reciprocal", "query_expansion", "distance")
+# Numbers of steps relative to the automatic one: clusters, neighbourhoods, nearest items.
+SCALES = (1.0, 1 / 4, 1 / 16)
+# Items averaged with the query, by the reference of query expansion.
+N_AVERAGED = 10
+# Width of the kernel, as in `SelfSmoothing`.
+BANDWIDTH = 0.1
+# Candidates per result among which diverse results are chosen.
+CANDIDATES_PER_RESULT = 5
+BYTES_PER_ENTRY = 24.0
+
+
+class Reranker(FitCallbacks, BaseEstimator):
+    """Re-rank search results by how the items of the gallery are connected with each other.
+
+    The default combines self-smoothed similarities of a long, a medium and a short random walk: the long one
+    finds the members of the query's cluster, the short one keeps the nearest items first. A query that is not
+    in the gallery is inserted by its similarities to its neighbours.
+
+    The gallery is given by points, or by the neighbour lists that any search index returns.
+
+    Parameters
+    ----------
+    method : {"smoothed", "k_reciprocal", "query_expansion", "distance"}, default="smoothed"
+        Self-smoothed similarity; Jaccard distances of k-reciprocal neighbours; the mean of the query and its
+        neighbours as a new query, which needs points; or no re-ranking.
+    n_neighbors : int, default=30
+        Length of the neighbour lists, at most n - 1. Given lists may be shorter or longer.
+    list_size : int, default=100
+        Number of items that are kept for each item, and the largest number of results. Memory grows with
+        it.
+    metric : str or callable, default="euclidean"
+        Metric of points, as for `NeighborSearch`.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores.
+    verbose : int, default=0
+        If positive, long computations show a progress bar.
+
+    Attributes
+    ----------
+    t_ : float
+        With "smoothed", number of steps of the longest walk.
+    n_items_ : int
+        Number of items of the gallery.
+
+    References
+    ----------
+    [2] Jiang, Wang and Tu, "Unsupervised metric learning by self-smoothing operator", ICCV 2011.
+    Zhong, Zheng, Cao and Li, "Re-ranking person re-identification with k-reciprocal encoding", CVPR 2017.
+    Chum, Philbin, Sivic, Isard and Zisserman, "Total recall: automatic query expansion with a generative
+    feature model for object retrieval", ICCV 2007.
+    Carbonell and Goldstein, "The use of MMR, diversity-based reranking for reordering documents and producing
+    summaries", SIGIR 1998.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from vicinal import Reranker
+    >>> X, y = load_digits(return_X_y=True)
+    >>> gallery, queries = X[:1500], X[1500:]
+    >>> indices, scores = Reranker().fit(gallery).rank(queries, 10)
+    >>> bool((y[indices] == y[1500:, None]).mean() > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        method: Literal["smoothed", "k_reciprocal", "query_expansion", "distance"] = "smoothed",
+        *,
+        n_neighbors: int = 30,
+        list_size: int = 100,
+        metric: MetricLike = "euclidean",
+        n_jobs: NJobs = -1,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.list_size = list_size
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: MatrixLike | tuple[ArrayLike, ArrayLike], y: object = None) -> Reranker:
+        """Prepare the gallery.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features), or a pair (indices, distances)
+            Points of the gallery; or the nearest other items of each item, nearest first, and their
+            distances, two arrays of shape (n, k), as search indexes return them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        check_options(self)
+        check_choice(self.method, "method", METHODS)
+        n_neighbors = check_count(self.n_neighbors, "n_neighbors")
+        check_count(self.list_size, "list_size")
+        self._points = None
+        if isinstance(X, tuple):
+            if self.method == "query_expansion":
+                raise InvalidValueError(
+                    "method='query_expansion' averages points, but X holds neighbour lists; pass points, or "
+                    "use another method."
+                )
+            self._search = NeighborSearch(X)
+            self._lists = _others(np.asarray(X[0]), np.asarray(X[1], np.float64))
+        else:
+            self._points = validate_input(
+                self, X, dtype=(np.float64, np.float32), ensure_min_samples=2
+            )
+            self._search = NeighborSearch(self._points, metric=self.metric, n_jobs=self.n_jobs)
+            indices, distances = self._search.nearest(min(n_neighbors, len(self._points) - 1))
+            self._lists = indices[:, 1:], distances[:, 1:]
+        self.n_items_ = len(self._lists[0])
+        if self.method == "smoothed":
+            self._smooth()
+        elif self.method == "k_reciprocal":
+            self._reciprocal = ReciprocalEncoding(*self._lists)
+        return self
+
+    @checked
+    def rank(
+        self,
+        queries: MatrixLike | tuple[ArrayLike, ArrayLike],
+        k: int = 10,
+        *,
+        diversity: float = 0.0,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k best items of the gallery for each query.
+
+        Parameters
+        ----------
+        queries : int, array of int, table of new points, or a pair (indices, distances)
+            Items of the gallery, which are not among their own results; new points; or the results of a
+            search index for each query, as two arrays of shape (m, n_found).
+        k : int, default=10
+            Number of results, at most ``list_size``.
+        diversity : float in [0, 1), default=0.0
+            With "smoothed", weight of the similarity to better results against relevance; 0 ranks by
+            relevance alone. With 0.5, an item that equals a better result is never worth more than a new one.
+
+        Returns
+        -------
+        indices : ndarray of int of shape (m, k)
+            Items by descending score.
+        scores : ndarray of shape (m, k)
+            Scores: mean logarithm of smoothed similarities, or negative distances.
+        """
+        check_is_fitted(self, "n_items_")
+        diversity = check_real(diversity, "diversity", low=0.0, high=1.0)
+        if diversity == 1.0 or (diversity > 0 and self.method != "smoothed"):
+            raise InvalidValueError(
+                f"diversity={diversity:g} with method={self.method!r}, but it must be below 1, and 0 unless "
+                "method='smoothed'."
+            )
+        items, near, distances = self._read(queries)
+        largest = min(self.list_size, self.n_items_ - (items is not None))
+        k = check_count(k, "k", high=largest, remedy="Use a larger list_size for more results.")
+        m = len(near)
+        require_memory(16.0 * m * k, f"The results of {m:,} queries", "Use a smaller k.")
+        indices, scores = np.empty((m, k), np.int64), np.empty((m, k))
+        for q in range(m):
+            item = None if items is None else int(items[q])
+            ids, values = self._candidates(near[q], distances[q], item, queries, q)
+            kept = ids != (-1 if item is None else item)
+            indices[q], scores[q] = self._best(ids[kept], values[kept], k, diversity)
+        return indices, scores
+
+    def _candidates(
+        self, near: np.ndarray, distances: np.ndarray, item: int | None, queries: Any, q: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Candidates of one query, and their scores."""
+        if self.method == "smoothed":
+            if item is not None:
+                return mean_log_similarity(self._similar, np.array([item]), np.ones(1))
+            return mean_log_similarity(self._similar, near, self._weights(near, distances))
+        if self.method == "k_reciprocal":
+            ids, final = self._reciprocal.rank(near, distances, item)
+            return ids, -final
+        if self.method == "query_expansion":
+            assert self._points is not None  # checked by fit
+            own = self._points[item] if item is not None else self._new_points[q]
+            mean = np.vstack([own[None], self._points[near[:N_AVERAGED]]]).mean(axis=0)
+            size = min(self.list_size + 1, self.n_items_)
+            found, lengths = self._search.nearest(size, mean[None])
+            return found[0], -lengths[0]
+        return near, -distances
+
+    def _best(
+        self, ids: np.ndarray, values: np.ndarray, k: int, diversity: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        order = np.lexsort([ids, -values])
+        if diversity > 0:
+            top = order[: CANDIDATES_PER_RESULT * k]
+            relevance = np.exp(values[top] - values[top[0]])
+            similarity = self._similar[-1].between(ids[top])
+            k_found = min(k, len(top))
+            order = top[diversified(relevance, similarity, k_found, diversity)]
+        order = order[:k]
+        if len(order) < k:
+            raise InvalidValueError(
+                f"k={k}, but the lists lead to {len(order)} items only; use fewer results, or a larger "
+                "n_neighbors and list_size."
+            )
+        return ids[order], values[order]
+
+    def _smooth(self) -> None:
+        n = self.n_items_
+        k = min(self.list_size, n - 1)
+        require_memory(
+            BYTES_PER_ENTRY * n * k * len(SCALES),
+            f"Lists of {k} items for each of {n:,} items",
+            "Use a smaller list_size.",
+        )
+        if self._points is None:
+            matrix = distance_matrix(*self._lists)
+            model = SelfSmoothing(metric="precomputed", n_jobs=self.n_jobs, verbose=self.verbose)
+            model.fit(matrix)
+        else:
+            model = SelfSmoothing(metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose)
+            model.fit(self._points)
+        self.t_ = float(model.t_)
+        steps = [max(1, round(self.t_ * scale)) for scale in SCALES]
+        self._similar: list[SimilarityLists] = [
+            with_self(*found) for _, found in model.sweep_neighbors(steps, k)
+        ]
+        self._scales = self._lists[1].mean(axis=1)
+
+    def _weights(self, near: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """Kernel between a new query and its neighbours, summing to 1."""
+        scale = distances.mean() / 2 + self._scales[near] / 2
+        # Items at distance 0 of a query without scale are as similar as can be.
+        exponent = np.square(np.divide(distances, scale, out=np.zeros(len(near)), where=scale > 0))
+        weights = np.exp((exponent.min() - exponent) / BANDWIDTH)
+        return weights / weights.sum()
+
+    def _read(self, queries: Any) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+        """Gallery items of the queries, if they are, and the neighbours of each query."""
+        if isinstance(queries, tuple) and len(queries) == 2 and np.ndim(queries[0]) == 2:
+            return None, *_check_results(*queries, self.n_items_)
+        sets = parse_queries(queries, self.n_items_)
+        if sets is not None:
+            if (np.diff(sets.indptr) != 1).any():
+                raise InvalidValueError(
+                    "queries contain a list of several rows, but each query must be one row; "
+                    "pass an array of row numbers."
+                )
+            items = sets.indices.astype(np.int64)
+            return items, self._lists[0][items], self._lists[1][items]
+        if self._points is None:
+            raise InvalidValueError(
+                "queries are points, but the gallery was given by neighbour lists; pass the results of "
+                "the index, a pair (indices, distances), or row numbers."
+            )
+        new = validate_input(self, queries, reset=False, dtype=(np.float64, np.float32))
+        self._new_points = new
+        size = min(max(self._lists[0].shape[1], 1), self.n_items_)
+        return None, *self._search.nearest(size, check_points(new, name="queries", dtype=None))
+
+
+def _others(indices: np.ndarray, distances: np.ndarray) -> NeighborArrays:
+    """Lists without each item itself; where a duplicate displaced it, without the last entry."""
+    n, k = indices.shape
+    own = indices == np.arange(n)[:, None]
+    if not own.any() or k == 1:
+        return indices, distances
+    dropped = np.where(own.any(axis=1), own.argmax(axis=1), k - 1)
+    kept = np.arange(k) != dropped[:, None]
+    return indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1)
+
+
+def _check_results(
+    indices: ArrayLike, distances: ArrayLike, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Results of a search index: ids within the gallery, each once per query, with distances."""
+    ids, lengths = np.asarray(indices), np.asarray(distances, np.float64)
+    if ids.shape != lengths.shape or ids.dtype.kind not in "iu" or ids.shape[1] == 0:
+        raise InvalidValueError(
+            f"queries are a pair of shapes {ids.shape} and {lengths.shape}, but integer ids and distances of "
+            "the same shape (m, n_found) are needed."
+        )
+    if ids.min() < 0 or ids.max() >= n:
+        raise InvalidValueError(
+            f"queries contain ids from {ids.min()} to {ids.max()}, but the gallery has items 0 to {n - 1}; "
+            "drop results that the index did not find."
+        )
+    if not (lengths >= 0).all():
+        raise InvalidValueError(
+            "queries contain negative or undefined distances; convert similarities to distances first."
+        )
+    ordered = np.sort(ids, axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if repeated.any():
+        raise InvalidValueError(
+            f"queries[{int(repeated.argmax())}] contains an id more than once; drop repeated results."
+        )
+    order = np.argsort(lengths, axis=1, kind="stable")
+    return np.take_along_axis(ids, order, 1), np.take_along_axis(lengths, order, 1)

@@ -1,0 +1,187 @@
+"""Re-ranking: literal oracles, gains over distances, lists of other indexes, and diverse results."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.metrics import pairwise_distances
+
+from vicinal import Reranker, SelfSmoothing
+from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors import NeighborSearch
+from vicinal.rank._list_ranking import distance_matrix, diversified
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(X))[:700]
+    return X[rows], y[rows]
+
+
+def precision_and_map(indices, relevant):
+    """Precision of the first 10 results, and mean average precision of the lists."""
+    hits = np.cumsum(relevant, axis=1) / np.arange(1, indices.shape[1] + 1)
+    return relevant[:, :10].mean(), ((hits * relevant).sum(1) / relevant.shape[1]).mean()
+
+
+def test_scores_of_items_are_the_mean_log_of_smoothed_similarities_at_three_scales(digits):
+    X = digits[0][:200]
+    model = SelfSmoothing().fit(X)
+    steps = [max(1, round(model.t_ * factor)) for factor in (1, 1 / 4, 1 / 16)]
+    expected = np.mean([np.log(model.at(t)) for t in steps], axis=0)
+    indices, scores = Reranker(list_size=199).fit(X).rank(np.arange(200), 20)
+    np.testing.assert_allclose(
+        scores, np.take_along_axis(expected, indices, axis=1), rtol=1e-3, atol=1e-3
+    )
+    np.fill_diagonal(expected, -np.inf)
+    best = -np.sort(-expected, axis=1)[:, :20]
+    np.testing.assert_allclose(scores, best, rtol=1e-3, atol=1e-3)
+
+
+def test_a_query_equal_to_an_item_has_its_results(digits):
+    X = digits[0]
+    reranker = Reranker().fit(X)
+    own = reranker.rank(np.arange(50), 10)[0]
+    new = reranker.rank(X[:50], 11)[0]
+    assert (new[:, :2] == np.arange(50)[:, None]).any(axis=1).mean() > 0.9
+    common = [len(set(a) & set(b)) for a, b in zip(own.tolist(), new.tolist(), strict=True)]
+    assert np.mean(common) > 9.5
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_smoothed_results_are_better_than_distances_at_the_top_and_below(digits, inside):
+    X, y = digits
+    queries = np.arange(500, 700)
+    gallery = X if inside else X[:500]
+    search = NeighborSearch(gallery)
+    if inside:
+        plain = search.nearest(100)[0][queries][:, 1:]
+        found = Reranker().fit(gallery).rank(queries, 100)[0]
+    else:
+        plain = search.nearest(100, X[queries])[0]
+        found = Reranker().fit(gallery).rank(X[queries], 100)[0]
+    before = precision_and_map(plain, y[plain] == y[queries, None])
+    after = precision_and_map(found, y[found] == y[queries, None])
+    assert after[0] >= before[0]
+    assert after[1] >= before[1] + 0.1
+    first = (y[found[:, 0]] == y[queries]).mean(), (y[plain[:, 0]] == y[queries]).mean()
+    assert first[0] >= first[1] - 0.01
+
+
+def test_lists_of_an_index_give_the_results_of_points(digits):
+    X, _ = digits
+    search = NeighborSearch(X)
+    lists = search.nearest(30)
+    by_lists = Reranker().fit(lists)
+    indices = by_lists.rank(search.nearest(30, X[:20] + 0.1), 10)[0]
+    points = Reranker().fit(X).rank(X[:20] + 0.1, 10)[0]
+    common = [len(set(a) & set(b)) for a, b in zip(indices.tolist(), points.tolist(), strict=True)]
+    assert np.mean(common) > 8
+    without_self = Reranker().fit((lists[0][:, 1:], lists[1][:, 1:]))
+    rows = np.arange(30)
+    assert (by_lists.rank(rows)[0] == without_self.rank(rows)[0]).all()
+
+
+def literal_k_reciprocal(D, query, k1=20, k2=6, weight=0.3):
+    """Final distances of an item to all others, from the definition, with a distance matrix."""
+    n = len(D)
+    order = np.argsort(D, axis=1, kind="stable")
+    unit = np.sort(D, axis=1)[:, k1].mean()
+
+    def reciprocal(i, k):
+        return {j for j in order[i, : k + 1] if i in order[j, : k + 1]}
+
+    V = np.zeros((n, n))
+    for i in range(n):
+        core, members = reciprocal(i, k1), reciprocal(i, k1)
+        for j in core:
+            other = reciprocal(j, k1 // 2)
+            if 3 * len(core & other) >= 2 * len(other):
+                members |= other
+        rows = sorted(members)
+        V[i, rows] = np.exp(-D[i, rows] / unit) / np.exp(-D[i, rows] / unit).sum()
+    V = np.array([V[order[i, :k2]].mean(axis=0) for i in range(n)])
+    shared = np.minimum(V[query], V).sum(axis=1)
+    jaccard = 1 - shared / np.maximum(V[query], V).sum(axis=1)
+    return (1 - weight) * jaccard + weight * D[query] / unit
+
+
+@pytest.mark.parametrize("query", [0, 17])
+def test_k_reciprocal_distances_follow_the_definition(query):
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    expected = literal_k_reciprocal(pairwise_distances(X), query)
+    reranker = Reranker("k_reciprocal", n_neighbors=89, list_size=89).fit(X)
+    indices, scores = reranker.rank([query], 60)
+    np.testing.assert_allclose(-scores[0], expected[indices[0]], rtol=1e-9)
+    others = np.delete(np.arange(90), query)
+    np.testing.assert_allclose(-scores[0], np.sort(expected[others])[:60], rtol=1e-9)
+
+
+def test_query_expansion_searches_with_the_mean_of_query_and_neighbours(digits):
+    X, _ = digits
+    found = Reranker("query_expansion").fit(X).rank([5], 10)[0][0]
+    near = NeighborSearch(X).nearest(10)[0][5]
+    mean = X[near].mean(axis=0)
+    expected = np.argsort(np.linalg.norm(X - mean, axis=1), kind="stable")
+    assert found.tolist() == [i for i in expected.tolist() if i != 5][:10]
+
+
+def test_distance_keeps_the_order_of_the_search(digits):
+    X, _ = digits
+    found = Reranker("distance").fit(X).rank([3], 10)[0][0]
+    assert found.tolist() == NeighborSearch(X).nearest(10)[0][3, 1:].tolist()
+
+
+def test_diverse_results_do_not_repeat_the_same_item():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    X[1:11] = X[0] + 1e-4 * rng.normal(size=(10, 3))
+    reranker = Reranker(n_neighbors=20).fit(X)
+    plain = reranker.rank([0], 8)[0][0]
+    diverse = reranker.rank([0], 8, diversity=0.7)[0][0]
+    assert (plain <= 10).all()
+    assert (diverse <= 10).sum() < 8
+    assert (reranker.rank([0], 8, diversity=0.0)[0][0] == plain).all()
+
+
+def test_marginal_relevance_follows_its_definition():
+    relevance = np.array([1.0, 0.9, 0.5])
+    similarity = np.array([[1.0, 0.95, 0.1], [0.95, 1.0, 0.1], [0.1, 0.1, 1.0]])
+    assert diversified(relevance, similarity, 3, 0.5).tolist() == [0, 2, 1]
+    assert diversified(relevance, similarity, 3, 0.0).tolist() == [0, 1, 2]
+
+
+def test_lists_become_symmetric_distances_with_explicit_zeros():
+    matrix = distance_matrix(np.array([[1], [0], [0]]), np.array([[0.0], [0.0], [2.0]]))
+    assert matrix.nnz == 4
+    assert matrix.toarray().tolist() == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ((np.array([[0, 0]]), np.array([[0.0, 1.0]])), "more than once"),
+        ((np.array([[0, 99]]), np.array([[0.0, 1.0]])), "ids from 0 to 99"),
+        ((np.array([[0, 1]]), np.array([[0.0, -1.0]])), "negative"),
+        ((np.array([[0, 1]]), np.array([[0.0]])), "shape"),
+        ([40], "row 40"),
+        ([[1, 2]], "one row"),
+        (np.zeros((1, 2)), "neighbour lists"),
+    ],
+)
+def test_invalid_queries_are_named(queries, message):
+    lists = NeighborSearch(np.random.default_rng(0).normal(size=(40, 2))).nearest(10)
+    with pytest.raises(ValueError, match=message):
+        Reranker().fit(lists).rank(queries, 3)
+
+
+def test_invalid_options_are_named():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(InvalidValueError, match="method"):
+        Reranker("best").fit(X)
+    with pytest.raises(InvalidValueError, match="diversity"):
+        Reranker("distance").fit(X).rank([0], 3, diversity=0.5)
+    with pytest.raises(InvalidValueError, match="query_expansion"):
+        Reranker("query_expansion").fit(NeighborSearch(X).nearest(5))
+    with pytest.raises(InvalidValueError, match="list_size"):
+        Reranker(list_size=5).fit(X).rank([0], 6)
