@@ -37,16 +37,17 @@ for i, (name, labels) in enumerate(clusterings.items()):
 plt.show()
 
 # %%
-# Every point also has a noise score. The threshold lies between the two modes of the distances from the
-# origin.
+# Noise is found by its density: a mixture of clusters and a background is fitted to the sparsities, the
+# negative log densities of the points. The dashed line is the threshold.
 
 noise_fraction, true_fraction = (model.labels_ == -1).mean(), (truth == -1).mean()
 print(f"noise: {noise_fraction:.2f} of all points (true fraction: {true_fraction:.2f})")
-print(f"evidence for two modes: {model.noise_gain_:.2f} (required: 0.1)")
+evidence = model.cluster_evidence_.noise
+print(f"evidence for noise: {evidence.gain:.0f} (required: 3)")
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-groups = [model.norms_[truth >= 0], model.norms_[truth < 0]]
+groups = [evidence.sparsity[truth >= 0], evidence.sparsity[truth < 0]]
 ax.hist(groups, bins=60, label=["surfaces", "noise"])
-ax.axvline(model.noise_threshold_, color="black", linestyle="--")
-ax.set_xlabel("distance from the origin of the perceptual embedding")
+ax.axvline(evidence.threshold, color="black", linestyle="--")
+ax.set_xlabel("sparsity relative to the cluster")
 ax.legend()
 plt.show()

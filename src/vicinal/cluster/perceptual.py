@@ -57,9 +57,9 @@ DOUBTFUL_NOISE = (
 class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator):
     """Cluster points in heavy noise.
 
-    Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`). Those near the
-    origin are noise; the others lie near linear subspaces through it, one per cluster. Duplicates get
-    the same cluster.
+    Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`), where clusters lie
+    near linear subspaces through the origin, and noise near the origin. By default, noise is found by its
+    density; the other points are clustered by direction. Duplicates get the same cluster.
 
     Parameters
     ----------
