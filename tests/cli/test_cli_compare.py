@@ -70,3 +70,34 @@ def test_errors_list_only_the_first_of_many_columns(labels, error_of):
     table = labels("a.csv", [0] * 6, **{f"c{i}": 1 for i in range(3000)}, **{"x" * 9000: 1})
     assert len(error_of("compare", table, table, "--id", "name")) < 500
     assert len(error_of("cluster", table, "--label", "name")) < 500
+
+
+def test_the_json_of_perceive_is_compared(tmp_path, table, run, capsys, facts_of):
+    common = (
+        "perceive",
+        table,
+        "--sample",
+        50,
+        "--clusters",
+        2,
+        "-o",
+        tmp_path / "r.html",
+        "--json",
+    )
+    labels = tmp_path / "labels.csv"
+    assert run(*common, "--labels", labels) == 0
+    result = tmp_path / "result.json"
+    result.write_text(capsys.readouterr().out)
+    facts = facts_of("compare", result, labels)
+    assert facts["moved"] == []
+    assert facts["adjusted_rand"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "{}", '{"ids": ["a"], "labels": ["x"]}', '{"ids": [], "labels": [1]}', "[" * 9**6],
+)
+def test_json_that_perceive_did_not_print_is_a_clear_error(text, tmp_path, labels, error_of):
+    path = tmp_path / "result.json"
+    path.write_text(text)
+    assert "result.json" in error_of("compare", path, labels("a.csv", [0] * 6))

@@ -90,3 +90,39 @@ def test_a_distance_matrix_cannot_be_plotted(moons, tmp_path, error_of, facts_of
     assert "--plot needs coordinates" in error_of(*args, "--plot", tmp_path / "f.png")
     ranked = [line["row"] for line in facts_of(*args)["results"]]
     assert ranked == vicinal.ManifoldRanking().fit(X).rank(4, 3)[0][0].tolist()
+
+
+def test_rows_of_another_file_are_queries(tmp_path, points, table, facts_of):
+    new = points[[3, 10]] + 1e-6
+    other = tmp_path / "new.csv"
+    np.savetxt(other, new[:, ::-1], delimiter=",", header="y,x", comments="", fmt="%.17g")
+    facts = facts_of("rank", table, "--queries", other, "-k", 4, "--method", "manifold")
+    ranked = [record["row"] for record in facts["results"]]
+    expected, _ = vicinal.ManifoldRanking(random_state=0).fit(points).rank(new, 4)
+    assert ranked == expected.ravel().tolist()
+    assert [record["query"] for record in facts["results"]] == [0] * 4 + [1] * 4
+
+
+def test_queries_of_a_mixed_table_are_encoded_like_its_rows(tmp_path, facts_of):
+    pandas = pytest.importorskip("pandas")
+    from vicinal.datasets import make_mixed_table
+
+    columns, group = make_mixed_table(
+        120, n_numeric=2, n_categorical=3, missing=0.1, random_state=0
+    )
+    frame = pandas.DataFrame(columns).assign(name=[f"row {i}" for i in range(120)], group=group)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    frame[:6].drop(columns="group").to_csv(tmp_path / "new.csv", index=False)
+    args = ["--id", "name", "--queries", tmp_path / "new.csv", "-k", 5, "--ignore", "group"]
+    facts = facts_of("rank", tmp_path / "table.csv", *args)
+    same = [group[r["row"]] == group[int(r["query_id"].split()[1])] for r in facts["results"]]
+    assert np.mean(same) > 0.9
+
+
+def test_queries_without_a_needed_column_are_a_clear_error(tmp_path, table, error_of):
+    other = tmp_path / "new.csv"
+    other.write_text("x,Y1\n0.5,0.5\n")
+    assert "new.csv: the new rows have no column 'y'" in error_of("rank", table, "--queries", other)
+    np.savez(tmp_path / "D.npz", X=np.zeros((5, 5)))
+    args = ("--method", "manifold", "--graph", "precomputed", "--queries", other)
+    assert "give a table of points" in error_of("rank", tmp_path / "D.npz", *args)

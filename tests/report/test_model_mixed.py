@@ -90,7 +90,7 @@ def test_a_missing_column_is_an_error(model):
         (lambda p: p["columns"][0].update(weight=-1.0), "weights of columns are wrong"),
         (lambda p: p["columns"].pop(), "contradict each other"),
         (lambda p: [c["coder"].update(unit="x") for c in p["columns"]], "'x' is not a number"),
-        (lambda p: [c["coder"].update(categories=["a"]) for c in p["columns"]], "coordinates"),
+        (lambda p: [c["coder"].update(categories=["a"]) for c in p["columns"]], "contradict"),
     ],
 )
 def test_a_changed_preparation_is_an_error(change, message, result, tmp_path):

@@ -49,7 +49,10 @@ def test_every_kind_is_read_and_unused_columns_say_why():
     assert [c.name for c in encoder.columns_ if not c.used] == ["id", "same"]
     assert set(encoder.weights_) == set(encoder.kinds_) - {"id", "same"}
     names = encoder.get_feature_names_out().tolist()
-    assert names[:5] == ["price", "share", "city_Lima", "city_Oslo", "city_Rome"]
+    assert names == ["price", "share", "shared 1", "shared 2"]
+    plain = TableEncoder(kinds={"size": ["S", "M", "L"]}, categories="indicators").fit(columns())
+    names_of_indicators = plain.get_feature_names_out().tolist()
+    assert names_of_indicators[:4] == ["price", "share", "city_Lima", "city_Oslo"]
     points = encoder.transform(columns())
     assert points.shape == (N, len(names))
     same_group = GROUP[:, None] == GROUP
@@ -58,7 +61,7 @@ def test_every_kind_is_read_and_unused_columns_say_why():
 
 
 def test_complete_tables_have_the_distances_of_their_points():
-    encoder = TableEncoder().fit(columns())
+    encoder = TableEncoder(categories="indicators").fit(columns())
     points = encoder.transform(columns())
     expected = np.linalg.norm(points[:, None] - points, axis=2)
     np.testing.assert_allclose(encoder.distances(columns()), expected, atol=1e-7)
@@ -162,7 +165,11 @@ def test_new_rows_are_read_as_in_fit():
     few = {name: values[3:5] for name, values in columns().items()}
     np.testing.assert_allclose(encoder.transform(few), points[3:5], atol=1e-12)
     few["city"] = ["Rome", "Atlantis"]
-    np.testing.assert_allclose(encoder.transform(few), points[3:5], atol=1e-12)
+    # An unknown category is a missing value: the other columns say the same with less certainty.
+    np.testing.assert_allclose(encoder.transform(few), points[3:5], atol=0.01)
+    encoder = TableEncoder(categories="indicators").fit(columns())
+    known = {**few, "city": ["Rome", "Oslo"]}
+    np.testing.assert_allclose(encoder.transform(few), encoder.transform(known), atol=1e-12)
 
 
 def test_missing_values_are_completed_kept_or_typical():

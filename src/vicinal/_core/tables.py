@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -18,7 +18,8 @@ class RawTable(NamedTuple):
     ``points`` is an array, or a sparse matrix if the caller accepts one. ``notes`` describes decisions of the
     reader, ``others`` maps names to columns that are not coordinates, and ``images`` contains the grey levels
     of each row (n, height, width). ``columns`` is a table of all columns as they were read, if some are not
-    numbers; ``points`` is None if `vicinal.tables.TableEncoder` has to encode them.
+    numbers; ``points`` is None if `vicinal.tables.TableEncoder` has to encode them. ``place`` makes points of
+    other rows (a RawTable) in the same way, once the table is prepared.
     """
 
     points: Any
@@ -30,6 +31,7 @@ class RawTable(NamedTuple):
     images: np.ndarray | None = None
     label_name: str = "label"
     columns: Any = None
+    place: Callable[[RawTable], np.ndarray] | None = None
 
 
 def check_single_table(X: Any, name: str = "X") -> None:

@@ -11,6 +11,8 @@ from vicinal.cli.stdin import STDIN
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vicinal._core.tables import RawTable
 
 KIND_OPTIONS = ("numeric", "categorical", "ordinal", "date", "ignore")
@@ -115,31 +117,75 @@ def complete_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
     import numpy as np
 
     from vicinal.tables import TableEncoder
-    from vicinal.tables._completion import fill_numbers
+    from vicinal.tables._completion import complete_numbers, fill_numbers
     from vicinal.tables._notes import column_notes
+    from vicinal.tables._reading import read_columns
 
     names = table_column_names(table)
     kinds, weights = column_options(arguments, names)
     notes = list(table.notes)
+    jobs = getattr(arguments, "jobs", -1)
     source = "standard input" if arguments.data == STDIN else arguments.data
     if table.points is not None and not kinds and not weights:
-        if hasattr(table.points, "toarray") or table.points.dtype.kind != "f":
+        if hasattr(table.points, "toarray"):
             return table
-        filled = fill_numbers(table.points, table.names or names, getattr(arguments, "jobs", -1))
-        used = filled.missing < len(table.points)
-        if not used.any():
-            raise InvalidValueError(f"{source}: all values are missing; add values.")
-        points = filled.values if used.all() else np.ascontiguousarray(filled.values[:, used])
-        return table._replace(points=points, notes=notes + filled.notes)
+        points, used = table.points, np.ones(table.points.shape[1], dtype=bool)
+        if points.dtype.kind == "f":
+            filled = fill_numbers(points, table.names or names, jobs)
+            notes += filled.notes
+            used = filled.missing < len(points)
+            if not used.any():
+                raise InvalidValueError(f"{source}: all values are missing; add values.")
+            points = filled.values if used.all() else np.ascontiguousarray(filled.values[:, used])
+
+        def place_numbers(new: RawTable) -> np.ndarray:
+            rows = _same_numbers(new, names, table.names is not None)[:, used]
+            rows = np.where(np.isfinite(rows), rows, np.nan)
+            return complete_numbers(rows, jobs, training=points) if np.isnan(rows).any() else rows
+
+        return table._replace(points=points, notes=notes, place=place_numbers)
     columns = table.columns
     if columns is None:
         columns = dict(zip(names, np.asarray(table.points).T, strict=True))
     scaling = "standard" if arguments.standardize else "robust"
-    encoder = TableEncoder(
-        kinds, weights=weights, scaling=scaling, n_jobs=getattr(arguments, "jobs", -1)
-    )
+    encoder = TableEncoder(kinds, weights=weights, scaling=scaling, n_jobs=jobs)
     try:
         points = encoder.fit_transform(columns)
     except InvalidValueError as error:
         raise InvalidValueError(f"{source}: {error}") from error
-    return table._replace(points=points, notes=notes + column_notes(encoder.columns_, len(points)))
+
+    def place_columns(new: RawTable) -> np.ndarray:
+        if new.columns is None:
+            return encoder.transform(
+                dict(zip(names, _same_numbers(new, names, False).T, strict=True))
+            )
+        # As a mapping, so that columns which are not used may be absent.
+        return encoder.transform(
+            {column.name: column.values for column in read_columns(new.columns)}
+        )
+
+    return table._replace(
+        points=points,
+        notes=notes + column_notes(encoder.columns_, len(points)),
+        place=place_columns,
+    )
+
+
+def _same_numbers(new: RawTable, names: Sequence[str], by_name: bool) -> np.ndarray:
+    """Numbers of new rows, in the order of the columns of another table."""
+    import numpy as np
+
+    if not by_name or new.columns is None:
+        if new.points is None or new.points.shape[1] != len(names):
+            raise InvalidValueError(f"the new rows need {len(names)} columns of numbers.")
+        return np.asarray(new.points, dtype=np.float64)
+    from vicinal.tables._kinds import read_as
+    from vicinal.tables._reading import read_columns
+
+    by_column = {column.name: column for column in read_columns(new.columns)}
+    for name in names:
+        if name not in by_column:
+            hint = suggestion(name, by_column)
+            raise InvalidValueError(f"the new rows have no column {name!r}{hint}; add it.")
+    numbers = [read_as(by_column[name], "numeric").numbers for name in names]
+    return np.column_stack([np.asarray(column) for column in numbers])

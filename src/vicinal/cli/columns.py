@@ -16,6 +16,9 @@ from vicinal.exceptions import InvalidValueError, MissingDependencyError
 # Errors that numpy raises for a truncated or damaged file, or one with Python objects.
 READ_ERRORS = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 
+# Extras that install modules, where it is not "cli".
+EXTRAS = {"anndata": "anndata", "openpyxl": "excel", "duckdb": "duckdb"}
+
 DISTANCES_AS_POINTS = "looks like a distance matrix, but its rows are interpreted as points"
 
 
@@ -179,14 +182,14 @@ def same_class(labels: np.ndarray, queries: np.ndarray, neighbors: np.ndarray) -
     return float((labels[neighbors][counted] == classes[counted]).mean()) if counted.any() else None
 
 
-def import_reader(module: str, path: Path) -> Any:
-    """Module that reads a file of this format."""
+def import_reader(module: str, path: Path, suffix: str | None = None) -> Any:
+    """Module that reads a file of this format, which the extension tells unless it is given."""
     from importlib import import_module
 
     try:
         return import_module(module)
     except ImportError as error:
-        extra = "anndata" if module == "anndata" else "cli"
         raise MissingDependencyError(
-            f"{path.suffix} files need {module}: pip install 'vicinal[{extra}]'."
+            f"{suffix or path.suffix} files need {module}: pip install "
+            f"'vicinal[{EXTRAS.get(module, 'cli')}]'."
         ) from error

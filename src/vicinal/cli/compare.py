@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,8 @@ def add_to(commands: Any) -> None:
             name,
             type=Path,
             metavar=name.upper(),
-            help=f"{which} result: a file of perceive --save, or a table of labels, such as those of "
-            "perceive --labels, assign and cluster",
+            help=f"{which} result: a file of perceive --save, the output of perceive --json as a .json file, "
+            "or a table of labels, such as those of perceive --labels, assign and cluster",
         )
     parser.add_argument(
         "--id", metavar="COLUMN", help="column with row names (default: id, otherwise row)"
@@ -128,6 +129,8 @@ def _read(path: Path, arguments: argparse.Namespace) -> LabelledRows:
     if path.suffix.lower() == ".vicinal":
         model = PerceptionModel.load(path)
         return LabelledRows(model.ids, [str(label) for label in model.labels.tolist()])
+    if path.suffix.lower() == ".json":
+        return LabelledRows(*_labels_of_json(path))
     table = read_table(path, unchanged=True, accept_missing=True)
     if table.columns is None:
         raise InvalidValueError(
@@ -156,6 +159,26 @@ def _read(path: Path, arguments: argparse.Namespace) -> LabelledRows:
             ]
         )
     return LabelledRows(*columns)
+
+
+def _labels_of_json(path: Path) -> tuple[list[str], list[str]]:
+    """Row names and clusters in what perceive --json printed."""
+    try:
+        loaded = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidValueError(f"{path} is not JSON: {error}.") from error
+    result: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
+    ids, labels = result.get("ids"), result.get("labels")
+    if (
+        not isinstance(ids, list)
+        or not isinstance(labels, list)
+        or len(ids) != len(labels)
+        or not all(type(label) is int for label in labels)
+    ):
+        raise InvalidValueError(
+            f"{path} has no row names and clusters; print it with vicinal perceive --json."
+        )
+    return [_name(name) for name in ids], [str(label) for label in labels]
 
 
 def _name(value: Any) -> str:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vicinal._core.tables import RawTable
 from vicinal.cli.column_options import (
@@ -15,6 +15,7 @@ from vicinal.cli.column_options import (
     given_column_options,
 )
 from vicinal.cli.columns import DISTANCES_AS_POINTS, is_square, looks_like_distances
+from vicinal.cli.frames import is_parquet_folder
 from vicinal.cli.output import (
     FIGURE_FORMATS,
     TABLE_FORMATS,
@@ -25,6 +26,9 @@ from vicinal.cli.output import (
 from vicinal.cli.stdin import path_or_stdin
 from vicinal.cli.tables import READERS, check_finite, read_table
 from vicinal.exceptions import InvalidValueError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Run = Callable[[argparse.Namespace], dict[str, Any]]
 
@@ -72,9 +76,14 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
         "data",
         type=path_or_stdin,
         metavar="DATA",
-        help=f"{what}: {' '.join(READERS)}, a folder of images, or - for standard input",
+        help=f"{what}: {' '.join(READERS)}, compressed text (.csv.gz), a folder of .parquet files or "
+        "images, or - for standard input",
     )
-    parser.add_argument("--key", help="array of an .npz file, or .obsm entry of an .h5ad file")
+    parser.add_argument(
+        "--key",
+        help="array of an .npz file, .obsm entry or layer of an .h5ad file, sheet of an .xlsx file, table or "
+        "SELECT query of a database",
+    )
     parser.add_argument("--id", metavar="COLUMN", help="column with row names")
     parser.add_argument("--label", metavar="COLUMN", help="column with known classes")
     parser.add_argument(
@@ -87,7 +96,7 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
 
 def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
     """Table or folder of images given by the options of `add_data`."""
-    if not arguments.data.is_dir():
+    if not arguments.data.is_dir() or is_parquet_folder(arguments.data):
         return read_table(
             arguments.data,
             arguments.key,
@@ -138,8 +147,25 @@ def read_data(
     if arguments.standardize and not encoded:
         from sklearn.preprocessing import StandardScaler
 
-        table = table._replace(points=StandardScaler().fit_transform(table.points))
+        scaler, place = StandardScaler(), table.place
+        table = table._replace(
+            points=scaler.fit_transform(table.points),
+            place=None if place is None else lambda new: scaler.transform(place(new)),
+        )
     return table
+
+
+def new_rows(path: Path, table: RawTable, id_column: str | None) -> tuple[np.ndarray, Any]:
+    """Rows of another file as points of a table, and their names if there are any."""
+    if table.place is None:
+        raise InvalidValueError(
+            f"rows of {path} cannot be compared with a matrix; give a table of points."
+        )
+    rows = read_table(path, id_column=id_column, unchanged=True, accept_missing=True)
+    try:
+        return table.place(rows), rows.ids
+    except ValueError as error:
+        raise InvalidValueError(f"{path}: {error}") from error
 
 
 def _matrix_notes(arguments: argparse.Namespace, matrix: str | None, points: Any) -> list[str]:

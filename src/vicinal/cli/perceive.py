@@ -15,6 +15,7 @@ from vicinal.cli.column_options import (
     table_column_names,
 )
 from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
+from vicinal.cli.frames import is_parquet_folder
 from vicinal.cli.options import (
     add_data,
     add_force,
@@ -246,7 +247,7 @@ def _with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
 def _reading(arguments: argparse.Namespace, table: RawTable) -> list[str]:
     """Python code that reads the same table as ``X``."""
     path = f"Path({str(arguments.data)!r})"
-    if arguments.data.is_dir():
+    if arguments.data.is_dir() and not is_parquet_folder(arguments.data):
         imports, call = "image_folder import read_images", f"read_images({path})"
     else:
         roles = {"key": arguments.key, "id_column": arguments.id, "label_column": arguments.label}

@@ -28,6 +28,7 @@ from vicinal.cli.options import (
     check_targets,
     check_top,
     new_command,
+    new_rows,
     read_data,
 )
 from vicinal.cli.output import write_table
@@ -58,6 +59,7 @@ EXAMPLES = """\
 examples:
   vicinal rank points.csv --query 17 -k 20
   vicinal rank points.csv --method manifold --graph dmst --query 17 23 42 -k 5 -o results.csv
+  vicinal rank stock.csv --id part --queries wanted.csv -k 5 --json
   vicinal rank people.csv --id name --query Ada Grace -k 10 --plot results.png
 """
 
@@ -73,12 +75,18 @@ def add_to(commands: Any) -> None:
         f"{methods_listing(METHODS)}\n\n{EXAMPLES}",
     )
     add_data(parser)
-    parser.add_argument(
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument(
         "--query",
         nargs="+",
-        required=True,
         metavar="ROW",
         help="row numbers (from 0) or row names; with --id, always names",
+    )
+    wanted.add_argument(
+        "--queries",
+        type=Path,
+        metavar="FILE",
+        help="table of new rows with the same columns, each a query",
     )
     add_top(parser)
     add_methods(parser, METHODS, "perceptual")
@@ -100,14 +108,20 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     matrix = matrix_meaning(arguments, METHODS)
     check_targets(arguments, has_coordinates=matrix is None)
     table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)
-    queries = query_rows(arguments.query, table, by_name=arguments.id is not None)
     top = check_top(arguments, table.points.shape[0])
+    query_ids = table.ids
+    if arguments.queries is None:
+        queries = query_rows(arguments.query, table, by_name=arguments.id is not None)
+        wanted = queries
+    else:
+        wanted, query_ids = new_rows(arguments.queries, table, arguments.id)
+        queries = np.arange(len(wanted))
 
     start = time.perf_counter()
-    ranked, scores = model.fit(table.points).rank(queries, top)
+    ranked, scores = model.fit(table.points).rank(wanted, top)
     seconds = time.perf_counter() - start
 
-    columns = result_columns(queries, ranked, scores, table)
+    columns = result_columns(queries, ranked, scores, table, query_ids)
     facts: dict[str, Any] = {
         "method": arguments.method,
         "rows": table.points.shape[0],
@@ -119,7 +133,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         ],
         "seconds": seconds,
     }
-    if table.labels is not None:
+    if table.labels is not None and arguments.queries is None:
         facts |= count_unlabelled(table.labels)
         facts["same_class"] = same_class(table.labels, queries, ranked)
     written = {}
@@ -129,7 +143,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         written["results"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:
-            facts["plot_shows"] = draw(table, queries[0], ranked[0], unfinished)
+            query = None if arguments.queries is not None else int(queries[0])
+            facts["plot_shows"] = draw(table, query, ranked[0], unfinished)
         written["plot"] = arguments.plot
     return facts | {"written": written}
 
@@ -168,26 +183,32 @@ def query_rows(queries: list[str], table: RawTable, by_name: bool) -> np.ndarray
 
 
 def result_columns(
-    queries: np.ndarray, ranked: np.ndarray, scores: np.ndarray, table: RawTable
+    queries: np.ndarray,
+    ranked: np.ndarray,
+    scores: np.ndarray,
+    table: RawTable,
+    query_ids: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
     """One line per query and rank, with row names and labels if there are any."""
     m, k = ranked.shape
     columns = {"query": np.repeat(queries, k), "rank": np.tile(np.arange(1, k + 1), m)}
     columns["row"] = ranked.ravel()
+    if query_ids is not None:
+        columns["query_id"] = np.repeat(query_ids[queries], k)
     if table.ids is not None:
-        columns["query_id"] = np.repeat(table.ids[queries], k)
         columns["id"] = table.ids[ranked.ravel()]
     if table.labels is not None:
         columns["label"] = table.labels[ranked.ravel()]
     return columns | {"score": scores.ravel()}
 
 
-def draw(table: RawTable, query: int, ranked: np.ndarray, path: Path) -> str:
+def draw(table: RawTable, query: int | None, ranked: np.ndarray, path: Path) -> str:
     """Plot the results of the first query; returns what the plot shows."""
     from vicinal import plot
 
     plane = project_to_plane(table.points)
     figure, ax = new_axes(plane)
-    plot.ranking(plane.positions, ranked, query=int(query), ax=ax)
+    plot.ranking(plane.positions, ranked, query=query, ax=ax)
     save_figure(figure, path)
-    return f"results for row {query}; {plane.shows}"
+    which = "the first query" if query is None else f"row {query}"
+    return f"results for {which}; {plane.shows}"

@@ -94,7 +94,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_targets(arguments)
     matrix = "distances" if as_metric(arguments.metric or "euclidean").is_precomputed else None
     table = read_data(arguments, matrix=matrix, accept_sparse=True)
-    metric = arguments.metric or _detect_metric(table.points)
+    metric = arguments.metric or detect_metric(table.points)
+    if arguments.metric is None and metric != "euclidean":
+        meaning = "distances" if metric == "precomputed" else "similarities"
+        print(
+            f"the square table is interpreted as {meaning}; use --metric euclidean if its rows are points",
+            file=sys.stderr,
+        )
     points = table.points
     is_matrix = as_metric(metric).is_precomputed or metric == "similarity"
     if hasattr(points, "toarray") and not is_matrix:
@@ -187,19 +193,13 @@ def _backend(similarity: Any) -> dict[str, Any]:
     }
 
 
-def _detect_metric(points: Any) -> str:
+def detect_metric(points: Any) -> str:
     """Metric of a table: a square one may be a distance or similarity matrix."""
     if points.shape[0] != points.shape[1]:
         return "euclidean"
     diagonal, largest = points.diagonal(), points.max()
     if (diagonal == 0).all():
-        meaning, metric = "distances", "precomputed"
-    elif (diagonal == largest).all() and abs(points - points.T).max() <= 1e-9 * largest:
-        meaning, metric = "similarities", "similarity"
-    else:
-        return "euclidean"
-    print(
-        f"the square table is interpreted as {meaning}; use --metric euclidean if its rows are points",
-        file=sys.stderr,
-    )
-    return metric
+        return "precomputed"
+    if (diagonal == largest).all() and abs(points - points.T).max() <= 1e-9 * largest:
+        return "similarity"
+    return "euclidean"

@@ -17,8 +17,17 @@ from vicinal.cli.columns import (
     READ_ERRORS,
     Roles,
     import_reader,
-    numeric_columns,
     row_column,
+)
+from vicinal.cli.compressed import COMPRESSIBLE, OPENERS, is_compressed, table_suffix, unpacked
+from vicinal.cli.frames import (
+    is_parquet_folder,
+    read_arrow,
+    read_duckdb,
+    read_excel,
+    read_json_lines,
+    read_parquet,
+    read_sqlite,
 )
 from vicinal.cli.stdin import STDIN, piped_file
 from vicinal.cli.text import read_text
@@ -37,15 +46,16 @@ def read_table(
     accept_mixed: bool = False,
     unchanged: bool = False,
 ) -> RawTable:
-    """Numeric columns of a .csv, .tsv, .parquet, .npy, .npz or .h5ad file.
+    """Numeric columns of a file of a format in `READERS`, of a compressed text table or a parquet folder.
 
     With ``accept_mixed``, a table in which some columns are not numbers has all of them as ``columns``, and
     no ``points`` if rows can be compared by some of these.
 
-    ``key`` is an array of an .npz file, or an entry of ``.obsm`` of an .h5ad file. Row names and known
-    classes are columns of a table, arrays of an .npz file, or columns of ``.obs``. Sparse matrices
-    saved by scipy as .npz are supported. `STDIN` reads standard input. With ``unchanged``,
-    a table with named columns has all of them as ``columns``, even empty ones, and no ``points``.
+    ``key`` is an array of an .npz file, an entry of ``.obsm`` or a layer of an .h5ad file, a sheet of an
+    .xlsx file, or a table or query of a database. Row names and known classes are columns of a table, arrays
+    of an .npz file, or columns of ``.obs``. Sparse matrices saved by scipy as .npz are supported. `STDIN`
+    reads standard input. With ``unchanged``, a table with named columns has all of them as ``columns``, even
+    empty ones, and no ``points``.
     """
     if path == STDIN:
         with piped_file() as file:
@@ -60,24 +70,30 @@ def read_table(
                 accept_mixed=accept_mixed,
                 unchanged=unchanged,
             )
-    suffix = path.suffix.lower()
-    if suffix not in READERS:
+    suffix = ".parquet" if is_parquet_folder(path) else table_suffix(path)
+    if suffix not in READERS or (path.suffix.lower() in OPENERS and not is_compressed(path)):
         raise InvalidValueError(
-            f"{path}: unsupported format {suffix or '(no extension)'}; use one of {', '.join(READERS)}."
+            f"{path}: unsupported format {path.suffix or '(no extension)'}; use one of "
+            f"{', '.join(READERS)}, or {', '.join(COMPRESSIBLE)} compressed as {', '.join(OPENERS)}."
         )
-    if not path.is_file():
+    if not path.is_file() and not is_parquet_folder(path):
         raise FileNotFoundError(
             f"{path} {'is a folder' if path.is_dir() else 'does not exist'}; "
             f"choose a file (looked in {path.parent.resolve()})."
         )
-    with open(path, "rb"):
-        pass  # raises PermissionError for every format alike
-    if key is not None and suffix not in {".npz", ".h5ad"}:
+    if path.is_file():
+        with open(path, "rb"):
+            pass  # raises PermissionError for every format alike
+    if key is not None and suffix not in WITH_KEY:
         raise InvalidValueError(
-            f"--key {key}: only .npz and .h5ad files have several arrays, not {path}; remove it."
+            f"--key {key}: only {', '.join(WITH_KEY)} files have several tables, not {path}; remove it."
         )
     roles = Roles(key, id_column, label_column, accept_condensed, accept_mixed, unchanged)
-    table = READERS[suffix](path, roles)
+    if is_compressed(path):
+        with unpacked(path) as plain:
+            table = READERS[suffix](plain, roles)
+    else:
+        table = READERS[suffix](path, roles)
     if table.points is None:
         return table
     table = _as_rows(table, path)
@@ -93,16 +109,6 @@ def read_table(
     if not accept_missing:
         check_finite(table.points, path)
     return table
-
-
-def _read_parquet(path: Path, roles: Roles) -> RawTable:
-    pandas = import_reader("pandas", path)
-    import_reader("pyarrow", path)
-    try:
-        frame = pandas.read_parquet(path)
-    except (OSError, ValueError, TypeError, NotImplementedError) as error:
-        raise InvalidValueError(f"cannot read {path} as parquet: {error}") from error
-    return numeric_columns(frame, path, roles)
 
 
 def _read_npy(path: Path, roles: Roles) -> RawTable:
@@ -155,21 +161,27 @@ def _read_h5ad(path: Path, roles: Roles) -> RawTable:
         annotated = anndata.read_h5ad(path)
     except (OSError, KeyError, ValueError) as error:
         raise InvalidValueError(f"cannot read {path} as .h5ad: {error}") from error
-    if key is not None and key not in annotated.obsm:
+    # An embedding and a layer of one name: the embedding.
+    named = {name: f".layers[{name!r}]" for name in annotated.layers}
+    named |= {name: f".obsm[{name!r}]" for name in annotated.obsm}
+    if key is not None and key not in named:
         raise InvalidValueError(
-            f"--key {key}: {path} has no such .obsm entry{suggestion(key, annotated.obsm)}; "
-            f"it has {listing(annotated.obsm) or 'none'}."
+            f"--key {key}: {path} has no such .obsm entry or layer{suggestion(key, named)}; "
+            f"it has {listing(named.values()) or 'none'}."
         )
-    values = annotated.X if key is None else annotated.obsm[key]
+    is_layer = key is not None and key not in annotated.obsm
+    values = annotated.X if key is None else (annotated.layers if is_layer else annotated.obsm)[key]
     if values is None:
-        raise InvalidValueError(f"{path} has no .X; choose an entry of .obsm with --key.")
+        raise InvalidValueError(
+            f"{path} has no .X; choose an entry of .obsm or a layer with --key."
+        )
     n = annotated.n_obs
     ids = row_column(annotated.obs, roles.id, "--id", n, path)
     labels = row_column(annotated.obs, roles.label, "--label", n, path)
     return RawTable(
         values if hasattr(values, "toarray") else np.asarray(values),
-        [f"read .obsm[{key!r}]" if key else "read .X"],
-        list(map(str, annotated.var_names)) if key is None else None,
+        [f"read {named[key]}" if key else "read .X"],
+        list(map(str, annotated.var_names)) if key is None or is_layer else None,
         np.asarray(annotated.obs_names) if ids is None else ids,
         labels,
     )
@@ -178,11 +190,20 @@ def _read_h5ad(path: Path, roles: Roles) -> RawTable:
 READERS = {
     ".csv": read_text,
     ".tsv": read_text,
-    ".parquet": _read_parquet,
+    ".jsonl": read_json_lines,
+    ".parquet": read_parquet,
+    ".feather": read_arrow,
+    ".arrow": read_arrow,
+    ".xlsx": read_excel,
+    ".sqlite": read_sqlite,
+    ".db": read_sqlite,
+    ".duckdb": read_duckdb,
     ".npy": _read_npy,
     ".npz": _read_npz,
     ".h5ad": _read_h5ad,
 }
+# Formats with several tables, of which --key chooses one.
+WITH_KEY = (".npz", ".h5ad", ".xlsx", ".sqlite", ".db", ".duckdb")
 
 
 def _as_rows(table: RawTable, path: Path) -> RawTable:

@@ -27,7 +27,8 @@ class EncodedColumns(NamedTuple):
     """Points of a table of any columns, and what its report shows of them.
 
     ``values`` are the numbers and dates (as years) that are used, complete, with their ``names``;
-    ``categories`` the other columns that are used; ``others`` all columns that are not numbers.
+    ``categories`` the other columns that are used; ``others`` all columns that are not numbers;
+    ``coordinates`` those of the columns, if points are made of them.
     """
 
     points: np.ndarray
@@ -38,6 +39,7 @@ class EncodedColumns(NamedTuple):
     columns: list[dict[str, Any]]
     notes: list[str]
     encoder: TableEncoder
+    coordinates: np.ndarray | None
     why_scaling: str
 
 
@@ -51,7 +53,7 @@ def encode_columns(
     """Encode a table, and read its columns for the report."""
     unit = "robust" if scaling == "auto" else scaling
     encoder = TableEncoder(kinds, weights=weights, scaling=unit, n_jobs=n_jobs).fit(X)
-    points = encoder.transform(X)
+    points, coordinates = encoder._points_and_coordinates(X)
     typed = encoder._typed(X)
     numbers = {
         column.name: column.numbers if column.kind == "numeric" else 1970.0 + column.numbers / YEAR
@@ -83,6 +85,7 @@ def encode_columns(
         columns=_summaries(encoder, column_statistics(values, names, np.zeros(len(names)))),
         notes=column_notes(encoder.columns_, len(points)),
         encoder=encoder,
+        coordinates=coordinates,
         why_scaling=UNITS[unit],
     )
 

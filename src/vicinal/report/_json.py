@@ -38,4 +38,6 @@ def to_json(result: Perception) -> dict[str, Any]:
         "parameters": result.parameters,
         "step_seconds": result.seconds,
         "failures": result.failures,
+        "ids": list(result.data.ids),
+        "labels": result.labels.tolist(),
     }

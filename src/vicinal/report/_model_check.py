@@ -21,6 +21,8 @@ ARRAY_TYPES = {
     "incomplete": ("<i8", 1),
     "missing": ("|b1", 2),
 }
+# Only in models of tables whose points are not the coordinates of the rows.
+CODED_TYPES = {"coordinates": ("<f8", 2)}
 # Only in models of tables with noise.
 NOISE_TYPES = {
     "contexts": ("<i8", 2),
@@ -35,6 +37,8 @@ def check_model(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     absent = [name for name in ARRAY_TYPES if name not in arrays]
     _require(not absent, f"the array {absent[:1]} is missing")
     n_points, d = arrays["points"].shape
+    if "coordinates" in arrays:
+        d = arrays["coordinates"].shape[1]
     n, n_clusters = len(arrays["labels"]), arrays["probabilities"].shape[1] - 1
     _require(n_points >= 2 and n_clusters >= 1, "there are fewer than two points, or no cluster")
     shapes = {
@@ -51,6 +55,9 @@ def check_model(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
         "probabilities": (0, 1 + 1e-9),
         "points": (-LARGEST, LARGEST),
     }
+    if "coordinates" in arrays:
+        shapes["coordinates"] = (n, d)
+        ranges["coordinates"] = ranges["points"]
     _check_arrays(arrays, shapes, ranges)
     _require(len(np.unique(arrays["group"])) == n_points, "some points have no row")
     names = document["preparation"]["names"]

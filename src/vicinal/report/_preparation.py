@@ -21,6 +21,7 @@ from vicinal.tables._completion import Completer, complete_numbers
 from vicinal.tables._kinds import KINDS, TypedColumn, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns
+from vicinal.tables._shared import SharedPart, shared_part_from_json
 
 
 class NewRows(NamedTuple):
@@ -71,8 +72,17 @@ class NumericPreparation(NamedTuple):
             return coordinates
         return complete_numbers(coordinates, n_jobs, training=training)
 
+    def place(self, given: np.ndarray, completed: np.ndarray) -> np.ndarray:
+        """Points of rows: their completed coordinates."""
+        return completed
+
     @property
     def n_coordinates(self) -> int:
+        """Number of coordinates of a row."""
+        return len(self.names)
+
+    @property
+    def n_point_coordinates(self) -> int:
         """Number of coordinates of a point."""
         return len(self.names)
 
@@ -108,12 +118,15 @@ class EncodedPreparation(NamedTuple):
         What makes coordinates of each column.
     weights : ndarray
         Weight of each column.
+    shared : SharedPart or None
+        What makes points of coordinates; None if these are the points.
     """
 
     columns: list[TypedColumn]
     all_names: list[str]
     coders: list[Coder]
     weights: np.ndarray
+    shared: SharedPart | None
 
     @property
     def names(self) -> list[str]:
@@ -122,8 +135,17 @@ class EncodedPreparation(NamedTuple):
 
     @property
     def n_coordinates(self) -> int:
-        """Number of coordinates of a point."""
+        """Number of coordinates of a row."""
         return sum(len(coder.names) or 1 for coder in self.coders)
+
+    @property
+    def n_point_coordinates(self) -> int:
+        """Number of coordinates of a point."""
+        return self.n_coordinates if self.shared is None else self.shared.n_coordinates
+
+    def place(self, given: np.ndarray, completed: np.ndarray) -> np.ndarray:
+        """Points of rows, from their coordinates with NaN and from the completed ones."""
+        return completed if self.shared is None else self.shared.project(given, completed)
 
     def read(self, X: Any) -> NewRows:
         """Rows of a table with the same columns, in any order."""
@@ -168,6 +190,7 @@ class EncodedPreparation(NamedTuple):
             "names": self.names,
             "all_names": self.all_names,
             "columns": columns,
+            "shared": None if self.shared is None else self.shared.to_json(),
         }
 
     @classmethod
@@ -190,7 +213,12 @@ class EncodedPreparation(NamedTuple):
             raise InvalidValueError("the names of columns contradict each other")
         if not set(names) <= set(all_names) or min(weights) <= 0:
             raise InvalidValueError("the names or weights of columns are wrong")
-        return cls(columns, all_names, coders, np.array(weights))
+        shared = None
+        if state.get("shared") is not None:
+            sizes = [len(coder.names) or 1 for coder in coders]
+            nominal = [coder.is_nominal for coder in coders]
+            shared = shared_part_from_json(state["shared"], sizes, nominal, np.array(weights))
+        return cls(columns, all_names, coders, np.array(weights), shared)
 
 
 Preparation = NumericPreparation | EncodedPreparation
@@ -203,7 +231,11 @@ def preparation_of(data: CleanTable) -> Preparation:
     if encoder is None:
         return NumericPreparation(data.names, all_names, fit_scaling(data.values, data.scaling))
     return EncodedPreparation(
-        list(encoder._columns), all_names, list(encoder._coders), encoder.metric_.weights
+        list(encoder._columns),
+        all_names,
+        list(encoder._coders),
+        encoder.metric_.weights,
+        encoder._shared,
     )
 
 
@@ -226,7 +258,7 @@ def shown_values(column: TypedColumn) -> np.ndarray:
 
 def given_values(data: CleanTable) -> dict[str, np.ndarray]:
     """Values of the columns that are used; NaN or empty where they are missing."""
-    missing = np.zeros(data.points.shape, dtype=bool) if data.missing is None else data.missing
+    missing = data.is_missing
     first = list(range(len(data.names)))
     if data.encoder is not None:
         positions = dict(zip(data.encoder.weights_, data.encoder.metric_.first, strict=True))

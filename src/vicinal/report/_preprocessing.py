@@ -67,8 +67,10 @@ class CleanTable(NamedTuple):
     encoder : TableEncoder or None
         What made points of the columns; None for tables of numbers, whose points have one coordinate per
         column.
-    missing : ndarray of bool (n, d) or None
-        Coordinates of ``points`` whose values were missing; None if there were none.
+    coordinates : ndarray (n, c) or None
+        Completed coordinates of the columns, if the encoder makes other points of them.
+    missing : ndarray of bool (n, c) or None
+        Coordinates whose values were missing; None if there were none.
     """
 
     points: np.ndarray
@@ -86,12 +88,19 @@ class CleanTable(NamedTuple):
     images: np.ndarray | None
     categories: Mapping[str, np.ndarray] = {}
     encoder: TableEncoder | None = None
+    coordinates: np.ndarray | None = None
     missing: np.ndarray | None = None
 
     @property
     def numbers(self) -> np.ndarray:
         """One column per name in ``names``, in any unit."""
         return self.points if self.encoder is None else self.values
+
+    @property
+    def is_missing(self) -> np.ndarray:
+        """Which coordinates of the columns were missing."""
+        rows = self.points if self.coordinates is None else self.coordinates
+        return np.zeros(rows.shape, dtype=bool) if self.missing is None else self.missing
 
     @property
     def n_used(self) -> int:
@@ -192,6 +201,7 @@ def _prepare_mixed(
         images=images,
         categories=encoded.categories,
         encoder=encoded.encoder,
+        coordinates=encoded.coordinates,
         missing=is_missing if is_missing.any() else None,
     )
 

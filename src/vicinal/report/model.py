@@ -25,7 +25,7 @@ from vicinal.report._drift import (
     profiles_from_json,
     profiles_to_json,
 )
-from vicinal.report._model_check import ARRAY_TYPES, NOISE_TYPES, check_model
+from vicinal.report._model_check import ARRAY_TYPES, CODED_TYPES, NOISE_TYPES, check_model
 from vicinal.report._model_file import READ_ERRORS, read_model, reject, write_model
 from vicinal.report._preparation import given_values, preparation_from_json, preparation_of
 from vicinal.report._preprocessing import row_names
@@ -93,7 +93,8 @@ class PerceptionModel:
         self.n_clusters = self.probabilities.shape[1] - 1
         self.names: list[str] = document["preparation"]["names"]
         self._preparation = preparation_from_json(document["preparation"])
-        if self._preparation.n_coordinates != arrays["points"].shape[1]:
+        widths = (self._coordinates.shape[1], arrays["points"].shape[1])
+        if widths != (self._preparation.n_coordinates, self._preparation.n_point_coordinates):
             raise InvalidValueError(
                 "the columns and the points have different numbers of coordinates"
             )
@@ -117,7 +118,7 @@ class PerceptionModel:
             The model.
         """
         path = Path(path)
-        document, arrays = read_model(path, ARRAY_TYPES | NOISE_TYPES)
+        document, arrays = read_model(path, ARRAY_TYPES | NOISE_TYPES | CODED_TYPES)
         try:
             check_model(document, arrays)
             return cls(document, arrays)
@@ -173,7 +174,8 @@ class PerceptionModel:
         n_distinct = len(self._points)
         k = min(check_count(n_neighbors, "n_neighbors"), n_distinct)
         rows, names = self._read(X, ids)
-        points = self._preparation.complete(rows.coordinates, self._given, n_jobs)
+        completed = self._preparation.complete(rows.coordinates, self._given, n_jobs)
+        points = self._preparation.place(rows.coordinates, completed)
         _check_reach(points, names)
         search = NeighborSearch(self._points, n_jobs=n_jobs)
         nearest, distances = search.nearest(k, queries=points)
@@ -188,7 +190,7 @@ class PerceptionModel:
         best = (probabilities + TIE_WEIGHT * first)[:, :-1].argmax(axis=1)
         labels = np.where(is_noise, -1, best)
         score = score_of(unusual, is_noise)
-        known = self._training_rows(rows.coordinates, nearest[:, 0], distances[:, 0])
+        known = self._training_rows(rows.coordinates)
         is_known = known >= 0
         labels[is_known] = self.labels[known[is_known]]
         score[is_known] = self.noise_score[known[is_known]]
@@ -251,10 +253,17 @@ class PerceptionModel:
     def _points(self) -> np.ndarray:
         return self._arrays["points"]
 
+    @property
+    def _coordinates(self) -> np.ndarray:
+        """Completed coordinates of the training rows."""
+        if "coordinates" in self._arrays:
+            return self._arrays["coordinates"]
+        return self._points[self._arrays["group"]]
+
     @cached_property
     def _given(self) -> np.ndarray:
         """Coordinates of the training rows, NaN where a value is missing."""
-        given = self._points[self._arrays["group"]]
+        given = np.array(self._coordinates)
         given[self._arrays["incomplete"]] = np.where(
             self._arrays["missing"], np.nan, given[self._arrays["incomplete"]]
         )
@@ -276,30 +285,12 @@ class PerceptionModel:
             rows = rows._replace(notes=[note for note in rows.notes if repr(ids) not in note])
         return rows, row_names(names, len(rows.coordinates))
 
-    def _training_rows(
-        self, given: np.ndarray, nearest: np.ndarray, distances: np.ndarray
-    ) -> np.ndarray:
-        """The training row that each new row equals, missing values included; -1 for none."""
-        known = np.full(len(given), -1)
-        is_complete = ~np.isnan(given).any(axis=1)
-        # A complete row that equals a completed one is another row.
-        same = is_complete & (distances == 0)
-        known[same] = self._first_complete[nearest[same]]
-        incomplete = self._arrays["incomplete"]
-        rows = dict(zip(_keys(self._given[incomplete]), incomplete.tolist(), strict=True))
-        new = np.flatnonzero(~is_complete)
-        known[new] = [rows.get(key, -1) for key in _keys(given[new])]
-        return known
-
-    @cached_property
-    def _first_complete(self) -> np.ndarray:
-        """First training row without missing values at each distinct point; -1 for none."""
-        first = np.full(len(self._points), -1)
-        complete = np.ones(len(self.labels), dtype=bool)
-        complete[self._arrays["incomplete"]] = False
-        rows = np.flatnonzero(complete)[::-1]
-        first[self._arrays["group"][rows]] = rows
-        return first
+    def _training_rows(self, given: np.ndarray) -> np.ndarray:
+        """The first training row that each new row equals, missing values included; -1 for none."""
+        first: dict[bytes, int] = {}
+        for i, key in enumerate(_keys(self._given)):
+            first.setdefault(key, i)
+        return np.array([first.get(key, -1) for key in _keys(given)], dtype=np.int64)
 
     def __repr__(self) -> str:
         noise = int(np.count_nonzero(self.labels < 0))
@@ -319,7 +310,7 @@ def model_of(result: Perception, n_jobs: int | None = -1) -> PerceptionModel:
     points = data.points[representative]
     scales, unusual = fit_unusualness(points, n_jobs)
     clustered = unusual[result.labels[representative] >= 0]
-    missing = np.zeros(data.points.shape, dtype=bool) if data.missing is None else data.missing
+    missing = data.is_missing
     incomplete = np.flatnonzero(missing.any(axis=1))
     profiles = {name: profile_of(values) for name, values in given_values(data).items()}
     document = {
@@ -344,6 +335,8 @@ def model_of(result: Perception, n_jobs: int | None = -1) -> PerceptionModel:
         "incomplete": incomplete.astype(np.int64),
         "missing": missing[incomplete],
     }
+    if data.coordinates is not None:
+        arrays["coordinates"] = data.coordinates
     walk = clusters.noise_walk
     if walk is not None:
         arrays |= {name: np.asarray(walk[name]) for name in NOISE_TYPES}

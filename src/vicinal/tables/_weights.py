@@ -11,26 +11,43 @@ from vicinal.tables._coding import CategoryCoder, Coder
 from vicinal.tables._kinds import TypedColumn
 from vicinal.tables._modality import modality_strength
 
+# Weight of a column whose dependence on others is significant, but not among the shared factors.
+MIN_WEIGHT = 0.01
 
-def column_weights(
-    columns: Sequence[TypedColumn], coders: Sequence[Coder], given: Mapping[str, float]
+
+def has_structure(
+    columns: Sequence[TypedColumn], coders: Sequence[Coder], modality: np.ndarray
 ) -> np.ndarray:
-    """Weight of each column: a given one, or the strength of its structure relative to the largest.
-
-    Structure is dependence on other columns, or groups within a column of numbers. Columns that have neither
-    get the weight 0; if none has any, each gets 1.
-    """
+    """Columns that depend on another one, or form groups by themselves; all columns if none does."""
     dependence = association_strengths(
         [_codes(column, coder) for column, coder in zip(columns, coders, strict=True)]
     )
-    own = [
-        0.0 if column.numbers is None else modality_strength(column.numbers) for column in columns
-    ]
-    strengths = np.maximum(dependence, own)
-    largest = strengths.max(initial=0.0)
-    # A strength is like a correlation with the groups, its square the fraction of variance that they explain.
-    weights = (strengths / largest) ** 2 if largest > 0 else np.ones(len(columns))
-    return np.array([given.get(c.name, w) for c, w in zip(columns, weights, strict=True)])
+    structured = (dependence > 0) | (modality > 0)
+    return structured if structured.any() else np.ones(len(columns), dtype=bool)
+
+
+def modality_strengths(columns: Sequence[TypedColumn]) -> np.ndarray:
+    """Strength of the groups that each column of numbers forms by itself."""
+    return np.array(
+        [0.0 if column.numbers is None else modality_strength(column.numbers) for column in columns]
+    )
+
+
+def column_weights(
+    names: Sequence[str],
+    correlations: np.ndarray,
+    modality: np.ndarray,
+    structured: np.ndarray,
+    given: Mapping[str, float],
+) -> np.ndarray:
+    """Weight of each column: a given one, or its correlation with what columns share.
+
+    Groups that a column forms by itself count like a correlation. Columns without structure get the weight 0;
+    if columns share nothing, those with structure get 1.
+    """
+    strengths = np.maximum(correlations, modality) if correlations.any() else np.ones(len(names))
+    weights = np.where(structured, np.maximum(strengths, MIN_WEIGHT), 0.0)
+    return np.array([given.get(name, w) for name, w in zip(names, weights, strict=True)])
 
 
 def _codes(column: TypedColumn, coder: Coder) -> np.ndarray:

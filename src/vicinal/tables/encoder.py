@@ -20,10 +20,12 @@ from vicinal.tables._completion import Completer, typical_row
 from vicinal.tables._kinds import KINDS, TypedColumn, guess_kind, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
-from vicinal.tables._weights import column_weights
+from vicinal.tables._shared import FactorModel, fit_factors, fit_shared_part
+from vicinal.tables._weights import column_weights, has_structure, modality_strengths
 
 SCALINGS = ("robust", "standard", "none")
 METRICS = ("euclidean", "gower")
+CATEGORIES = ("shared", "indicators")
 MISSING = ("neighbors", "typical", "keep")
 # Squares of larger coordinates may overflow.
 MAX_COORDINATE = 1e150
@@ -66,8 +68,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     free text are not used. ``columns_`` says what was decided, and why.
 
     Columns that are statistically independent of all others, and whose values form no groups, carry no
-    information about groups of rows: they get the weight 0. The weight of the others is the strength of their
-    dependence or of their own groups, relative to the largest.
+    information about groups of rows: they get the weight 0. The weight of the others is their correlation with
+    the factors that columns share, or the strength of their own groups.
 
     Parameters
     ----------
@@ -82,6 +84,12 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     metric : {"euclidean", "gower"}, default="euclidean"
         "gower" is the weighted mean of absolute differences in units of the range, of ranks and of
         mismatches; all weights that are not given are 1. The points then have these as Manhattan distances.
+    categories : {"shared", "indicators"}, default="shared"
+        Coordinates of categories and of numbers with fewer than 20 different values. "shared": the part that
+        they have in common with other columns. It is continuous, while categories themselves put rows on a
+        lattice whose nodes look like clusters. "indicators": one coordinate per category; the distances of
+        complete points are then those of `distances`. Columns with a given weight, and all columns if they
+        share nothing, have indicators anyway.
     missing : {"neighbors", "typical", "keep"}, default="neighbors"
         How missing values are completed. "neighbors": from the 10 nearest rows that have the value, the mean
         of numbers and the most frequent category. "typical": the mean, or the most frequent category.
@@ -123,6 +131,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         weights: Mapping[str, float] | None = None,
         scaling: str = "robust",
         metric: str = "euclidean",
+        categories: str = "shared",
         missing: str = "neighbors",
         n_jobs: int | None = -1,
     ) -> None:
@@ -130,6 +139,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self.weights = weights
         self.scaling = scaling
         self.metric = metric
+        self.categories = categories
         self.missing = missing
         self.n_jobs = n_jobs
 
@@ -151,6 +161,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         check_options(self)
         check_choice(self.scaling, "scaling", SCALINGS)
         check_choice(self.metric, "metric", METRICS)
+        check_choice(self.categories, "categories", CATEGORIES)
         check_choice(self.missing, "missing", MISSING)
         raw = self._read(X, reset=True)
         names = [column.name for column in raw]
@@ -168,11 +179,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         if not columns:
             raise InvalidValueError(_no_usable_column(used))
         coders = [fit_coder(column, self.scaling, self.metric) for column in columns]
-        if self.metric == "gower":
-            values = np.array([weights.get(column.name, 1.0) for column in columns])
-        else:
-            values = column_weights(columns, coders, weights)
-        self._keep(used, columns, coders, values)
+        self._keep(used, columns, coders, weights)
         return self
 
     def _keep(
@@ -180,9 +187,14 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         typed: Sequence[TypedColumn],
         columns: Sequence[TypedColumn],
         coders: Sequence[Coder],
-        weights: np.ndarray,
+        given: Mapping[str, float],
     ) -> None:
         """Set the attributes, and encode the rows."""
+        if self.metric == "gower":
+            factors = None
+            weights = np.array([given.get(column.name, 1.0) for column in columns])
+        else:
+            factors, weights = self._weigh(columns, coders, given)
         kept = np.flatnonzero(weights > 0).tolist()
         self._columns = [columns[j]._replace(numbers=None, words=None) for j in kept]
         self._coders = [coders[j] for j in kept]
@@ -190,16 +202,38 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self.columns_ = [_summary(column, weight_of.get(column.name)) for column in typed]
         self.kinds_ = {column.name: column.kind for column in typed}
         self.weights_ = {column.name: weight_of[column.name] for column in self._columns}
-        sizes = [len(coder.names) or 1 for coder in self._coders]
         self.metric_ = PartialDistance(
             weights[kept],
-            np.repeat(np.arange(len(kept)), sizes),
-            np.array([coder.is_nominal for coder in self._coders]),
+            *_positions(self._coders),
             power=1 if self.metric == "gower" else 2,
         )
         self._rows = self._encode([columns[j] for j in kept])
+        self._shared = None
+        if factors is not None and self.categories == "shared":
+            units = np.sqrt(self.metric_.weights)[self.metric_.column_of]
+            as_they_are = np.array([column.name in given for column in self._columns])
+            self._shared = fit_shared_part(
+                factors, self._rows / units, self.metric_.weights, as_they_are
+            )
         if self.missing == "neighbors":
             self._completer = Completer(self._rows, self.metric_, self.n_jobs)
+
+    def _weigh(
+        self, columns: Sequence[TypedColumn], coders: Sequence[Coder], given: Mapping[str, float]
+    ) -> tuple[FactorModel, np.ndarray]:
+        """Factors that columns share, and weights of the columns."""
+        modality = modality_strengths(columns)
+        structured = has_structure(columns, coders, modality)
+        structured |= np.array([given.get(column.name, 0.0) > 0 for column in columns])
+        kept = np.flatnonzero(structured).tolist()
+        column_of, nominal = _positions([coders[j] for j in kept])
+        rows = np.hstack([coders[j].encode(columns[j]) for j in kept])
+        _check_reach(rows, column_of, [columns[j].name for j in kept])
+        factors = fit_factors(rows, column_of, nominal)
+        correlations = np.zeros(len(columns))
+        correlations[kept] = factors.correlations
+        names = [column.name for column in columns]
+        return factors, column_weights(names, correlations, modality, structured, given)
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -214,12 +248,22 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         ndarray (m, n_coordinates)
             Points; complete unless ``missing="keep"``.
         """
-        points = self._points(X)
-        if self.missing == "keep" or not np.isnan(points).any():
-            return points
-        if self.missing == "typical":
-            return np.where(np.isnan(points), typical_row(self._rows, self.metric_), points)
-        return self._completer.complete(points)
+        return self._points_and_coordinates(X)[0]
+
+    def _points_and_coordinates(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Points, and the completed coordinates of the columns if points are made of them."""
+        rows = self._coded(X)
+        completed = rows
+        if self.missing == "keep":
+            return rows, None
+        if np.isnan(rows).any():
+            if self.missing == "typical":
+                completed = np.where(np.isnan(rows), typical_row(self._rows, self.metric_), rows)
+            else:
+                completed = self._completer.complete(rows)
+        if self._shared is None:
+            return completed, None
+        return self._shared.project(rows, completed), completed
 
     def distances(self, X: Any, Y: Any = None) -> np.ndarray:
         """Distances of rows over the columns that both have, scaled up to all columns.
@@ -236,8 +280,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         ndarray (m, n)
             Infinite where no column is present in both rows.
         """
-        points = self._points(X)
-        return self.metric_.matrix(points, self._rows if Y is None else self._points(Y))
+        points = self._coded(X)
+        return self.metric_.matrix(points, self._rows if Y is None else self._coded(Y))
 
     def nearest(self, n_neighbors: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Nearest rows of `fit`, by the distances of `distances`, without a matrix of all pairs.
@@ -257,7 +301,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         """
         check_is_fitted(self)
         k = check_count(n_neighbors, "n_neighbors", high=len(self._rows))
-        points = self._rows if X is None else self._points(X)
+        points = self._rows if X is None else self._coded(X)
         return self.metric_.nearest(points, self._rows, k, self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -279,6 +323,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             for column, coder in zip(self._columns, self._coders, strict=True)
             for part in (coder.names or [""])
         ]
+        if self._shared is not None and self.missing != "keep":
+            names = self._shared.names(names)
         return np.array(unique_names(names), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -307,7 +353,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             )
         return columns
 
-    def _points(self, X: Any) -> np.ndarray:
+    def _coded(self, X: Any) -> np.ndarray:
         """Rows of X, encoded, with NaN where a value is missing."""
         return self._encode(self._typed(X))
 
@@ -331,14 +377,24 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             factor = weight / total if self.metric == "gower" else np.sqrt(weight)
             parts.append(coder.encode(column) * factor)
         points = np.ascontiguousarray(np.hstack(parts))
-        farthest = np.nanmax(np.abs(points), axis=0, initial=0.0)
-        if farthest.max() > MAX_COORDINATE:
-            name = columns[self.metric_.column_of[farthest.argmax()]].name
-            raise InvalidValueError(
-                f"column {name!r} of X contains a number more than {MAX_COORDINATE:g} times as far from the "
-                "others as they are from each other; correct it, or leave it out as None."
-            )
+        _check_reach(points, self.metric_.column_of, [column.name for column in columns])
         return points
+
+
+def _positions(coders: Sequence[Coder]) -> tuple[np.ndarray, np.ndarray]:
+    """Column of each coordinate, and which columns have one coordinate per category."""
+    sizes = [len(coder.names) or 1 for coder in coders]
+    return np.repeat(np.arange(len(sizes)), sizes), np.array([c.is_nominal for c in coders])
+
+
+def _check_reach(rows: np.ndarray, column_of: np.ndarray, names: Sequence[str]) -> None:
+    farthest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
+    if farthest.max() > MAX_COORDINATE:
+        raise InvalidValueError(
+            f"column {names[column_of[farthest.argmax()]]!r} of X contains a number more than "
+            f"{MAX_COORDINATE:g} times as far from the others as they are from each other; correct it, or "
+            "leave it out as None."
+        )
 
 
 def _typed(column: RawColumn, kind: Any) -> TypedColumn:

@@ -1,0 +1,139 @@
+"""The shared part of discrete columns: factors of groups, continuous points, any table of the same rows."""
+
+import numpy as np
+import pytest
+
+from vicinal.datasets import make_mixed_table
+from vicinal.tables import TableEncoder
+from vicinal.tables._factors import shared_factors
+from vicinal.tables._indicators import fit_indicators
+from vicinal.tables._shared import shared_part_from_json
+
+
+def one_hot(codes):
+    coordinates = np.zeros((len(codes), int(max(codes)) + 1))
+    coordinates[np.arange(len(codes)), codes] = 1.0
+    coordinates[np.asarray(codes) < 0] = np.nan
+    return coordinates
+
+
+def encoded(columns):
+    blocks = [fit_indicators(one_hot(c), True).encode(one_hot(c)) for c in columns]
+    known = np.column_stack([np.asarray(c) >= 0 for c in columns])
+    return blocks, known
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 5])
+def test_groups_have_one_factor_less_than_there_are_groups(n_groups):
+    rng = np.random.default_rng(n_groups)
+    group = np.arange(600) % n_groups
+    columns = [
+        np.where(rng.random(600) < 0.8, rng.permutation(5)[group], rng.integers(5, size=600))
+        for _ in range(8)
+    ]
+    assert shared_factors(*encoded(columns)).shape[1] == n_groups - 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_independent_columns_share_no_factor(seed):
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(2 + j % 4, size=300) for j in range(10)]
+    assert shared_factors(*encoded(columns)).shape[1] == 0
+
+
+def test_indicators_are_uncorrelated_with_mean_0_and_variance_1():
+    rng = np.random.default_rng(0)
+    for coordinates, nominal in [
+        (one_hot(rng.integers(4, size=500)), True),
+        (rng.normal(size=(500, 1)), False),
+    ]:
+        block = fit_indicators(coordinates, nominal).encode(coordinates)
+        np.testing.assert_allclose(block.mean(axis=0), 0.0, atol=1e-12)
+        np.testing.assert_allclose(block.T @ block / 500, np.eye(block.shape[1]), atol=1e-9)
+
+
+def test_back_gives_the_indicators_of_categories_again():
+    codes = np.arange(60) % 3
+    indicators = fit_indicators(one_hot(codes), True)
+    raw = indicators.encode(one_hot(codes)) @ indicators.back + indicators.mean
+    pooled = raw[:3].argmax(axis=1)
+    np.testing.assert_allclose(raw, np.eye(raw.shape[1])[pooled[codes]], atol=1e-12)
+
+
+def test_equal_rows_get_equal_points_and_other_rows_others():
+    table, _ = make_mixed_table(200, n_numeric=0, missing=0.2, random_state=0)
+    twice = {name: np.concatenate([column, column]) for name, column in table.items()}
+    points = TableEncoder().fit_transform(twice)
+    np.testing.assert_array_equal(points[:200], points[200:])
+
+
+def test_rows_get_the_same_points_alone_as_in_a_table():
+    table, _ = make_mixed_table(200, missing=0.1, random_state=0)
+    encoder = TableEncoder().fit(table)
+    points = encoder.transform(table)
+    part = encoder.transform({name: column[50:57] for name, column in table.items()})
+    np.testing.assert_allclose(part, points[50:57], atol=1e-9)
+
+
+def test_groups_are_much_wider_apart_than_in_indicators():
+    table, group = make_mixed_table(300, n_numeric=0, random_state=0)
+
+    def separation(points):
+        centers = np.array([points[group == g].mean(axis=0) for g in range(3)])
+        within = points - centers[group]
+        gaps = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(3, 1)]
+        return gaps.min() / np.sqrt((within**2).sum(axis=1).mean())
+
+    shared = separation(TableEncoder().fit_transform(table))
+    assert shared > 1.5 * separation(TableEncoder(categories="indicators").fit_transform(table))
+
+
+def test_points_with_indicators_have_the_distances_of_the_metric():
+    table, _ = make_mixed_table(60, random_state=0)
+    encoder = TableEncoder(categories="indicators").fit(table)
+    points = encoder.transform(table)
+    differences = np.linalg.norm(points[:, None] - points, axis=2)
+    np.testing.assert_allclose(differences, encoder.distances(table), atol=1e-6)
+
+
+def test_columns_with_a_given_weight_stay_as_they_are():
+    table, _ = make_mixed_table(100, n_numeric=2, n_categorical=3, n_noise=1, random_state=0)
+    encoder = TableEncoder(weights={"noise category 1": 2.0}).fit(table)
+    names = encoder.get_feature_names_out().tolist()
+    points = encoder.transform(table)
+    assert points.shape[1] == len(names) == len(set(names))
+    own = points[:, [names.index(f"noise category 1_kind {c}") for c in "AB"]]
+    np.testing.assert_allclose(np.unique(own), [0.0, 1.0])
+
+
+def test_a_shared_part_survives_json_exactly():
+    import json
+
+    table, _ = make_mixed_table(120, n_numeric=1, missing=0.1, random_state=0)
+    encoder = TableEncoder().fit(table)
+    sizes = np.bincount(encoder.metric_.column_of).tolist()
+    state = json.loads(json.dumps(encoder._shared.to_json()))
+    again = shared_part_from_json(
+        state, sizes, encoder.metric_.nominal.tolist(), encoder.metric_.weights
+    )
+    rows = encoder._rows
+    completed = encoder._completer.complete(rows)
+    np.testing.assert_array_equal(
+        again.project(rows, completed), encoder._shared.project(rows, completed)
+    )
+    assert again.n_coordinates == encoder.transform(table).shape[1]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("residual", -1.0), ("kept", [999]), ("kept", [0, 0]), ("n_factors", 0), ("columns", [])],
+)
+def test_a_damaged_shared_part_is_an_error(key, value):
+    table, _ = make_mixed_table(120, n_numeric=1, random_state=0)
+    encoder = TableEncoder().fit(table)
+    sizes = np.bincount(encoder.metric_.column_of).tolist()
+    state = encoder._shared.to_json() | {key: value}
+    with pytest.raises((ValueError, IndexError)):
+        shared_part_from_json(
+            state, sizes, encoder.metric_.nominal.tolist(), encoder.metric_.weights
+        )
