@@ -68,8 +68,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     free text are not used. ``columns_`` says what was decided, and why.
 
     Columns that are statistically independent of all others, and whose values form no groups, carry no
-    information about groups of rows: they get the weight 0. The weight of the others is their correlation with
-    the factors that columns share, or the strength of their own groups.
+    information about groups of rows: they get the weight 0. The weight of the others is their correlation
+    with the factors that columns share, or the strength of their own groups.
 
     Parameters
     ----------
