@@ -53,7 +53,13 @@ def files(tmp_path, monkeypatch, request):
     names = ["Ada", "Grace", *(f"person {i}" for i in range(58))]
     for name in ("people.csv", "customers.csv", "new.csv"):
         points.assign(name=names).to_csv(name, index=False)
-    np.save("distances.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
+    for name in ("stock.csv", "wanted.csv"):
+        points.assign(part=names).to_csv(name, index=False)
+    for name in ("colour.csv", "shape.csv"):
+        points.assign(name=names).to_csv(name, index=False)
+    distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
+    for name in ("distances", "first", "second", "third"):
+        np.save(f"{name}.npy", distances)
     rng = np.random.default_rng(0)
     picture = rng.integers(0, 40, (20, 24, 3)) + 200 * (np.arange(24) > 11)[None, :, None]
     Image.fromarray(picture.astype(np.uint8)).save("photo.jpg")
