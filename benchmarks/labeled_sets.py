@@ -28,6 +28,10 @@ NOISY = {
 }
 
 
+# Sets of noisy_shapes.npz.
+NOISY_SHAPES = ("other/hdbscan", "other/chameleon_t8_8k", "graves/zigzag_noisy", "wut/x2")
+
+
 class LabeledSet(NamedTuple):
     """Points and one or more true labellings, in which -1 is noise."""
 
@@ -78,6 +82,17 @@ def real() -> Iterator[LabeledSet]:
     with np.load(folder() / "orl_faces.npz") as arrays:
         X = arrays["X"].reshape(400, 28, 4, 23, 4).mean(axis=(2, 4)).reshape(400, -1) / 255.0
         yield LabeledSet("orl", X, (arrays["y"].astype(np.int64),))
+
+
+def mnist_samples() -> Iterator[LabeledSet]:
+    """Other samples of 5,000 MNIST digits than that of `real`: the second half, and random halves."""
+    with np.load(folder() / "mnist_test.npz") as arrays:
+        X, y = arrays["X"].reshape(10000, -1) / 255.0, arrays["y"].astype(np.int64)
+    samples = {"second": np.arange(5000, 10000)}
+    for seed in (1, 2, 3):
+        samples[f"random{seed}"] = np.sort(np.random.default_rng(seed).permutation(10000)[:5000])
+    for name, rows in samples.items():
+        yield LabeledSet(f"mnist_{name}", X[rows], (y[rows],))
 
 
 def outlier_tables() -> Iterator[LabeledSet]:
@@ -194,3 +209,77 @@ def clusters() -> Iterator[LabeledSet]:
     for name in ("iris", "breast_cancer"):
         X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
         yield LabeledSet(f"sklearn/{name}", (X - X.mean(axis=0)) / X.std(axis=0), (y,))
+
+
+def varied_clusters() -> Iterator[LabeledSet]:
+    """Moons, circles, spirals, stretched, varied, unequal, bridged and crowded blobs, and curved classes."""
+    for kind in (
+        "moons",
+        "circles",
+        "spirals",
+        "stretched",
+        "varied",
+        "unequal",
+        "bridge",
+        "crowd",
+    ):
+        for n in (200, 600, 2000):
+            for seed in range(2):
+                name = f"{kind}_{n}_{seed}"
+                X, y = _planar_clusters(kind, n, np.random.default_rng(zlib.crc32(name.encode())))
+                yield LabeledSet(name, X, (y,))
+    for dim in (5, 15, 50):
+        for n_classes in (3, 8, 20):
+            for spread in (1.0, 1.5):
+                name = f"curved_{dim}d_{n_classes}_{spread}"
+                rng = np.random.default_rng(zlib.crc32(name.encode()))
+                X, y = _curved_classes(dim, n_classes, spread, rng)
+                yield LabeledSet(name, X, (y,))
+    for n_blobs in (2, 5, 12, 20, 30, 40):
+        for dim in (2, 10, 30):
+            name = f"spaced_{n_blobs}_{dim}d"
+            rng = np.random.default_rng(zlib.crc32(name.encode()))
+            y = np.arange(max(400, 40 * n_blobs)) % n_blobs
+            X = _spaced_centers(n_blobs, dim, 8.0, rng)[y] + rng.normal(size=(len(y), dim))
+            yield LabeledSet(name, X, (y,))
+
+
+def _planar_clusters(kind: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    seed = int(rng.integers(1 << 30))
+    if kind == "moons":
+        return datasets.make_moons(n, noise=rng.choice([0.05, 0.08, 0.11]), random_state=seed)
+    if kind == "circles":
+        noise = rng.choice([0.03, 0.06])
+        return datasets.make_circles(n, noise=noise, factor=0.5, random_state=seed)
+    if kind == "spirals":
+        n_arms = int(rng.integers(2, 5))
+        y, turn = np.arange(n) % n_arms, np.sqrt(rng.uniform(0.05, 1, n)) * 2.5 * np.pi
+        angles = turn + 2 * np.pi * y / n_arms
+        X = turn[:, None] * np.c_[np.cos(angles), np.sin(angles)]
+        return X + 0.15 * rng.normal(size=(n, 2)), y
+    if kind == "bridge":
+        y, m = np.repeat([0, 1, -1], [n // 2, n // 2, max(4, n // 50)]), max(4, n // 50)
+        X = rng.normal(size=(n, 2)) + np.where(y[:n, None] == 0, 0.0, [4.5, 0.0])
+        return np.r_[X, np.c_[rng.uniform(0, 4.5, m), 0.1 * rng.normal(size=m)]], y
+    if kind == "crowd":
+        y = np.arange(n) % 25
+        return np.c_[y % 5, y // 5] * 5.0 + rng.normal(size=(n, 2)), y
+    n_blobs = int(rng.integers(3, 7))
+    std = np.geomspace(0.3, 2.0, n_blobs) if kind == "varied" else np.ones(n_blobs)
+    fractions = np.geomspace(1, 0.05 if kind == "unequal" else 1, n_blobs)
+    y = rng.choice(n_blobs, n, p=fractions / fractions.sum())
+    X = rng.uniform(-12, 12, size=(n_blobs, 2))[y] + std[y, None] * rng.normal(size=(n, 2))
+    return (X @ rng.normal(size=(2, 2)) if kind == "stretched" else X), y
+
+
+def _curved_classes(
+    dim: int, n_classes: int, spread: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Like images: every class is a curved sheet of three dimensions in many columns."""
+    n = max(600, 60 * n_classes)
+    y = rng.integers(n_classes, size=n)
+    centers, axes = spread * rng.normal(size=(n_classes, 8)), rng.normal(size=(n_classes, 3, 8))
+    latent = centers[y] + 0.5 * np.einsum("ni,nij->nj", rng.normal(size=(n, 3)), axes[y])
+    latent += 0.15 * rng.normal(size=(n, 8))
+    X = np.tanh(0.4 * latent @ rng.normal(size=(8, 64))) @ rng.normal(size=(64, dim)) / 8
+    return X + 0.02 * rng.normal(size=(n, dim)), y

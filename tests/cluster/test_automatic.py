@@ -7,7 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
-from vicinal.cluster._automatic import membership
+from vicinal.cluster._automatic import Spectrum, choose_number, membership
+from vicinal.cluster._eigengap import MIN_EIGENGAP
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +155,16 @@ def test_membership_is_half_own_and_half_that_of_neighbours():
     np.testing.assert_allclose(result, [[0.625, 0.375, 0], [0.8, 0, 0.2], [0.5, 0.5, 0]])
     alone = membership(np.zeros((2, 2)), np.array([-1, 0]), 1)
     np.testing.assert_allclose(alone, [[0, 1], [1, 0]])
+
+
+def test_a_gap_that_densities_do_not_support_has_to_be_twice_as_large():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    evidence = estimate_clusters(X)
+    assert evidence.n_clusters == 1
+    spectrum = Spectrum(np.zeros((200, 200)), np.zeros((200, 3)), 0)
+
+    def number(gap):
+        return choose_number(np.array([MIN_EIGENGAP, 1.0, gap]), evidence, X, spectrum)
+
+    assert number(1.9 * MIN_EIGENGAP) == 1
+    assert number(2.1 * MIN_EIGENGAP) == 3

@@ -241,9 +241,17 @@ def test_duplicates_are_counted():
     assert len(result.labels) == 55
 
 
-def test_communities_are_reported_by_spectral_clustering_and_outnumber_a_coarse_eigengap():
+def test_communities_are_reported_unless_another_number_is_requested():
     X, y = load_digits(return_X_y=True)
     result = vicinal.perceive(X[:900], sample=50)
-    assert result.clusters.method == "spectral clustering on spanning trees"
+    assert result.clusters.method == "consensus communities"
+    assert result.clusters.other_method == "spectral clustering on spanning trees"
     assert 9 <= result.n_clusters <= 12
     assert adjusted_rand_score(y[:900], result.labels) > 0.7
+    names = {"X": X[:900]}
+    lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]
+    exec("\n".join(lines), names)
+    np.testing.assert_array_equal(names["labels"], result.labels)
+    other = vicinal.perceive(X[:900], n_clusters=6, sample=50)
+    assert other.clusters.method == "spectral clustering on spanning trees"
+    assert other.n_clusters == 6

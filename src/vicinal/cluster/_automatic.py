@@ -11,7 +11,7 @@ from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal._core.chunked import in_memory
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._communities import louvain
-from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence, Layer, count_modes, estimate_clusters
 from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.neighbors.metric import as_metric
@@ -99,8 +99,8 @@ def choose_number(
 
     A significant gap rarely indicates too many clusters, but the largest one often comes after a coarse
     split. Therefore the evidence decides where it is communities. Where densities find more clusters than
-    the gap, each cluster of the gap is examined by itself. On a line, graphs break at any gap that occurs
-    by chance, so the evidence decides.
+    the gap, each cluster of the gap is examined by itself. Where they find one, the gap has to be twice as
+    large as usual. On a line, graphs break at any gap that occurs by chance, so the evidence decides.
 
     Parameters
     ----------
@@ -118,6 +118,8 @@ def choose_number(
         return by_gap
     if by_gap == 1 or points.shape[1] == 1 or evidence.source == "communities":
         return evidence.n_clusters
+    if evidence.n_clusters == 1:
+        return by_gap if gaps.max() >= 2.0 * MIN_EIGENGAP else 1
     if evidence.n_clusters <= by_gap:
         return by_gap
     rows = unit_rows(spectrum.vectors[:, :by_gap])

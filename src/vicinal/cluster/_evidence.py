@@ -100,9 +100,10 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
 
     Two methods are compared with a null model of one cluster. Modes of the density must be more prominent
     than sampling error explains (`vicinal.cluster._density_modes`). Communities of the neighbour graph must
-    exceed the modularity of one cluster with the same number of points and dimensions. Well-separated modes
-    decide first; then communities, which also work in many dimensions, where densities are unreliable; then
-    other significant modes.
+    exceed the modularity of one cluster with the same number of points and dimensions; they are a consensus
+    over random halves of the graph (`vicinal.cluster._consensus`). Well-separated modes decide first; then
+    communities, which also work in many dimensions, where densities are unreliable; then other significant
+    modes.
 
     Parameters
     ----------

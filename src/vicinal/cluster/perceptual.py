@@ -64,9 +64,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters without noise. "auto" uses a significant eigengap, unless the evidence for clusters
-        is communities. Otherwise it tests the densities and communities of the points against a null model
-        of one cluster (`vicinal.cluster.estimate_clusters`), which needs 40 distinct points.
+        Number of clusters without noise, chosen as by `SpectralClustering` with "auto".
     noise : "auto", int or float, default="auto"
         Number (int) or fraction (float in [0, 1)) of points labelled -1: those nearest to the origin. It may
         be slightly fewer so that duplicates keep the same label. "auto" labels points whose density is too

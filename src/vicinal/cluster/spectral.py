@@ -43,10 +43,11 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. "auto" tests the densities and communities of the points against a null model of
-        one cluster (`vicinal.cluster.estimate_clusters`) and may give 1. For graphs without points, other
-        metrics, and fewer than 40 distinct points it uses the largest eigengap. Path similarities need a
-        number, because their kernel is too wide for an eigengap.
+        Number of clusters. "auto" combines the largest eigengap with a test of the densities and
+        communities of the points against a null model of one cluster
+        (`vicinal.cluster.estimate_clusters`), and may give 1. For graphs without points, other metrics, and
+        fewer than 40 distinct points it uses the eigengap alone. Path similarities need a number, because
+        their kernel is too wide for an eigengap.
     method : {"njw", "ncut"}, default="njw"
         "njw": eigenvectors of D^-1/2 W D^-1/2 with rows of unit length (Ng, Jordan and Weiss).
         "ncut": generalised eigenvectors of the normalised cut (Shi and Malik).

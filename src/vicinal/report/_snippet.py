@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from vicinal.report._column_scaling import is_extreme
-from vicinal.report._steps.clusters import SPECTRAL
+from vicinal.report._steps.clusters import COMMUNITIES, SPECTRAL
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -72,6 +72,13 @@ def _with_model(result: Perception, imports: set[str], body: list[str]) -> str:
             ")",
             "known = labels >= 0",
             "labels[known] = np.unique(trees.fit_predict(X)[known], return_inverse=True)[1]",
+        ]
+    if result.clusters.method == COMMUNITIES:
+        imports |= {"import numpy as np", "from vicinal.cluster import estimate_clusters"}
+        body += [
+            "known = labels >= 0",
+            "communities = estimate_clusters(X).labels",
+            "labels[known] = np.unique(communities[known], return_inverse=True)[1]",
         ]
     # Plain imports first.
     ordered = sorted(imports, key=lambda line: (line.startswith("from"), line))

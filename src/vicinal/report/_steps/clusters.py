@@ -16,6 +16,7 @@ from vicinal.report._steps.n_clusters import agreement
 
 N_TOP_FEATURES = 3
 PERCEPTUAL, SPECTRAL = "perceptual clustering", "spectral clustering on spanning trees"
+COMMUNITIES = "consensus communities"
 
 
 class Clusters(NamedTuple):
@@ -76,7 +77,8 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     """Cluster all rows with both methods and compare.
 
     Perceptual clustering reports, unless the evidence for clusters is communities: in many dimensions a walk
-    on contexts is drawn to hubs, and spectral clustering on spanning trees is the better of the two.
+    on contexts is drawn to hubs. Then the communities report or, if another number of clusters is
+    requested, spectral clustering on spanning trees.
     """
     n_requested = min(n_clusters, len(inputs.distinct))
     model = inputs.spectrum.cluster(n_requested, inputs.evidence)
@@ -93,10 +95,16 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     n_found = int(perceptual.max()) + 1
     probabilities = membership(steps + steps.T, perceptual[representative], n_found)[group]
     if inputs.evidence.source == "communities":
-        methods = (SPECTRAL, PERCEPTUAL)
-        labels = np.full(len(by_trees), -1)
-        labels[known] = np.unique(by_trees[known], return_inverse=True)[1]
-        other_labels = match_labels(labels, perceptual)
+        methods, found, others = (SPECTRAL, PERCEPTUAL), by_trees, perceptual
+        if n_clusters == inputs.evidence.n_clusters:
+            methods, found, others = (
+                (COMMUNITIES, SPECTRAL),
+                inputs.evidence.labels[group],
+                by_trees,
+            )
+        labels = np.full(len(found), -1)
+        labels[known] = np.unique(found[known], return_inverse=True)[1]
+        other_labels = match_labels(labels, others)
         probabilities = membership(spectral.affinity_, labels, int(labels.max()) + 1)
     return Clusters(
         labels=labels,

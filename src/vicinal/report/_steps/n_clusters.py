@@ -121,9 +121,8 @@ def _best_gaps(perceptual: np.ndarray, trees: np.ndarray) -> tuple[np.ndarray, s
         return gaps[name], "neither spectrum has a significant eigengap"
     (other,) = gaps.keys() - {name}
     if best[other] == n:
-        return gaps[
-            name
-        ], f"the eigengaps of {name} and of {other} are both largest at {n} clusters"
+        reason = f"the eigengaps of {name} and of {other} are both largest at {n} clusters"
+        return gaps[name], reason
     other_gap = "is not significant" if best[other] == 1 else f"is smaller, at {best[other]}"
     reason = f"the largest eigengap of {name} is at {n} clusters; that of {other} {other_gap}"
     return gaps[name], reason
