@@ -180,3 +180,11 @@ def test_a_study_is_searched_for_row_and_column():
     assert in_table(page, "k-means", "1200 noise") == 0.43
     with pytest.raises(LookupError, match="no row"):
         in_table(page, "k-means", "1201 noise")
+
+
+def test_the_guide_repeats_the_goals_of_the_clusters_benchmark():
+    page = (ROOT / "benchmarks" / "results" / "clusters.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "guides" / "number-of-clusters.md").read_text(encoding="utf-8")
+    goals = page.split("| goal |")[1].split("\n\n")[0].splitlines()[2:]
+    assert goals
+    assert [line for line in goals if line not in guide] == []

@@ -8,7 +8,6 @@ from sklearn.metrics import adjusted_rand_score
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
 from vicinal.cluster._automatic import Spectrum, choose_number, membership
-from vicinal.cluster._eigengap import MIN_EIGENGAP
 
 
 @pytest.fixture(scope="module")
@@ -157,14 +156,14 @@ def test_membership_is_half_own_and_half_that_of_neighbours():
     np.testing.assert_allclose(alone, [[0, 1], [1, 0]])
 
 
-def test_a_gap_that_densities_do_not_support_has_to_be_twice_as_large():
+def test_a_gap_that_densities_do_not_support_has_to_be_larger():
     X = np.random.default_rng(0).normal(size=(200, 2))
     evidence = estimate_clusters(X)
     assert evidence.n_clusters == 1
     spectrum = Spectrum(np.zeros((200, 200)), np.zeros((200, 3)), 0)
 
     def number(gap):
-        return choose_number(np.array([MIN_EIGENGAP, 1.0, gap]), evidence, X, spectrum)
+        return choose_number(np.array([2.5, 1.0, gap]), evidence, X, spectrum)
 
-    assert number(1.9 * MIN_EIGENGAP) == 1
-    assert number(2.1 * MIN_EIGENGAP) == 3
+    assert number(3.5) == 1
+    assert number(4.0) == 3

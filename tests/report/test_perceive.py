@@ -131,7 +131,7 @@ def test_scores_match_the_metrics_on_the_labels(perception):
     result = perception("wine")
     table = {row["method"]: row for row in result.scores.table}
     assert set(table) == {
-        "perceptual clustering",
+        "consensus communities",
         "spectral clustering on spanning trees",
         "k-means",
         "HDBSCAN",
