@@ -23,7 +23,7 @@ def noise_scores(
 ) -> np.ndarray:
     """Scores in (0, 1): above 0.5 for noise and below it for all other nodes.
 
-    Within both groups, scores increase with the distance to the 8th neighbour, which is large for noise
+    Within both groups, scores increase with the mean log distance to 8 neighbours, which is large for noise
     between clusters, or with the distance to small samples of the points, which is large for outliers even if
     they form groups. Both are expressed in units of a boxplot of their logarithms, and the larger one counts.
     At the fence of the boxplot the score is 0.25, or 0.75 for noise.
@@ -106,7 +106,8 @@ class Unusualness(NamedTuple):
         ``search`` finds nearest neighbours among the training points.
         """
         rescaling = fit_rescaling(points)
-        radii = search.nearest(min(N_NEIGHBORS, len(points) - 1), queries=new)[1][:, -1]
+        distances = search.nearest(min(N_NEIGHBORS, len(points) - 1), queries=new)[1]
+        radii = _geometric_means(distances)
         samples = SampledDistances(rescaling.transform(points), np.random.default_rng(0))
         sampled = samples(rescaling.transform(new), n_jobs)
         return np.maximum(self.neighbor.units(radii / rescaling.unit), self.sampled.units(sampled))
@@ -116,7 +117,15 @@ def fit_unusualness(points: np.ndarray, n_jobs: int | None) -> tuple[Unusualness
     """Scales of the distances of points, and how unusual each point is among them."""
     points = fit_rescaling(points).transform(points)
     k = min(N_NEIGHBORS, len(points) - 1)
-    radii = NeighborSearch(points, n_jobs=n_jobs).nearest(k)[1][:, -1]
+    radii = _geometric_means(NeighborSearch(points, n_jobs=n_jobs).nearest(k)[1])
     sampled = SampledDistances(points, np.random.default_rng(0))(points, n_jobs)
     scales = Unusualness(fit_boxplot(radii), fit_boxplot(sampled))
     return scales, np.maximum(scales.neighbor.units(radii), scales.sampled.units(sampled))
+
+
+def _geometric_means(distances: np.ndarray) -> np.ndarray:
+    """Geometric means of the positive distances in each row; 0 if there are none."""
+    positive = distances > 0
+    logs = np.log(np.where(positive, distances, 1.0)).sum(axis=1)
+    n_positive = positive.sum(axis=1)
+    return np.where(n_positive > 0, np.exp(logs / np.maximum(n_positive, 1)), 0.0)

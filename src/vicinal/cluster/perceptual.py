@@ -101,7 +101,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         Number of clusters.
     noise_score_ : ndarray of shape (n,)
         Between 0 and 1: above 0.5 for points labelled -1 and below for the others. Within both groups it
-        increases with the distance of a point to its 8th neighbour, or to small samples of the points,
+        increases with the mean log distance of a point to 8 neighbours, or to small samples of the points,
         whichever is more unusual. At the fence of a boxplot of these distances it is 0.25, or 0.75 for label
         -1, for any data. Without points it follows the stationary distribution.
     noise_threshold_ : float
