@@ -1,8 +1,7 @@
-"""Neighbours of dask arrays by cells on disk, compared with memory: time, memory, balance, equal bits."""
+"""Neighbours of dask arrays by cells on disk, compared with memory: time, balance, equal bits."""
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -67,10 +66,10 @@ def make_points(n: int, d: int, curved: bool) -> np.ndarray:
 
 
 def _measure(kind: str, folder: str) -> dict[str, float]:
-    """CPU seconds and megabytes beyond the imports, in a process of its own."""
+    """CPU seconds, and the largest cell relative to the mean, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", kind, folder]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    names = ("seconds", "megabytes", "balance")
+    names = ("seconds", "balance")
     return dict(zip(names, map(float, output.split()), strict=True))
 
 
@@ -87,7 +86,7 @@ def main(kind: str, folder: str) -> None:
         for sample in (small, small[:, : X.shape[1]].copy()):  # load the compiled code first
             NeighborSearch(sample).nearest(3)
             NeighborSearch(da.from_array(sample, chunks=200)).nearest(3)
-    before, start, balance = _megabytes(), time.process_time(), 1.0
+    start, balance = time.process_time(), 1.0
     lists: Any
     if kind == "memory":
         lists = NeighborSearch(np.array(X)).nearest(N_NEIGHBORS)
@@ -97,14 +96,10 @@ def main(kind: str, folder: str) -> None:
             lists = search.nearest(N_NEIGHBORS)
         sizes = search._backend.X.cells.index.sizes
         balance = float(sizes.max() / sizes.mean())
-    seconds, megabytes = time.process_time() - start, _megabytes() - before
+    seconds = time.process_time() - start
     for i, values in enumerate(lists):
         np.save(f"{folder}/{kind}-{i}.npy", values if kind == "memory" else values.compute())
-    print(seconds, megabytes, balance)
-
-
-def _megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(seconds, balance)
 
 
 def markdown(records: dict[str, dict[str, float]]) -> str:
@@ -113,16 +108,15 @@ def markdown(records: dict[str, dict[str, float]]) -> str:
         "# Benchmark: scale",
         "",
         f"Measured by `python -m benchmarks scale`: lists of {N_NEIGHBORS} neighbours by cells on disk, "
-        "with the threads of one process, and in memory. Seconds are CPU time; megabytes are the peak beyond "
-        "the imports.",
+        "with the threads of one process, and in memory. Seconds are CPU time.",
         "",
-        "| points | in memory | by cells | ratio | target | megabytes | largest cell / mean | same bits |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| points | in memory | by cells | ratio | target | largest cell / mean | same bits |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for name, record in records.items():
         lines.append(
             f"| {name} | {record['seconds in memory']:.1f} s | {record['seconds']:.1f} s | "
-            f"{record['CPU ratio']:.2f} | {TARGETS[name.split(',')[0]]:g} | {record['megabytes']:.0f} | "
+            f"{record['CPU ratio']:.2f} | {TARGETS[name.split(',')[0]]:g} | "
             f"{record['balance']:.2f} | {'yes' if record['same bits'] else 'NO'} |"
         )
     return "\n".join([*lines, ""])
