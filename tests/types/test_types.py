@@ -63,6 +63,8 @@ NAMES = [
     for name in importlib.import_module(package).__all__
     if not inspect.ismodule(getattr(importlib.import_module(package), name))
 ]
+# Objects of optional libraries without types: a client of distributed.
+UNTYPED = {"vicinal.scale.config": ["client"]}
 LAZY = [
     init.parent
     for init in sorted(Path(vicinal.__file__).parent.rglob("__init__.py"))
@@ -124,7 +126,7 @@ def test_mypy_sees_the_types_of_every_public_name_and_wrong_keywords(tmp_path, s
     assert len(signatures) == len(NAMES)
     for name, signature in zip(NAMES, signatures, strict=True):
         assert signature.startswith("def "), f"{name}: {signature}"
-        assert re.findall(r"(\w+): Any\b", signature) == [], name
+        assert re.findall(r"(\w+): Any\b", signature) == UNTYPED.get(name, []), name
 
 
 def test_pyright_sees_the_real_types(script):
