@@ -11,7 +11,18 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What a user installs; tools for tests, docs and benchmarks are always the newest.
-EXTRAS = ("ann", "plot", "cli", "map", "notebook", "networkx", "anndata", "dask")
+EXTRAS = (
+    "ann",
+    "plot",
+    "cli",
+    "map",
+    "notebook",
+    "networkx",
+    "anndata",
+    "excel",
+    "duckdb",
+    "dask",
+)
 
 
 def declared():
@@ -20,7 +31,8 @@ def declared():
     for extra in EXTRAS:
         lines += PROJECT["optional-dependencies"][extra]
     requirements = [Requirement(line) for line in lines]
-    return {r.name: {Version(s.version) for s in r.specifier} for r in requirements}
+    packages = [r for r in requirements if r.name != "vicinal"]  # an extra may include another
+    return {r.name: {Version(s.version) for s in r.specifier} for r in packages}
 
 
 def pinned():

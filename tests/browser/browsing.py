@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("selenium")
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By

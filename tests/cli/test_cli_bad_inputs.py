@@ -30,7 +30,7 @@ BAD = {
     "garbage.npz": ("no arrays", "cannot read"),
     "garbage.parquet": ("no table", "garbage.parquet as parquet"),
     "garbage.h5ad": ("no table", "garbage.h5ad as .h5ad"),
-    "table.xlsx": ("", "unsupported format .xlsx; use one of .csv"),
+    "table.ods": ("", "unsupported format .ods; use one of .csv"),
 }
 
 

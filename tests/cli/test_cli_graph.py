@@ -139,7 +139,7 @@ def test_progress_bar_needs_the_option_if_stderr_is_not_a_terminal(table, capsys
         (["-o", "no/such/folder/edges.csv"], "does not exist; create it"),
         (["--plot", "graph.bmp"], "--plot graph.bmp: unsupported format .bmp"),
         (["--metric", "precomputed", "--plot", "graph.png"], "--plot needs coordinates"),
-        (["--key", "X"], "--key X: only .npz and .h5ad files"),
+        (["--key", "X"], "--key X: only .npz, .h5ad, .xlsx, .sqlite, .db, .duckdb files"),
     ],
 )
 def test_invalid_options_give_one_error_line_that_names_the_option(

@@ -97,7 +97,8 @@ def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
         ("empty.csv", "", "is empty"),
         ("header.csv", "x,y\n", "no rows"),
         ("same.csv", "x,y\n" + "1,2\n" * 20, "columns are constant"),
-        ("points.xlsx", "", "unsupported format .xlsx"),
+        ("points.ods", "", "unsupported format .ods"),
+        ("points.xlsx", "", "as a spreadsheet: File is not a zip file"),
     ],
 )
 def test_an_unusable_table_is_one_error_line(name, content, message, tmp_path, error_of):

@@ -146,7 +146,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     --------
     >>> from vicinal import PerceptualClustering
     >>> from vicinal.datasets import make_half_cylinders
-    >>> X, truth = make_half_cylinders(300, 200, random_state=0)
+    >>> X, truth = make_half_cylinders(400, 300, random_state=0)
     >>> model = PerceptualClustering(2, random_state=0).fit(X)
     >>> sorted(set(model.labels_.tolist()))
     [-1, 0, 1]

@@ -89,9 +89,11 @@ class Reranker(FitCallbacks, BaseEstimator):
     >>> from vicinal import Reranker
     >>> X, y = load_digits(return_X_y=True)
     >>> gallery, queries = X[:1500], X[1500:]
-    >>> indices, scores = Reranker().fit(gallery).rank(queries, 10)
-    >>> bool((y[indices] == y[1500:, None]).mean() > 0.95)
-    True
+    >>> def precision(method):
+    ...     indices, scores = Reranker(method).fit(gallery).rank(queries, 10)
+    ...     return float((y[indices] == y[1500:, None]).mean())
+    >>> round(precision("smoothed"), 2), round(precision("distance"), 2)
+    (0.93, 0.92)
     """
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,13 +26,12 @@ _DEFAULT = Settings()
 _CURRENT: ContextVar[Settings | None] = ContextVar("vicinal.scale.settings", default=None)
 
 
-@contextmanager
 def config(
     *,
     store: Store | str | os.PathLike[str] | None = None,
     client: Any = None,
     cell_size: int | None = None,
-) -> Iterator[Settings]:
+) -> AbstractContextManager[Settings]:
     """Set how dask arrays are processed within a ``with`` block.
 
     Parameters
@@ -47,10 +46,10 @@ def config(
         Mean number of points in a cell, the unit of work. A task holds a few cells in memory. The default
         is 40,000, or fewer if points are large.
 
-    Yields
-    ------
-    Settings
-        The settings within the block.
+    Returns
+    -------
+    context manager
+        Enters with the `Settings` of the block.
 
     Examples
     --------
@@ -68,9 +67,11 @@ def config(
         "client": client,
         "cell_size": None if cell_size is None else check_count(cell_size, "cell_size"),
     }
-    settings = replace(
-        current_settings(), **{name: v for name, v in given.items() if v is not None}
-    )
+    return _use(replace(current_settings(), **{k: v for k, v in given.items() if v is not None}))
+
+
+@contextmanager
+def _use(settings: Settings) -> Iterator[Settings]:
     token = _CURRENT.set(settings)
     try:
         yield settings

@@ -249,10 +249,10 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
     """Shape, dtype and the position of the first value."""
     version = np.lib.format.read_magic(file)
     if version != (1, 0):
-        raise ValueError(f"unknown version {version} of the .npy format")
+        raise InvalidValueError(f"unknown version {version} of the .npy format")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
     if fortran and len(shape) > 1:
-        raise ValueError("values in the order of Fortran")
+        raise InvalidValueError("values in the order of Fortran")
     return shape, dtype, file.tell()
 
 
