@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vicinal._core.scalar_checks import check_count
+from vicinal.exceptions import InvalidTypeError
 from vicinal.scale.store import Store
 
 
@@ -62,6 +63,10 @@ def config(
     >>> graph == graphs.knn(X.compute(), n_neighbors=5)
     True
     """
+    if not isinstance(store, (Store, str, os.PathLike, type(None))):
+        raise InvalidTypeError(
+            f"store={store!r}, but a Store, the name of a folder or a URL is needed."
+        )
     given = {
         "store": store if store is None or isinstance(store, Store) else Store(store),
         "client": client,
