@@ -125,8 +125,8 @@ class GraphClassifier(TransductiveClassifier):
     array([0, 1])
     """
 
-    # Labels stay within their classes better along fewer, shorter edges. With 5 the mean accuracy is still a
-    # little higher, but components without labels appear.
+    # Fewer than the usual 10, because labels leave their classes along long edges; with 5, components without
+    # labels appear.
     _default_n_neighbors = 7
 
     def __init__(
