@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from vicinal.tables.encoder import ColumnSummary
+    from vicinal.tables._columns import ColumnSummary
 
 # Longer lists of columns are shortened.
 MAX_LISTED = 12

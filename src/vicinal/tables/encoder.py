@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import check_options
-from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal._core.suggestions import listing, suggestion
+from vicinal._core.scalar_checks import check_choice, check_count
+from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import unique_names
-from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.exceptions import InvalidValueError
+from vicinal.tables._arguments import check_kinds, check_weights
 from vicinal.tables._coding import Coder, fit_coder
+from vicinal.tables._columns import ignore_constant, no_usable_column, summarize, typed_column
 from vicinal.tables._completion import Completer, typical_row
-from vicinal.tables._kinds import KINDS, TypedColumn, guess_kind, read_as
+from vicinal.tables._kinds import TypedColumn, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
 from vicinal.tables._shared import FactorModel, fit_factors, fit_shared_part
@@ -29,29 +31,6 @@ CATEGORIES = ("shared", "indicators")
 MISSING = ("neighbors", "typical", "keep")
 # Squares of larger coordinates may overflow.
 MAX_COORDINATE = 1e150
-
-
-class ColumnSummary(NamedTuple):
-    """How a column was read.
-
-    Attributes
-    ----------
-    name, kind, reason : str
-        Name, kind, and why it is of this kind, or why it is not used.
-    used : bool
-        Whether distances compare it.
-    weight : float
-        Its weight; 0 if it is not used.
-    missing : int
-        Number of missing values.
-    """
-
-    name: str
-    kind: str
-    reason: str
-    used: bool
-    weight: float
-    missing: int
 
 
 class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
@@ -165,19 +144,19 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         check_choice(self.missing, "missing", MISSING)
         raw = self._read(X, reset=True)
         names = [column.name for column in raw]
-        kinds = _checked_kinds(self.kinds, names)
-        weights = _checked_weights(self.weights, names)
-        typed = [_typed(column, kinds.get(column.name)) for column in raw]
+        kinds = check_kinds(self.kinds, names)
+        weights = check_weights(self.weights, names)
+        typed = [typed_column(column, kinds.get(column.name)) for column in raw]
         typed = [
             column._replace(kind="ignore", reason="its weight is 0")
             if weights.get(column.name) == 0 and column.kind != "ignore"
             else column
             for column in typed
         ]
-        used = [_varying(column) for column in typed]
+        used = [ignore_constant(column) for column in typed]
         columns = [column for column in used if column.kind != "ignore"]
         if not columns:
-            raise InvalidValueError(_no_usable_column(used))
+            raise InvalidValueError(no_usable_column(used))
         coders = [fit_coder(column, self.scaling, self.metric) for column in columns]
         self._keep(used, columns, coders, weights)
         return self
@@ -199,7 +178,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self._columns = [columns[j]._replace(numbers=None, words=None) for j in kept]
         self._coders = [coders[j] for j in kept]
         weight_of = {columns[j].name: float(weights[j]) for j in range(len(columns))}
-        self.columns_ = [_summary(column, weight_of.get(column.name)) for column in typed]
+        self.columns_ = [summarize(column, weight_of.get(column.name)) for column in typed]
         self.kinds_ = {column.name: column.kind for column in typed}
         self.weights_ = {column.name: weight_of[column.name] for column in self._columns}
         self.metric_ = PartialDistance(
@@ -395,71 +374,3 @@ def _check_reach(rows: np.ndarray, column_of: np.ndarray, names: Sequence[str]) 
             f"{MAX_COORDINATE:g} times as far from the others as they are from each other; correct it, or "
             "leave it out as None."
         )
-
-
-def _typed(column: RawColumn, kind: Any) -> TypedColumn:
-    if kind is None:
-        return guess_kind(column)
-    if isinstance(kind, str):
-        return read_as(column, kind)
-    return read_as(column, "ordinal", levels=kind)
-
-
-def _varying(column: TypedColumn) -> TypedColumn:
-    """The column, ignored if all its values are equal or missing."""
-    if column.kind == "ignore":
-        return column
-    values = column.numbers if column.words is None else column.words
-    assert values is not None
-    known = values[~column.missing]
-    if len(set(known.tolist())) > 1:
-        return column
-    return column._replace(kind="ignore", reason="constant" if len(known) else "empty")
-
-
-def _summary(column: TypedColumn, weight: float | None) -> ColumnSummary:
-    independent = weight == 0
-    reason = column.reason + "; independent of every other column" * independent
-    missing = int(column.missing.sum())
-    return ColumnSummary(column.name, column.kind, reason, bool(weight), weight or 0.0, missing)
-
-
-def _no_usable_column(columns: Sequence[TypedColumn]) -> str:
-    shown = ", ".join(f"{column.name!r} ({column.reason})" for column in columns[:8])
-    more = ", ..." if len(columns) > 8 else ""
-    return (
-        f"X has no column that rows can be compared by: {shown}{more}; add columns in which rows differ, "
-        "or give kinds."
-    )
-
-
-def _checked_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:
-    checked = _checked_mapping(kinds, "kinds", names)
-    for name, kind in checked.items():
-        if isinstance(kind, str):
-            check_choice(kind, f"kinds[{name!r}]", KINDS)
-        elif not isinstance(kind, Sequence) or len(set(map(str, kind))) < max(len(kind), 2):
-            raise InvalidTypeError(
-                f"kinds[{name!r}]={kind!r}, but one of {', '.join(map(repr, KINDS))} is needed, or a list of "
-                "different categories, lowest first."
-            )
-    return checked
-
-
-def _checked_weights(weights: Any, names: Sequence[str]) -> dict[str, float]:
-    checked = _checked_mapping(weights, "weights", names)
-    return {name: check_real(w, f"weights[{name!r}]", low=0.0) for name, w in checked.items()}
-
-
-def _checked_mapping(given: Any, what: str, names: Sequence[str]) -> dict[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise InvalidTypeError(f"{what}={given!r}, but a dict by names of columns is needed.")
-    for name in given:
-        if name not in names:
-            raise InvalidValueError(
-                f"{what}: X has no column {name!r}{suggestion(str(name), names)}; it has "
-                f"{listing(names)}."
-            )
-    return dict(given)

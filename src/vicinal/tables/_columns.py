@@ -1,0 +1,71 @@
+"""Which columns of a table are used, as what, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from vicinal.tables._kinds import TypedColumn, guess_kind, read_as
+from vicinal.tables._reading import RawColumn
+
+
+class ColumnSummary(NamedTuple):
+    """How a column was read.
+
+    Attributes
+    ----------
+    name, kind, reason : str
+        Name, kind, and why it is of this kind, or why it is not used.
+    used : bool
+        Whether distances compare it.
+    weight : float
+        Its weight; 0 if it is not used.
+    missing : int
+        Number of missing values.
+    """
+
+    name: str
+    kind: str
+    reason: str
+    used: bool
+    weight: float
+    missing: int
+
+
+def typed_column(column: RawColumn, kind: Any) -> TypedColumn:
+    """The column read as a given kind; the kind is guessed if it is None."""
+    if kind is None:
+        return guess_kind(column)
+    if isinstance(kind, str):
+        return read_as(column, kind)
+    return read_as(column, "ordinal", levels=kind)
+
+
+def ignore_constant(column: TypedColumn) -> TypedColumn:
+    """The column, ignored if all its values are equal or missing."""
+    if column.kind == "ignore":
+        return column
+    values = column.numbers if column.words is None else column.words
+    assert values is not None
+    known = values[~column.missing]
+    if len(set(known.tolist())) > 1:
+        return column
+    return column._replace(kind="ignore", reason="constant" if len(known) else "empty")
+
+
+def summarize(column: TypedColumn, weight: float | None) -> ColumnSummary:
+    """Say how a column was read; its weight is None if it was never compared."""
+    independent = weight == 0
+    reason = column.reason + "; independent of every other column" * independent
+    missing = int(column.missing.sum())
+    return ColumnSummary(column.name, column.kind, reason, bool(weight), weight or 0.0, missing)
+
+
+def no_usable_column(columns: Sequence[TypedColumn]) -> str:
+    """Message for a table in which no column can be compared."""
+    shown = ", ".join(f"{column.name!r} ({column.reason})" for column in columns[:8])
+    more = ", ..." if len(columns) > 8 else ""
+    return (
+        f"X has no column that rows can be compared by: {shown}{more}; add columns in which rows differ, "
+        "or give kinds."
+    )
