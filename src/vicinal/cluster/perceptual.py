@@ -32,6 +32,7 @@ from vicinal.cluster._automatic import (
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._noise import detect_noise
 from vicinal.cluster._noise_score import noise_scores
+from vicinal.cluster._rarely_visited import follow_steps
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
@@ -73,7 +74,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         splits the norms if their distribution is clearly bimodal, also without the nodes in no context.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points are assigned to clusters: by k-subspaces, or by the directions of the rows as in
-        `SpectralClustering`.
+        `SpectralClustering`. With the global Laplacian, points that the walk almost never visits belong to
+        the cluster that their own steps lead to.
     max_clusters : int or "auto", default="auto"
         Maximum number of clusters by the eigengap, as for `SpectralClustering`.
     n_neighbors : int, default=10
@@ -364,12 +366,15 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
                 other = k_subspaces(after[kept], c, random_state=seed)
                 if other.explained > best.explained:
                     self._first, rows, best = 1, after, other
-            assigned = relabel_by_first_occurrence(best.labels, best.bases)
+            found, centers = best.labels, best.bases
         else:
-            assigned = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
+            found, centers = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
         self.embedding_ = self._of_rows(rows)
         labels = np.full(len(vectors), -1)
-        labels[kept], self._centers = assigned
+        labels[kept] = found
+        if self.laplacian == "global":
+            labels = follow_steps(self.graph_.to_scipy("strengths"), self._masses, labels)
+        labels[kept], self._centers = relabel_by_first_occurrence(labels[kept], centers)
         self.labels_ = self._of_rows(labels)
 
 
