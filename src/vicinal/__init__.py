@@ -30,6 +30,9 @@ register_chunked(
         "StoredSearch": "vicinal.scale._search",
         "contextual_distance": "vicinal.scale._contexts",
         "find_duplicates": "vicinal.scale._duplicates",
+        "disjoint_trees": "vicinal.scale._trees",
+        "spanning_tree": "vicinal.scale._trees",
+        "spanning_links": "vicinal.scale._trees",
         "store_points": "vicinal.scale.stored_points",
     }
 )

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import check_points, read_array
+from vicinal._core.chunked import ChunkedRows, is_chunked
+from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import map_threads, n_threads
@@ -55,8 +57,8 @@ def mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
-        dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine, or a dask array, see `vicinal.scale`),
+        or with ``metric="precomputed"`` a dense distance matrix.
     metric : str or callable, default="euclidean"
         "euclidean", "cosine", "manhattan", "precomputed", or another scikit-learn metric.
     offsets : array of shape (n,), optional
@@ -84,8 +86,13 @@ def mst(
            [1, 3]])
     """
     measure = as_metric(metric)
-    points = _check_input(X, measure)
     n_threads(n_jobs)
+    if is_chunked(X) and offsets is not None:
+        raise InvalidValueError(
+            "offsets are given, but X is a dask Array, whose tree has none; pass X.compute() if it fits into "
+            "memory."
+        )
+    points = _check_input(X, measure, n_jobs, verbose)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
     n = points.shape[0]
     weights = None if offsets is None else _check_offsets(offsets, measure, n)
@@ -94,7 +101,7 @@ def mst(
 
 
 def tree_edges(
-    points: np.ndarray | sparse.csr_array,
+    points: np.ndarray | sparse.csr_array | ChunkedRows,
     metric: Metric,
     offsets: np.ndarray | None,
     scale: float = 1.0,
@@ -110,6 +117,8 @@ def tree_edges(
     n = points.shape[0]
     k = _list_length(n, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
+    if isinstance(points, ChunkedRows):
+        return chunked_counterpart("spanning_tree")(points, k, n_jobs, verbose)
     if offsets is None:
         return spanning_tree(points, metric, k, n_jobs, title)
     k = k if n > MIN_POINTS_FOR_OFFSET_LISTS else 0
@@ -131,8 +140,8 @@ def disjoint_mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
-        dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine, or a dask array, see `vicinal.scale`),
+        or with ``metric="precomputed"`` a dense distance matrix.
     n_trees : int, default=4
         Number of trees, t in the paper.
     metric : str or callable, default="euclidean"
@@ -166,7 +175,7 @@ def disjoint_mst(
     True
     """
     measure = as_metric(metric)
-    points = _check_input(X, measure)
+    points = _check_input(X, measure, n_jobs, verbose)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
@@ -177,7 +186,7 @@ def disjoint_mst(
 
 
 def max_disjoint_mst(
-    points: np.ndarray | sparse.csr_array,
+    points: np.ndarray | sparse.csr_array | ChunkedRows,
     n_trees: int,
     *,
     metric: MetricLike = "euclidean",
@@ -188,7 +197,11 @@ def max_disjoint_mst(
     n, measure = points.shape[0], as_metric(metric)
     _require_memory(n, n_trees, BYTES_PER_DISJOINT_EDGE)
     k = _list_length(n, LIST_LENGTH + 2 * n_trees)
-    edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
+    if isinstance(points, ChunkedRows):
+        build = chunked_counterpart("disjoint_trees")
+        edges, lengths = build(points, n_trees, k, n_jobs, verbose)
+    else:
+        edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
@@ -219,8 +232,8 @@ def perturbed_mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
-        dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine, or a dask array, see `vicinal.scale`),
+        or with ``metric="precomputed"`` a dense distance matrix.
     n_trees : int, default=20
         Number of perturbed replicates, T in the paper.
     noise : float, default=0.4
@@ -262,7 +275,7 @@ def perturbed_mst(
     from vicinal.graphs._build.jitter import perturbed_replicates
 
     measure = as_metric(metric)
-    points = _check_input(X, measure)
+    points = _check_input(X, measure, n_jobs, verbose)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
@@ -296,7 +309,11 @@ def perturbed_mst(
     )
 
 
-def _check_input(X: MatrixLike, metric: Metric) -> np.ndarray | sparse.csr_array:
+def _check_input(
+    X: MatrixLike, metric: Metric, n_jobs: int | None, verbose: int
+) -> np.ndarray | sparse.csr_array | ChunkedRows:
+    if is_chunked(X):
+        return chunked_counterpart("store_points")(X, metric.name, n_jobs, verbose)
     checked_input = metric.validate_points(X)
     if sparse.issparse(checked_input) and metric.is_precomputed:
         raise InvalidTypeError(

@@ -86,24 +86,33 @@ def plane_cost(value, low, high, slack, p):
     return cost if cost > MIN_COST else 0.0
 
 
+@jit(inline="always")
+def box_cost(X, i, low, high, p):
+    """Lower bound of the cost between a point and all points in a box.
+
+    Summed in the order of costs to points; rounding is monotone, so that no neighbour is lost.
+    """
+    cost = 0.0
+    for c in range(X.shape[1]):
+        x = np.float64(X[i, c])
+        gap = max(low[c] - x, x - high[c])
+        if gap > 0.0:
+            cost += gap if p == 1 else gap * gap
+    return cost
+
+
 @jit
 def find_queries(X, coords, costs, rows, low, high, first_row, intervals, slack, p, out):
     """Points that may have a neighbour in another cell; returns their number.
 
     ``costs`` and ``rows`` are those of the last entry of the list of each point. A cell whose points are as
-    far matters only if it has a smaller row. Costs to the box ``low``, ``high`` are summed in the order of
-    costs to points, and rounding is monotone, so that no neighbour is lost.
+    far matters only if it has a smaller row.
     """
     count = 0
     for i in range(len(X)):
         limit = costs[i]
         ties = first_row < rows[i]
-        cost = 0.0
-        for c in range(X.shape[1]):
-            x = np.float64(X[i, c])
-            gap = max(low[c] - x, x - high[c])
-            if gap > 0.0:
-                cost += gap if p == 1 else gap * gap
+        cost = box_cost(X, i, low, high, p)
         if cost > limit or (cost == limit and not ties):
             continue
         is_far = False

@@ -28,6 +28,8 @@ class Lists(NamedTuple):
 
 def fill_lists(cells: Cells, k: int, engine: Engine) -> int:
     """Compute lists of k neighbours unless the store has these or longer ones; returns their length."""
+    if k == 0:
+        return 0
     store = cells.store
     known = store.load("list-lengths").tolist() if store.is_whole("list-lengths") else []
     if any(length >= k for length in known):
@@ -91,7 +93,7 @@ def _improve(cells: Cells, points: np.ndarray, lists: Lists, home: int, skip_hom
         return
     index, path = cells.index, cells.index.paths[home]
     coords = cells.tree.coordinates(points, path[path >= 0])
-    shared, slack = index.n_shared(home), _slack(cells, points)
+    shared, slack = index.n_shared(home), rounding_slack(cells, points)
     found = np.empty(len(points), np.int64)
     for cell in _near_cells(cells, points, lists, home):
         if cell == home and skip_home:
@@ -106,6 +108,15 @@ def _improve(cells: Cells, points: np.ndarray, lists: Lists, home: int, skip_hom
 
 def _near_cells(cells: Cells, points: np.ndarray, lists: Lists, home: int) -> Iterator[int]:
     """Cells that may contain a neighbour of some point, nearest first."""
+    order, bounds = cells_by_distance(cells, points, home)
+    for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
+        if bound > lists.costs[:, -1].max():
+            return
+        yield cell
+
+
+def cells_by_distance(cells: Cells, points: np.ndarray, home: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cells with points, the nearest to the box of some points first, and their least costs to it."""
     index = cells.index
     low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
     bounds = index.box_costs(low, high, cells.power)
@@ -113,11 +124,9 @@ def _near_cells(cells: Cells, points: np.ndarray, lists: Lists, home: int) -> It
     with np.errstate(invalid="ignore"):
         offsets = np.abs((index.low + index.high) / 2 - (low + high) / 2).sum(axis=1)
     offsets[home] = -1.0
-    for cell in np.lexsort((offsets, bounds)).tolist():
-        if bounds[cell] > lists.costs[:, -1].max():
-            return
-        if index.sizes[cell]:
-            yield cell
+    order = np.lexsort((offsets, bounds))
+    order = order[index.sizes[order] > 0]
+    return order, bounds[order]
 
 
 def _search_cell(
@@ -139,7 +148,7 @@ def _costs(queries: np.ndarray, other: Points, ids: np.ndarray, lengths: np.ndar
     return costs
 
 
-def _slack(cells: Cells, points: np.ndarray) -> float:
+def rounding_slack(cells: Cells, points: np.ndarray) -> float:
     """Bound on the rounding errors of the coordinates of points and cells along a direction."""
     index, center = cells.index, cells.tree.center
     full = index.sizes > 0

@@ -129,6 +129,10 @@ class Store:
         for name in names:
             self._files.remove(f"{name}.npy")
 
+    def delete(self) -> None:
+        """Delete the folder with everything in it."""
+        self._files.delete()
+
     def folder(self, manifest: dict[str, Any], name: str) -> Store:
         """Open a subfolder, and describe its content in ``manifest.json``.
 
@@ -197,6 +201,9 @@ class _LocalFiles:
     def remove(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
 
+    def delete(self) -> None:
+        shutil.rmtree(self.folder)
+
 
 class _RemoteFiles:
     """Files of any file system that fsspec knows; a single put or rename is atomic in all of them."""
@@ -240,6 +247,9 @@ class _RemoteFiles:
         path = f"{self.folder}/{name}"
         if self.system.exists(path):
             self.system.rm_file(path)
+
+    def delete(self) -> None:
+        self.system.rm(self.folder, recursive=True)
 
     def _head(self, path: str) -> bytes:
         return self.system.cat_file(path, 0, min(MAX_HEADER_BYTES, self.system.size(path)))

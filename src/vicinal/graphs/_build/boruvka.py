@@ -7,15 +7,36 @@ component may skip a round as long as another one merges: the tree is the same.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, progress_bar
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest, advance, choose, join
-from vicinal.graphs._build.nearest_foreign import ForeignNeighborRows, ForeignNeighborTree
 
 NO_EXCLUSIONS = ExcludedEdges(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class ForeignSearch(Protocol):
+    """Search for the nearest points of other components; points are numbered as it likes.
+
+    Attributes
+    ----------
+    order : ndarray (n,)
+        Row of each point.
+    lists, costs : ndarray (n, k)
+        Nearest points of each point, sorted by (cost, row); k may be 0.
+    """
+
+    order: np.ndarray
+    lists: np.ndarray
+    costs: np.ndarray
+
+    def max_component_size_to_search(self, sizes: np.ndarray) -> int:
+        """Largest size of a component that searches."""
+
+    def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
+        """Find the nearest foreign point wherever a component's best edge may depend on it."""
 
 
 class SpanningEdges(NamedTuple):
@@ -26,7 +47,7 @@ class SpanningEdges(NamedTuple):
 
 
 def spanning_edges(
-    search: ForeignNeighborTree | ForeignNeighborRows,
+    search: ForeignSearch,
     *,
     labels: np.ndarray | None = None,
     excluded: ExcludedEdges = NO_EXCLUSIONS,
@@ -37,7 +58,7 @@ def spanning_edges(
 
     Parameters
     ----------
-    search : ForeignNeighborTree or ForeignNeighborRows
+    search : ForeignSearch
         Search for the nearest point of another component.
     labels : ndarray (n,), optional
         Initial component of each row; by default every point is a component.
@@ -54,7 +75,7 @@ def spanning_edges(
         ``n_components - 1`` edges; fewer if the allowed edges do not connect the components.
     """
     n = len(search.order)
-    forest = _new_forest(n, None if labels is None else labels[search.order])
+    forest = new_forest(n, None if labels is None else labels[search.order])
     roots = np.flatnonzero(forest.size)
     n_edges = len(roots) - 1
     index = forest.component.dtype
@@ -82,7 +103,8 @@ def spanning_edges(
     return SpanningEdges(edges, costs[:done])
 
 
-def _new_forest(n: int, labels: np.ndarray | None) -> Forest:
+def new_forest(n: int, labels: np.ndarray | None) -> Forest:
+    """Forest of n points without edges between components, by default the single points."""
     index = np.int32 if n < 2**31 else np.int64
     component = np.arange(n)
     if labels is not None:

@@ -173,7 +173,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         self._raise_lower_bounds(queries, forest)
         queries = queries[np.argsort(forest.lower_bound[queries], kind="stable")]
         # The points that face other components come first: their edges rule out most of the others.
-        stage = _first_of_each(forest.component[queries])
+        stage = first_of_each(forest.component[queries], SCOUTS)
         while len(queries):
             self._search(queries[stage], forest, excluded)
             found = queries[stage][forest.nearest[queries[stage]] >= 0]
@@ -209,11 +209,17 @@ class ForeignNeighborProducts(ForeignNeighborRows):
 
     def _search(self, queries: np.ndarray, forest: Forest, excluded: ExcludedEdges) -> None:
         forest.lower_bound[queries] = np.inf
+        self.search_among(len(self.X), queries, forest, excluded)
+
+    def search_among(
+        self, n_candidates: int, queries: np.ndarray, forest: Forest, excluded: ExcludedEdges
+    ) -> None:
+        """Find foreign points below the lower bounds of queries, among the first points only."""
 
         def search(span: tuple[int, int]) -> None:
             rows = queries[span[0] : span[1]]
             scaled = self.rescaling.transform(self.X[rows], np.float32)
-            for a, b in blocks(len(self.X), self.columns):
+            for a, b in blocks(n_candidates, self.columns):
                 products = scaled @ self.rescaling.transform(self.X[a:b], np.float32).T
                 search_products(
                     products, a, self.X, rows, self.half, self.half[a:b].astype(np.float32),
@@ -225,11 +231,11 @@ class ForeignNeighborProducts(ForeignNeighborRows):
             map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
 
 
-def _first_of_each(groups: np.ndarray) -> np.ndarray:
-    """Positions of the first `SCOUTS` members of each group."""
+def first_of_each(groups: np.ndarray, count: int) -> np.ndarray:
+    """Positions of the first ``count`` members of each group."""
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], groups[order])
-    return np.sort(order[np.arange(len(groups)) - starts < SCOUTS])
+    return np.sort(order[np.arange(len(groups)) - starts < count])
 
 
 class SearchWithLengths(NamedTuple):

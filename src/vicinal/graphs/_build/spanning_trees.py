@@ -6,7 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
-from vicinal.graphs._build.boruvka import NO_EXCLUSIONS, spanning_edges
+from vicinal.graphs._build.boruvka import (
+    NO_EXCLUSIONS,
+    ForeignSearch,
+    SpanningEdges,
+    spanning_edges,
+)
 from vicinal.graphs._build.duplicates import Duplicates, many_duplicates
 from vicinal.graphs._build.nearest_foreign import (
     foreign_neighbor_search,
@@ -119,10 +124,19 @@ def _trees_of_distinct(
     n_jobs: int | None,
     verbose: int,
 ) -> Edges:
-    n, title = X.shape[0], "neighbours" if verbose > 0 else None
+    title = "neighbours" if verbose > 0 else None
     search, to_lengths = foreign_neighbor_search(
-        X, metric, min(k, n - 1), n_jobs, title, many_trees=True
+        X, metric, min(k, X.shape[0] - 1), n_jobs, title, many_trees=True
     )
+    edges, costs = successive_trees(search, n_trees, n_jobs, verbose)
+    return edges, to_lengths(costs)
+
+
+def successive_trees(
+    search: ForeignSearch, n_trees: int, n_jobs: int | None, verbose: int
+) -> SpanningEdges:
+    """Edges of disjoint trees, each the cheapest without the earlier ones; fewer if no more exist."""
+    n = len(search.order)
     edges, costs = np.empty((0, 2), np.int64), np.empty(0)
     excluded, position = NO_EXCLUSIONS, np.argsort(search.order)
     for tree in range(n_trees):
@@ -132,7 +146,7 @@ def _trees_of_distinct(
             break
         edges, costs = np.concatenate([edges, new.edges]), np.concatenate([costs, new.costs])
         excluded = exclude(position[edges], n)
-    return edges, to_lengths(costs)
+    return SpanningEdges(edges, costs)
 
 
 def exclude(edges: np.ndarray, n: int) -> ExcludedEdges:

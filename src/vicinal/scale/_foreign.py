@@ -1,0 +1,207 @@
+"""The nearest points of other components, for some points of a cell: the task of a round of a spanning tree.
+
+Other cells are searched, the nearest first, for those points only that may find a better edge for their
+component there. Costs and ties are those of the search in memory, so the spanning tree is the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
+from vicinal.graphs._build._nearest_foreign_kernels import mark_uniform_nodes
+from vicinal.graphs._build.boruvka import new_forest
+from vicinal.graphs._build.nearest_foreign import ForeignNeighborProducts
+from vicinal.neighbors._exact import Points
+from vicinal.neighbors._kdtree import kernel_kind
+from vicinal.scale._foreign_kernels import choose_asking, finish_searches, search_foreign
+from vicinal.scale._layout import Cells
+from vicinal.scale._lists import cells_by_distance, rounding_slack
+from vicinal.scale.store import Store
+
+NO_ROW = np.iinfo(np.int64).max
+
+
+class Queries(NamedTuple):
+    """Points that search, and the best edge of each so far.
+
+    Attributes
+    ----------
+    points : ndarray (n, D), float64
+        The points.
+    labels : ndarray (n,)
+        Component of each point.
+    groups : ndarray (n,)
+        The same components, numbered from 0.
+    best : ndarray (n_groups,)
+        Least known cost of an edge that leaves each component.
+    positions, rows, costs : ndarray (n,)
+        Nearest foreign point within the bounds: position among the points of all cells, row, and cost.
+    skipped : ndarray (n,)
+        Least cost of the foreign points that were not looked at.
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+    groups: np.ndarray
+    best: np.ndarray
+    positions: np.ndarray
+    rows: np.ndarray
+    costs: np.ndarray
+    skipped: np.ndarray
+
+
+class Round(NamedTuple):
+    """Files of one round: what the driver tells the tasks of all cells.
+
+    Attributes
+    ----------
+    store : Store
+        Their folder.
+    starts : ndarray (n_cells + 1,)
+        Position of the first point of each cell.
+    has_exclusions : bool
+        Whether some edges may not be used.
+    """
+
+    store: Store
+    starts: np.ndarray
+    has_exclusions: bool
+
+    def components(self, cell: int) -> np.ndarray:
+        """Component of each point of a cell."""
+        return self.store.load("component", int(self.starts[cell]), int(self.starts[cell + 1]))
+
+    def excluded(self, positions: np.ndarray) -> ExcludedEdges:
+        """Positions that points may not be joined to."""
+        if not self.has_exclusions:
+            return ExcludedEdges(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        indptr = self.store.load("excluded-indptr")
+        spans = np.stack([indptr[positions], indptr[positions + 1]], axis=1).tolist()
+        known = self.store.load("excluded-indices")
+        parts = [known[a:b] for a, b in spans]
+        lengths = [b - a for a, b in spans]
+        return ExcludedEdges(
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64),
+        )
+
+
+def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) -> None:
+    """Task: find the nearest foreign points of the open points first ... last - 1, which are in a cell."""
+    positions = at.store.load("open", first, last)
+    local = positions - at.starts[cell]
+    labels = at.components(cell)[local]
+    _, group_start, groups = np.unique(labels, return_index=True, return_inverse=True)
+    n = len(positions)
+    queries = Queries(
+        cells.points(cell)[local].astype(np.float64),
+        labels,
+        groups,
+        at.store.load("best", first, last)[group_start],
+        np.full(n, -1, np.int64),
+        np.full(n, NO_ROW),
+        np.full(n, np.inf),
+        np.full(n, np.inf),
+    )
+    _search_cells(cells, cell, at, queries, at.excluded(positions))
+    finish_searches(queries)
+    at.store.save(result_name(cell), np.array([queries.positions, queries.costs]))
+
+
+def result_name(cell: int) -> str:
+    """Name of the results of a cell."""
+    return f"nearest-{cell:06d}"
+
+
+def _search_cells(
+    cells: Cells, home: int, at: Round, queries: Queries, excluded: ExcludedEdges
+) -> None:
+    index, path, points = cells.index, cells.index.paths[home], queries.points
+    coords = cells.tree.coordinates(points, path[path >= 0])
+    shared, slack = index.n_shared(home), rounding_slack(cells, points)
+    found = np.empty(len(points), np.int64)
+    order, bounds = cells_by_distance(cells, points, home)
+    for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
+        limits = np.minimum(queries.best[queries.groups], queries.costs)
+        if bound > limits.max():
+            np.minimum(queries.skipped, bound, out=queries.skipped)
+            return
+        count = choose_asking(
+            points, coords, limits, index.low[cell], index.high[cell],
+            index.intervals[cell, : shared[cell]], slack, cells.power, queries.skipped, found,
+        )  # fmt: skip
+        if count:
+            _search_cell(cells, cell, at, queries, found[:count], excluded)
+
+
+def _search_cell(
+    cells: Cells,
+    cell: int,
+    at: Round,
+    queries: Queries,
+    asking: np.ndarray,
+    excluded: ExcludedEdges,
+) -> None:
+    labels = at.components(cell)
+    is_uniform = labels[0] == labels[-1] and (labels == labels[0]).all()
+    if is_uniform:
+        asking = asking[queries.labels[asking] != labels[0]]
+        if not len(asking):
+            return
+    other, rows, first = cells.searchable(cell), cells.rows(cell), int(at.starts[cell])
+    if cells.power == 2 and not other.tree_is_faster(k=1):
+        _search_by_products(other, labels, rows, first, queries, asking, excluded)
+        return
+    tree = other.tree
+    ordered, uniform = labels[tree.order], np.empty(len(tree.bounds), np.int64)
+    mark_uniform_nodes(tree, ordered, uniform)
+    kind = kernel_kind(tree, cells.power)
+    search_foreign(tree, kind, ordered, uniform, rows, first, asking, queries, excluded)
+
+
+def _search_by_products(
+    other: Points,
+    labels: np.ndarray,
+    rows: np.ndarray,
+    first: int,
+    queries: Queries,
+    asking: np.ndarray,
+    excluded: ExcludedEdges,
+) -> None:
+    """`search_foreign` where a k-d tree would visit most points."""
+    n, m = len(other), len(asking)
+    points = np.concatenate([other.X.astype(np.float64), queries.points[asking]])
+    # Ascending rows, as the search breaks ties by position.
+    forest = new_forest(n + m, np.concatenate([labels, queries.labels[asking]]))
+    limits = np.nextafter(np.minimum(queries.best[queries.groups], queries.costs)[asking], np.inf)
+    forest.lower_bound[n:] = limits
+    forbidden = _local_exclusions(excluded, asking, first, n)
+    ForeignNeighborProducts(points, 0, n_jobs=1).search_among(
+        n, np.arange(n, n + m), forest, forbidden
+    )
+    found, costs = forest.nearest[n:].astype(np.int64), forest.lower_bound[n:]
+    # Nothing within the limit was found, so that everything in the cell costs more.
+    missed = asking[found < 0]
+    queries.skipped[missed] = np.minimum(queries.skipped[missed], limits[found < 0])
+    asking, costs, found = asking[found >= 0], costs[found >= 0], found[found >= 0]
+    better = (costs < queries.costs[asking]) | (rows[found] < queries.rows[asking])
+    asking, costs, found = asking[better], costs[better], found[better]
+    queries.positions[asking], queries.rows[asking] = first + found, rows[found]
+    queries.costs[asking] = costs
+    np.minimum.at(queries.best, queries.groups[asking], costs)
+
+
+def _local_exclusions(
+    excluded: ExcludedEdges, asking: np.ndarray, first: int, n: int
+) -> ExcludedEdges:
+    """Exclusions of n points of a cell, which have none here, followed by asking queries."""
+    if not len(excluded.indptr):
+        return excluded
+    spans = [(int(excluded.indptr[q]), int(excluded.indptr[q + 1])) for q in asking]
+    lists = [excluded.indices[a:b] - first for a, b in spans]
+    lists = [targets[(targets >= 0) & (targets < n)] for targets in lists]
+    counts = np.concatenate([np.zeros(n + 1, np.int64), [len(targets) for targets in lists]])
+    return ExcludedEdges(np.cumsum(counts), np.concatenate(lists))

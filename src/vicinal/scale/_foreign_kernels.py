@@ -1,0 +1,116 @@
+"""Compiled search of a cell for the nearest points of other components."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core.jit import jit
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
+from vicinal.scale._cell_kernels import box_cost, plane_cost
+
+
+@jit
+def choose_asking(X, coords, limits, low, high, intervals, slack, p, skipped, out):
+    """Points that may have a point of another cell within their limits; returns their number.
+
+    The others note in ``skipped`` the least cost that the cell can have for them.
+    """
+    count = 0
+    for i in range(len(X)):
+        bound = box_cost(X, i, low, high, p)
+        for s in range(len(intervals)):
+            if bound > limits[i]:
+                break
+            cost = plane_cost(coords[i, s], intervals[s, 0], intervals[s, 1], slack, p)
+            bound = max(bound, cost)
+        if bound > limits[i]:
+            skipped[i] = min(skipped[i], bound)
+        else:
+            out[count] = i
+            count += 1
+    return count
+
+
+@jit(inline="always")
+def _may_not_join(excluded, i, position):
+    if len(excluded.indptr):
+        for e in range(excluded.indptr[i], excluded.indptr[i + 1]):
+            if excluded.indices[e] == position:
+                return True
+    return False
+
+
+@jit
+def search_foreign(tree, kind, labels, uniform, rows, first, asking, queries, excluded):
+    """Improve the nearest foreign points of the asking queries by the points of a cell.
+
+    Parameters
+    ----------
+    tree : KDTree
+        Points of the cell.
+    kind : tuple
+        Kind of the kernels of the tree.
+    labels : ndarray (n,)
+        Component of each point of the tree, in its order.
+    uniform : ndarray (n_nodes,)
+        Component of all points of each node, -1 if they differ.
+    rows : ndarray (n,)
+        Row of each point of the cell, in the order of the cell.
+    first : int
+        Position of the first point of the cell among those of all cells.
+    asking : ndarray of int
+        Queries that search.
+    queries : Queries
+        Points and their best edges so far.
+    excluded : ExcludedEdges
+        Positions that each query may not be joined to.
+    """
+    n_nodes, points = len(tree.bounds), queries.points
+    stack = np.empty(64, np.int64)
+    for q in asking:
+        label, group = queries.labels[q], queries.groups[q]
+        limit = min(queries.best[group], queries.costs[q])
+        stack[0], size = 0, 1
+        while size:
+            size -= 1
+            node = stack[size]
+            if uniform[node] == label:
+                continue
+            gap = box_gap(kind, points, points, q, tree.lower, tree.upper, node)
+            if gap > limit:
+                queries.skipped[q] = min(queries.skipped[q], gap)
+                continue
+            left = 2 * node + 1
+            if left < n_nodes:
+                near = box_gap(kind, points, points, q, tree.lower, tree.upper, left)
+                far = box_gap(kind, points, points, q, tree.lower, tree.upper, left + 1)
+                nearer_right = far < near
+                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                size += 2
+                continue
+            for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+                if labels[j] == label:
+                    continue
+                cost = cost_between(kind, NO_OFFSETS, points, q, tree.points, j)
+                if cost > limit:
+                    queries.skipped[q] = min(queries.skipped[q], cost)
+                    continue
+                local = tree.order[j]
+                if cost == queries.costs[q] and queries.rows[q] < rows[local]:
+                    continue
+                if not _may_not_join(excluded, q, first + local):
+                    queries.positions[q], queries.rows[q] = first + local, rows[local]
+                    queries.costs[q] = limit = cost
+                    queries.best[group] = min(queries.best[group], cost)
+
+
+@jit
+def finish_searches(queries):
+    """Keep a result if nothing nearer can have been skipped; otherwise only a lower bound of the cost."""
+    for q in range(len(queries.costs)):
+        best = queries.best[queries.groups[q]]
+        if queries.positions[q] < 0 or queries.costs[q] > best:
+            # No foreign point costs ``best`` or less, and everything skipped costs more.
+            least = min(queries.skipped[q], queries.costs[q])
+            queries.costs[q] = max(np.nextafter(best, np.inf), least)
+            queries.positions[q] = -1

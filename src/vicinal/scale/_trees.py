@@ -1,0 +1,171 @@
+"""Spanning trees of a dask array: Borůvka's algorithm in memory, with a search by cells.
+
+The state of the forest is in memory, about 130 bytes per point. In each round, the points that may have the
+cheapest edge of their component search, in one task per cell.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import numpy as np
+
+from vicinal._core.memory import require_memory
+from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest
+from vicinal.graphs._build._nearest_foreign_kernels import points_to_search
+from vicinal.graphs._build.boruvka import spanning_edges
+from vicinal.graphs._build.nearest_foreign import first_of_each
+from vicinal.graphs._build.spanning_trees import successive_trees
+from vicinal.graphs._build.tree_duplicates import Edges
+from vicinal.scale._engine import Engine, current_engine
+from vicinal.scale._foreign import Round, result_name, search_from_cell
+from vicinal.scale._layout import Cells
+from vicinal.scale._lists import fill_lists, load_lists
+from vicinal.scale.stored_points import StoredPoints
+
+# The first points of each component search first if there are at least this many open points per component.
+SCOUTS = 64
+# Forest, edges and the order of points; each entry of a neighbour list; each excluded edge.
+BYTES_PER_POINT, BYTES_PER_NEIGHBOR, BYTES_PER_EXCLUDED_EDGE = 90.0, 12.0, 48.0
+
+
+class ForeignNeighborCells:
+    """Search by cells; points are numbered cell by cell, and by rows within a cell."""
+
+    def __init__(self, cells: Cells, k: int, engine: Engine) -> None:
+        n = cells.n_points
+        require_memory(
+            (BYTES_PER_POINT + BYTES_PER_NEIGHBOR * k) * n,
+            f"The spanning tree of {n:,} points",
+            "Use a machine with more memory to start the work; its workers need no more.",
+        )
+        self.cells, self.engine = cells, engine
+        self.starts = np.concatenate([[0], np.cumsum(cells.index.sizes)])
+        index = np.int32 if n < 2**31 else np.int64
+        self.order = np.concatenate([cells.rows(cell) for cell in range(len(cells))])
+        self.lists, self.costs = np.empty((n, k), index), np.empty((n, k))
+        if k:
+            self._load_lists(k)
+        # Each run has a folder of its own: its files say nothing about other runs.
+        name = f"tree-{uuid.uuid4().hex[:16]}"
+        self.store = cells.store.folder({"n_points": n}, name)
+        self._excluded: ExcludedEdges | None = None
+        largest = cells.searchable(int(np.argmax(cells.index.sizes)))
+        self._is_pruned = cells.power == 1 or largest.tree_is_faster(k=1)
+
+    def _load_lists(self, k: int) -> None:
+        length = fill_lists(self.cells, k, self.engine)
+        position = np.empty(len(self.order), self.lists.dtype)
+        position[self.order] = np.arange(len(position))
+        for cell in range(len(self.cells)):
+            part = slice(self.starts[cell], self.starts[cell + 1])
+            lists = load_lists(self.cells, cell, length)
+            self.lists[part], self.costs[part] = position[lists.rows[:, :k]], lists.costs[:, :k]
+
+    def max_component_size_to_search(self, sizes: np.ndarray) -> int:
+        """Largest size of a component that searches; the largest waits, or many if searches are slow."""
+        if not self._is_pruned:
+            return max(1, int(np.median(sizes)))
+        return int(sizes.max()) - int(sizes.min() < sizes.max())
+
+    def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
+        """Find the nearest foreign point wherever a component's best edge may depend on it."""
+        queries = points_to_search(forest, limit).astype(np.int64)
+        if not len(queries):
+            return
+        self.store.save("component", forest.component)
+        if excluded is not self._excluded:
+            self._save_exclusions(excluded)
+        # Points near other components first: their edges rule out most of the others.
+        by_bound = queries[np.argsort(forest.lower_bound[queries], kind="stable")]
+        if len(queries) > SCOUTS * len(np.unique(forest.component[queries])):
+            scouts = np.sort(by_bound[first_of_each(forest.component[by_bound], SCOUTS)])
+            self._search(scouts, forest)
+            np.minimum.at(forest.best, *_edges_found(scouts, forest))
+            queries = np.setdiff1d(queries, scouts, assume_unique=True)
+            best = forest.best[forest.component[queries]]
+            queries = queries[forest.lower_bound[queries] <= best]
+        self._search(queries, forest)
+
+    def _search(self, queries: np.ndarray, forest: Forest) -> None:
+        """Search from ascending queries."""
+        self.store.save("open", queries)
+        self.store.save("best", forest.best[forest.component[queries]])
+        bounds = np.searchsorted(queries, self.starts)
+        round_ = Round(
+            self.store, self.starts, self._excluded is not None and len(self._excluded.indptr) > 0
+        )
+        asking = np.flatnonzero(np.diff(bounds))
+        # The cells with most queries first, so that no worker is left with one of them at the end.
+        asking = asking[np.argsort(-np.diff(bounds)[asking], kind="stable")]
+        tasks = [
+            (self.cells, cell, round_, int(bounds[cell]), int(bounds[cell + 1]))
+            for cell in asking.tolist()
+        ]
+        self.engine.run(search_from_cell, tasks, "spanning tree")
+        for cell in asking.tolist():
+            found = queries[bounds[cell] : bounds[cell + 1]]
+            positions, costs = self.store.load(result_name(cell))
+            forest.nearest[found], forest.lower_bound[found] = positions, costs
+
+    def _save_exclusions(self, excluded: ExcludedEdges) -> None:
+        self._excluded = excluded
+        if len(excluded.indptr):
+            self.store.save("excluded-indptr", excluded.indptr)
+            self.store.save("excluded-indices", excluded.indices)
+
+    def close(self) -> None:
+        """Delete the files of the run."""
+        with suppress(OSError):  # what cannot be deleted is only left over
+            self.store.delete()
+
+
+def _edges_found(queries: np.ndarray, forest: Forest) -> tuple[np.ndarray, np.ndarray]:
+    """Components and costs of the queries that found a foreign point."""
+    found = queries[forest.nearest[queries] >= 0]
+    return forest.component[found], forest.lower_bound[found]
+
+
+def spanning_tree(points: StoredPoints, k: int, n_jobs: int | None, verbose: int) -> Edges:
+    """Edges (n - 1, 2) of the minimum spanning tree and their lengths; starts from lists of k neighbours."""
+    title = "spanning tree" if verbose > 0 else None
+    with _search(points, k, n_jobs, verbose) as search:
+        found = spanning_edges(search, n_jobs=n_jobs, progress=title)
+    return found.edges, points.cells.lengths(found.costs)
+
+
+def spanning_links(points: StoredPoints, components: np.ndarray, n_jobs: int | None) -> Edges:
+    """Shortest edges that connect all components, and their lengths."""
+    with _search(points, 0, n_jobs, 0) as search:
+        found = spanning_edges(search, labels=components, n_jobs=n_jobs)
+    return found.edges, points.cells.lengths(found.costs)
+
+
+def disjoint_trees(
+    points: StoredPoints, n_trees: int, k: int, n_jobs: int | None, verbose: int
+) -> Edges:
+    """Edges and lengths of disjoint trees, one after the other; fewer trees if there are no more."""
+    require_memory(
+        BYTES_PER_EXCLUDED_EDGE * n_trees * len(points),
+        f"{n_trees:,} disjoint trees of {len(points):,} points",
+        "Use fewer trees.",
+    )
+    with _search(points, k, n_jobs, verbose) as search:
+        found = successive_trees(search, n_trees, n_jobs, verbose)
+    return found.edges, points.cells.lengths(found.costs)
+
+
+@contextmanager
+def _search(
+    points: StoredPoints, k: int, n_jobs: int | None, verbose: int
+) -> Iterator[ForeignNeighborCells]:
+    """A search whose files are deleted at the end."""
+    fill_lists(points.cells, k, current_engine(n_jobs, verbose))
+    # The tree has a progress bar of its own, over all rounds.
+    search = ForeignNeighborCells(points.cells, k, current_engine(n_jobs, 0))
+    try:
+        yield search
+    finally:
+        search.close()
