@@ -1,11 +1,12 @@
 """Spanning trees of dask arrays have the edges and lengths, bit for bit, of those of arrays in memory."""
 
+import numpy as np
 import pytest
 
 from vicinal import graphs, scale
 
 da = pytest.importorskip("dask.array")
-from inputs import HARD  # noqa: E402
+from inputs import HARD, curved  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +46,94 @@ def test_disjoint_trees_are_those_of_memory(name, n_cells):
     X = HARD[name]
     with scale.config(cell_size=-(-len(X) // n_cells)):
         assert graphs.disjoint_mst(chunked(X), 3) == graphs.disjoint_mst(X, 3)
+
+
+@pytest.mark.parametrize("chunks", [1, 7, (100, 1, 99, 50), 250], ids=str)
+def test_chunks_do_not_change_the_tree(chunks):
+    X = curved(250, d=4)
+    array = da.from_array(X, chunks=250).rechunk((chunks, -1))
+    with scale.config(cell_size=70):
+        assert graphs.mst(array) == graphs.mst(X)
+
+
+def test_components_are_connected_as_in_memory():
+    X = np.concatenate([curved(300, d=3, n_clusters=9), np.ones((5, 3)), np.ones((5, 3))])
+    components = np.arange(len(X)) % 40
+    edges = [[i, i + 40] for i in range(len(X) - 40)]
+    with scale.config(cell_size=40):
+        stored = graphs.knn(chunked(X), 2).points
+    graph, known = (
+        graphs.Graph.from_edges(len(X), edges, np.ones(len(edges)), points=points)
+        for points in (stored, X)
+    )
+    assert known.n_components == len(np.unique(components)) == 40
+    assert graph.connect() == known.connect()
+    assert graph.connect(n_links=3) == known.connect(n_links=3)
+
+
+def test_offsets_are_rejected():
+    with pytest.raises(ValueError, match=r"offsets are given, but X is a dask Array"):
+        graphs.mst(chunked(HARD["normal"]), offsets=np.zeros(600))
+
+
+def test_too_many_disjoint_trees_are_an_error():
+    X = HARD["one place"]
+    with pytest.raises(ValueError, match="only 1 tree"):
+        graphs.disjoint_mst(chunked(X), 2)
+
+
+def test_no_files_of_a_tree_are_left(tmp_path):
+    with scale.config(store=tmp_path, cell_size=100):
+        graphs.mst(chunked(HARD["normal"]))
+    assert not list(tmp_path.rglob("tree-*"))
+
+
+# Spanning forests T_1, ..., T_t of a set of edges, each of what the earlier ones left over, are a summary
+# that can be merged: an edge outside of them is in no such forest of a larger set. With a strict order of
+# edges (here their ranks), F_t(A and B) = F_t(F_t(A) and F_t(B)) for any sets A and B.
+
+
+def forests(ranks, ends, n_forests):
+    """Edges of the first forests of a set of edges, by Kruskal's algorithm."""
+    left, kept = sorted(ranks), []
+    for _ in range(n_forests):
+        parent = {}
+
+        def root(i, parent=parent):
+            while parent.get(i, i) != i:
+                i = parent[i]
+            return i
+
+        rest = []
+        for rank in left:
+            a, b = (root(i) for i in ends[rank])
+            if a == b:
+                rest.append(rank)
+            else:
+                parent[a] = b
+                kept.append(rank)
+        left = rest
+    return set(kept)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_forests_of_a_union_are_those_of_the_union_of_forests(seed):
+    rng = np.random.default_rng(seed)
+    n, n_forests = int(rng.integers(2, 14)), int(rng.integers(1, 5))
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    ends = [pairs[i] for i in rng.permutation(len(pairs))]  # edge r is the r-th shortest
+    owner = rng.integers(0, 3, len(ends))  # in A, in B, or in both
+    A = {r for r in range(len(ends)) if owner[r] != 0}
+    B = {r for r in range(len(ends)) if owner[r] != 1}
+    merged = forests(A, ends, n_forests) | forests(B, ends, n_forests)
+    assert forests(merged, ends, n_forests) == forests(A | B, ends, n_forests)
+
+
+def test_disjoint_trees_are_the_first_forests_of_all_edges():
+    X = curved(40, d=3)
+    pairs = [(i, j) for i in range(40) for j in range(i)]
+    ends = sorted(pairs, key=lambda p: (((X[p[0]] - X[p[1]]) ** 2).sum(), p[1], p[0]))
+    expected = sorted(tuple(sorted(ends[r])) for r in forests(range(len(ends)), ends, 3))
+    with scale.config(cell_size=9):
+        found = graphs.disjoint_mst(da.from_array(X, chunks=11), 3)
+    assert [tuple(edge) for edge in found.edges().tolist()] == expected

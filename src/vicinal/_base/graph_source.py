@@ -43,7 +43,7 @@ SPARSE_BUILDERS = (
     "perturbed_mst",
 )
 # Graphs that can be built on dask arrays.
-CHUNKED_BUILDERS = ("knn",)
+CHUNKED_BUILDERS = ("knn", "mst", "disjoint_mst")
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
 

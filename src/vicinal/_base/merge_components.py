@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from vicinal._core.chunked import in_memory
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs.graph import Graph
@@ -42,13 +41,9 @@ def merge_components(
             "points the nearest ones cannot be merged; increase n_clusters, connect the graph, or build it "
             "on points."
         )
-    points = in_memory(
-        graph.points,
-        f"Merging {n_components} components",
-        "Use more neighbours to connect the graph, or more clusters.",
-    )
-    links, lengths = shortest_bridges(points, graph.metric, components, 1, n_jobs)
-    shortest = np.argsort(lengths, kind="stable")[: n_components - n_clusters]
+    links, lengths = shortest_bridges(graph.points, graph.metric, components, 1, n_jobs)
+    # Ties in the order of rows, whatever the order of the search.
+    shortest = np.lexsort((links[:, 1], links[:, 0], lengths))[: n_components - n_clusters]
     merged = sparse.coo_array(
         (np.ones(len(shortest)), components[links[shortest]].T), shape=(n_components,) * 2
     )

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import read_array
-from vicinal._core.chunked import ChunkedRows
+from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -164,10 +164,8 @@ def connect(
     """
     n_links = check_count(n_links, "n_links")
     X = self.points if X is None else X
-    if isinstance(X, ChunkedRows):
-        if self.n_components <= 1:
-            return self
-        X = X.gather("Connecting the graph", "Use more neighbours, so that the graph is connected.")
+    if isinstance(X, ChunkedRows) and n_links > 1 and self.n_components > 1:
+        X = X.gather(f"Connecting the graph with n_links={n_links}", "Use n_links=1.")
     points = None if X is None else _check_points(self, X)
     if self.n_components <= 1:
         return self
@@ -258,9 +256,12 @@ def _check_nodes(nodes: ArrayLike, n_nodes: int) -> np.ndarray:
     return chosen
 
 
-def _check_points(graph: Graph, X: MatrixLike) -> np.ndarray | sparse.csr_array:
+def _check_points(graph: Graph, X: MatrixLike) -> np.ndarray | sparse.csr_array | ChunkedRows:
     metric = as_metric(graph.metric)
-    if sparse.issparse(X) and not metric.is_precomputed:
+    points: np.ndarray | sparse.csr_array | ChunkedRows
+    if is_chunked(X):
+        points = X if isinstance(X, ChunkedRows) else ChunkedRows(X)
+    elif sparse.issparse(X) and not metric.is_precomputed:
         points = check_sparse_points(X)
     else:
         points = metric.validate(X)

@@ -232,8 +232,8 @@ def perturbed_mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points (may be sparse if the metric is Euclidean or cosine, or a dask array, see `vicinal.scale`),
-        or with ``metric="precomputed"`` a dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
+        dense distance matrix.
     n_trees : int, default=20
         Number of perturbed replicates, T in the paper.
     noise : float, default=0.4
@@ -275,6 +275,11 @@ def perturbed_mst(
     from vicinal.graphs._build.jitter import perturbed_replicates
 
     measure = as_metric(metric)
+    if is_chunked(X):
+        raise InvalidTypeError(
+            "X is a dask Array, but perturbed_mst needs all points in memory; use disjoint_mst, or pass "
+            "X.compute()."
+        )
     points = _check_input(X, measure, n_jobs, verbose)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)

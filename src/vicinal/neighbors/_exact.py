@@ -177,6 +177,12 @@ class Points:
                 return False
         return self._visits(k, radius) * self._visit_cost < self._pairs_cost(k or 1)
 
+    def tree_is_faster_among(self, n: int, k: int) -> bool:
+        """Whether trees are faster for k neighbours among n points, of which these are a part."""
+        if self.p == 1 or self.X.shape[1] <= TREE_MAX_FEATURES:
+            return True
+        return self._visits(k, None) * self._visit_cost < n / len(self) * self._pairs_cost(k)
+
     @property
     def _visit_cost(self) -> float:
         """Measured cost of a visited point, in nanoseconds."""

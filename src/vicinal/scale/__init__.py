@@ -1,6 +1,6 @@
 """Data larger than memory, and work on a cluster: dask arrays give the same results as arrays.
 
-`vicinal.neighbors.NeighborSearch`, `vicinal.graphs.knn`, `vicinal.graphs.contextual`,
+`vicinal.neighbors.NeighborSearch`, the graphs `knn`, `mst`, `disjoint_mst` and `contextual`,
 `vicinal.contextual_distance`, `vicinal.SpectralClustering`, `vicinal.PerceptualClustering` and
 `vicinal.LaplacianEigenmaps` accept dask arrays. The points are sorted into cells of a store, and each cell is
 a task: a function from files to files, which can be repeated, resumed, and run anywhere.

@@ -64,11 +64,14 @@ class Round(NamedTuple):
         Position of the first point of each cell.
     has_exclusions : bool
         Whether some edges may not be used.
+    use_trees : bool
+        Whether to search by k-d trees, rather than by matrix products.
     """
 
     store: Store
     starts: np.ndarray
     has_exclusions: bool
+    use_trees: bool
 
     def components(self, cell: int) -> np.ndarray:
         """Component of each point of a cell."""
@@ -152,7 +155,7 @@ def _search_cell(
         if not len(asking):
             return
     other, rows, first = cells.searchable(cell), cells.rows(cell), int(at.starts[cell])
-    if cells.power == 2 and not other.tree_is_faster(k=1):
+    if not at.use_trees:
         _search_by_products(other, labels, rows, first, queries, asking, excluded)
         return
     tree = other.tree

@@ -53,7 +53,7 @@ class ForeignNeighborCells:
         self.store = cells.store.folder({"n_points": n}, name)
         self._excluded: ExcludedEdges | None = None
         largest = cells.searchable(int(np.argmax(cells.index.sizes)))
-        self._is_pruned = cells.power == 1 or largest.tree_is_faster(k=1)
+        self._use_trees = largest.tree_is_faster_among(n, k=max(1, min(k, len(largest) - 1)))
 
     def _load_lists(self, k: int) -> None:
         length = fill_lists(self.cells, k, self.engine)
@@ -66,7 +66,7 @@ class ForeignNeighborCells:
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
         """Largest size of a component that searches; the largest waits, or many if searches are slow."""
-        if not self._is_pruned:
+        if not self._use_trees:
             return max(1, int(np.median(sizes)))
         return int(sizes.max()) - int(sizes.min() < sizes.max())
 
@@ -94,9 +94,8 @@ class ForeignNeighborCells:
         self.store.save("open", queries)
         self.store.save("best", forest.best[forest.component[queries]])
         bounds = np.searchsorted(queries, self.starts)
-        round_ = Round(
-            self.store, self.starts, self._excluded is not None and len(self._excluded.indptr) > 0
-        )
+        has_exclusions = self._excluded is not None and len(self._excluded.indptr) > 0
+        round_ = Round(self.store, self.starts, has_exclusions, self._use_trees)
         asking = np.flatnonzero(np.diff(bounds))
         # The cells with most queries first, so that no worker is left with one of them at the end.
         asking = asking[np.argsort(-np.diff(bounds)[asking], kind="stable")]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.chunked import ChunkedRows
+from vicinal._core.lazy import chunked_counterpart
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.graphs._build.spanning_trees import spanning_links
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def shortest_bridges(
-    points: np.ndarray | sparse.csr_array,
+    points: np.ndarray | sparse.csr_array | ChunkedRows,
     metric: MetricLike | Metric,
     components: np.ndarray,
     n_links: int = 1,
@@ -30,9 +32,9 @@ def shortest_bridges(
 
     Parameters
     ----------
-    points : ndarray or csr_array
+    points : ndarray, csr_array or ChunkedRows
         Checked points, or distances with ``metric="precomputed"``. With a sparse matrix of distances,
-        only stored entries can become edges.
+        only stored entries can become edges. Chunked rows need ``n_links=1``.
     metric : str or callable
         Metric of the points.
     components : ndarray (n,)
@@ -52,6 +54,9 @@ def shortest_bridges(
         Their distances.
     """
     metric = as_metric(metric)
+    if isinstance(points, ChunkedRows):
+        stored = chunked_counterpart("store_points")(points, metric.name, n_jobs)
+        return chunked_counterpart("spanning_links")(stored, components, n_jobs)
     if sparse.issparse(points) and metric.is_precomputed:
         return _stored_links(points, components, n_links)
     links, lengths = spanning_links(points, metric, components, n_jobs, prepared)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vicinal._core.chunked import ChunkedRows
 from vicinal.graphs._build._edge_kernels import adjacency
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
@@ -18,7 +19,7 @@ def graph_from_edges_trusted(
     n: int,
     edges: np.ndarray,
     lengths: np.ndarray,
-    points: np.ndarray,
+    points: np.ndarray | ChunkedRows,
     metric: MetricLike,
     strengths: np.ndarray | None = None,
 ) -> Graph:
