@@ -2,12 +2,19 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from scipy import sparse
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
-from vicinal.cluster._automatic import Spectrum, choose_number, membership
+from vicinal.cluster._automatic import (
+    Spectrum,
+    are_communities_better,
+    choose_number,
+    membership,
+)
+from vicinal.cluster._communities import modularity
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +174,47 @@ def test_a_gap_that_densities_do_not_support_has_to_be_larger():
 
     assert number(3.5) == 1
     assert number(4.0) == 3
+
+
+def test_modularity_is_the_weight_within_groups_less_what_degrees_explain():
+    rng = np.random.default_rng(0)
+    weights = rng.random((30, 30)) * (rng.random((30, 30)) < 0.3)
+    weights += weights.T
+    labels = rng.integers(4, size=30)
+    degrees, same = weights.sum(axis=0), labels[:, None] == labels
+    explained = np.outer(degrees, degrees) / weights.sum()
+    expected = ((weights - explained) * same).sum() / weights.sum()
+    assert modularity(sparse.csr_array(weights), labels) == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, truth = load_digits(return_X_y=True)
+    return X[:900], truth[:900]
+
+
+@pytest.mark.parametrize("model", [SpectralClustering, PerceptualClustering])
+def test_labels_are_communities_where_these_have_the_larger_modularity(model, digits):
+    X, truth = digits
+    result = model(random_state=0).fit(X)
+    evidence = result.cluster_evidence_
+    assert evidence.source == "communities"
+    given = model(result.n_clusters_, random_state=0).fit(X)
+    weights = result.affinity_ if model is SpectralClustering else result._mutual_steps()
+    kept = result.labels_ >= 0
+    assert are_communities_better(evidence, given.labels_, weights)
+    assert adjusted_rand_score(result.labels_[kept], evidence.labels[kept]) == 1.0
+    assert adjusted_rand_score(truth, result.labels_) > adjusted_rand_score(truth, given.labels_)
+    np.testing.assert_array_equal(result.predict(X), result.labels_)
+    near = result.predict(X + 1e-3)
+    assert np.mean(near == result.labels_) > 0.97
+    assert near.max() < result.n_clusters_
+
+
+def test_communities_are_compared_only_with_as_many_clusters(digits):
+    X, _ = digits
+    evidence = estimate_clusters(X)
+    weights, worse = graphs.knn(X, 10).affinity(), np.arange(len(X)) % evidence.n_clusters
+    assert are_communities_better(evidence, worse, weights)
+    assert not are_communities_better(evidence, worse // 2, weights)
+    assert not are_communities_better(evidence._replace(source="density"), worse, weights)

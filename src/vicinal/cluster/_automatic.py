@@ -10,7 +10,7 @@ from scipy import sparse
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal._core.chunked import in_memory
 from vicinal._core.scalar_checks import check_choice, check_count
-from vicinal.cluster._communities import louvain
+from vicinal.cluster._communities import louvain, modularity
 from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import ClusterEvidence, Layer, count_modes, estimate_clusters
 from vicinal.cluster._spectral_labels import TOLERANCE
@@ -150,6 +150,35 @@ def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum) -> int:
     )
     has_gap = relative_gaps(pairs.values)[1:n_modes].max() > 1.0
     return n_modes if has_gap else 1
+
+
+def are_communities_better(
+    evidence: ClusterEvidence, labels: np.ndarray, weights: MatrixLike
+) -> bool:
+    """Whether communities of the evidence separate nodes better than as many clusters by eigenvectors.
+
+    Both are compared by their modularity in the graph that the eigenvectors belong to. In many dimensions,
+    where clusters have no eigengap, k-means on eigenvectors often splits a large cluster and merges others.
+
+    Parameters
+    ----------
+    evidence : ClusterEvidence
+        Evidence of the nodes, in their order.
+    labels : ndarray of int (n,)
+        Cluster of each node, -1 for noise, which is not compared.
+    weights : sparse or dense matrix (n, n)
+        Symmetric affinities of the nodes.
+    """
+    if evidence.source != "communities":
+        return False
+    kept = np.flatnonzero(labels >= 0)
+    communities = evidence.labels[kept]
+    if len(np.unique(communities)) != labels.max() + 1:
+        return False
+    among = sparse.csr_array(weights)
+    if len(kept) < len(labels):
+        among = sparse.csr_array(among[kept][:, kept])
+    return modularity(among, communities) > modularity(among, labels[kept])
 
 
 def membership(

@@ -57,15 +57,24 @@ def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Comm
         community = np.unique(community, return_inverse=True)[1]
         labels = community[labels]
         levels.append(labels)
-        groups = sparse.csr_array(
-            (np.ones(size), (np.arange(size), community)), shape=(size, int(community.max()) + 1)
-        )
-        level = sparse.csr_array(groups.T @ level @ groups)
+        level = weights_between(level, community)
         modularity.append(_modularity_of_groups(level))
         visit = np.argsort(-np.asarray(level.sum(axis=1)).ravel(), kind="stable")
     if not levels:
         return Communities((labels,), (_modularity_of_groups(affinity),))
     return Communities(tuple(levels), tuple(modularity))
+
+
+def modularity(weights: sparse.csr_array, labels: np.ndarray) -> float:
+    """Fraction of the weights within groups, less what the degrees explain."""
+    return _modularity_of_groups(weights_between(weights, labels))
+
+
+def weights_between(weights: sparse.csr_array, labels: np.ndarray) -> sparse.csr_array:
+    """Sums of the weights within (on the diagonal) and between groups."""
+    n, rows = len(labels), np.arange(len(labels))
+    groups = sparse.csr_array((np.ones(n), (rows, labels)), shape=(n, int(labels.max()) + 1))
+    return sparse.csr_array(groups.T @ weights @ groups)
 
 
 def _modularity_of_groups(weights: sparse.csr_array) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from vicinal.cluster._communities import louvain
+from vicinal.cluster._communities import louvain, weights_between
 
 # Number of halves, fewer for large graphs, where a single partition is less arbitrary.
 N_HALVES, MIN_HALVES = 20, 4
@@ -64,11 +64,8 @@ def _merge_by_majority(
 ) -> np.ndarray:
     """Merge pairs of communities that most halves keep together, the clearest first, down to two."""
     size = int(labels.max()) + 1
-    groups = sparse.csr_array(
-        (np.ones(len(labels)), (np.arange(len(labels)), labels)), shape=(len(labels), size)
-    )
-    between = (groups.T @ weights @ groups).toarray()
-    together = (groups.T @ agreed @ groups).toarray()
+    between = weights_between(weights, labels).toarray()
+    together = weights_between(agreed, labels).toarray()
     np.fill_diagonal(together, 0.0)
     degrees = between.sum(axis=0)
     target = np.arange(size)

@@ -15,6 +15,7 @@ from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._base.row_assignment import (
     assign_rows,
     nearest_center,
+    number_by_first_occurrence,
     relabel_by_first_occurrence,
     unit_rows,
 )
@@ -23,6 +24,7 @@ from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import (
     AutomaticClusters,
     Spectrum,
+    are_communities_better,
     check_max_clusters,
     choose_number,
     membership,
@@ -98,7 +100,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     Attributes
     ----------
     labels_ : ndarray of int of shape (n,)
-        Cluster of each point, numbered by first occurrence; -1 for noise.
+        Cluster of each point, numbered by first occurrence; -1 for noise. With "auto", communities are
+        compared with the clusters by eigenvectors, as in `SpectralClustering`.
     n_clusters_ : int
         Number of clusters.
     noise_score_ : ndarray of shape (n,)
@@ -238,11 +241,14 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.norms_ = self._of_rows(norms)
         self._noise_score = None
         self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
+        self._has_communities = isinstance(self.n_clusters, str) and self._use_communities(evidence)
         return self
 
     @by_chunks()
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the clusters of new points by the walk from their contexts.
+
+        If the labels are communities, it is the cluster that one step most likely leads to.
 
         Parameters
         ----------
@@ -261,7 +267,9 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         values = np.concatenate([[1.0], self.eigenvalues_])
         values = values[self._first : self._first + self.embedding_.shape[1]]
         rows = nystrom(weights @ self._of_nodes(self.embedding_), values)
-        if self.assign == "subspaces":
+        if self._has_communities:
+            labels = self._most_likely_next(X)
+        elif self.assign == "subspaces":
             labels = nearest_subspace(rows, self._centers)
         else:
             labels = nearest_center(unit_rows(rows), self._centers, self.assign)
@@ -307,6 +315,12 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         """
         check_is_fitted(self)
         return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
+
+    def _most_likely_next(self, X: ArrayLike) -> np.ndarray:
+        """Cluster that the next step of the walk most likely leads to, for each new point."""
+        labels = self._of_nodes(self.labels_)
+        one_hot = np.eye(self.n_clusters_ + 1)[labels]
+        return np.argmax((self._new_contexts(X).steps @ one_hot)[:, :-1], axis=1)
 
     def _mutual_steps(self) -> SparseMatrix:
         """Strengths of the digraph, summed over both directions."""
@@ -376,6 +390,18 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             labels = follow_steps(self.graph_.to_scipy("strengths"), self._masses, labels)
         labels[kept], self._centers = relabel_by_first_occurrence(labels[kept], centers)
         self.labels_ = self._of_rows(labels)
+
+
+    def _use_communities(self, evidence: ClusterEvidence | None) -> bool:
+        """Replace the labels by communities of the evidence if these separate the nodes better."""
+        labels = self._of_nodes(self.labels_)
+        if not evidence or not are_communities_better(evidence, labels, self._mutual_steps()):
+            return False
+        communities = np.where(labels >= 0, evidence.labels, -1)
+        kept = labels >= 0
+        communities[kept] = number_by_first_occurrence(communities[kept])
+        self.labels_ = self._of_rows(communities)
+        return True
 
 
 def _flow_between(walk: Walk, kept: np.ndarray, labels: np.ndarray) -> float:

@@ -19,6 +19,7 @@ from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._automatic import (
     AutomaticClusters,
     Spectrum,
+    are_communities_better,
     check_max_clusters,
     choose_number,
     membership,
@@ -34,6 +35,7 @@ from vicinal.similarity.paths.similarity import path_similarity
 if TYPE_CHECKING:
     from vicinal._base.affinity_operator import AffinityOperator
     from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal.cluster._evidence import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 
@@ -82,7 +84,8 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     Attributes
     ----------
     labels_ : ndarray of int of shape (n,)
-        Cluster of each point, numbered by first occurrence.
+        Cluster of each point, numbered by first occurrence. If "auto" chose communities, these are compared
+        with the clusters by eigenvectors, and the labels are those with the larger modularity in the graph.
     n_clusters_ : int
         Number of clusters.
     eigenvalues_ : ndarray
@@ -189,6 +192,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.eigenvalues_ = pairs.values
         self._assign = assign
         self._warn_disconnected(n_components)
+        self._has_communities = False
         if n_components > self.n_clusters_:
             self._merge(affinity, n_components)
             return self
@@ -198,11 +202,17 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.labels_, self._centers = assign_rows(
             self.embedding_, self.n_clusters_, assign, self._seed()
         )
+        evidence: ClusterEvidence | None = getattr(self, "cluster_evidence_", None)
+        if evidence and are_communities_better(evidence, self.labels_, self.affinity_):
+            self._has_communities, self.labels_ = True, evidence.labels
         return self
 
     @by_chunks()
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the clusters of new points with the Nystrom extension of the eigenvectors.
+
+        If the labels are communities or merged components, which eigenvectors do not determine, new points
+        get the label with the largest weight among their neighbours.
 
         Parameters
         ----------
@@ -216,7 +226,8 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             Training points keep their clusters.
         """
         check_is_fitted(self)
-        if not hasattr(self, "embedding_"):  # components were merged, so there are no eigenvectors
+        # Merged components have no eigenvectors, and communities no centres.
+        if self._has_communities or not hasattr(self, "embedding_"):
             return self._extend_labels(X, self.labels_)
         rows = self._extend(X, self._walk_vectors, self.eigenvalues_[: self.n_clusters_])
         if self.method == "njw":

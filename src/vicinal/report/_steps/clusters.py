@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from vicinal import PerceptualClustering, SpectralClustering
-from vicinal.cluster._automatic import membership
+from vicinal.cluster._automatic import are_communities_better, membership
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
@@ -77,8 +77,8 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     """Cluster all rows with both methods and compare.
 
     Perceptual clustering reports, unless the evidence for clusters is communities: in many dimensions a walk
-    on contexts is drawn to hubs. Then the communities report or, if another number of clusters is
-    requested, spectral clustering on spanning trees.
+    on contexts is drawn to hubs. Then the communities or spectral clustering on spanning trees report,
+    whichever has the larger modularity in the trees; always the latter if another number is requested.
     """
     n_requested = min(n_clusters, len(inputs.distinct))
     model = inputs.spectrum.cluster(n_requested, inputs.evidence)
@@ -96,12 +96,9 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     probabilities = membership(steps + steps.T, perceptual[representative], n_found)[group]
     if inputs.evidence.source == "communities":
         methods, found, others = (SPECTRAL, PERCEPTUAL), by_trees, perceptual
-        if n_clusters == inputs.evidence.n_clusters:
-            methods, found, others = (
-                (COMMUNITIES, SPECTRAL),
-                inputs.evidence.labels[group],
-                by_trees,
-            )
+        evidence = inputs.evidence._replace(labels=inputs.evidence.labels[group])
+        if are_communities_better(evidence, by_trees, spectral.affinity_):
+            methods, found, others = (COMMUNITIES, SPECTRAL), evidence.labels, by_trees
         labels = np.full(len(found), -1)
         labels[known] = np.unique(found[known], return_inverse=True)[1]
         other_labels = match_labels(labels, others)
