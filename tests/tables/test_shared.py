@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from vicinal import SpectralClustering
 from vicinal.datasets import make_mixed_table
+from vicinal.metrics import clustering_accuracy
 from vicinal.tables import TableEncoder
 from vicinal.tables._factors import shared_factors
 from vicinal.tables._indicators import fit_indicators
@@ -116,12 +118,24 @@ def test_a_shared_part_survives_json_exactly():
     again = shared_part_from_json(
         state, sizes, encoder.metric_.nominal.tolist(), encoder.metric_.weights
     )
-    rows = encoder._rows
-    completed = encoder._completer.complete(rows)
-    np.testing.assert_array_equal(
-        again.project(rows, completed), encoder._shared.project(rows, completed)
-    )
+    rows = encoder._completer.complete(encoder._rows)
+    np.testing.assert_array_equal(again.project(rows), encoder._shared.project(rows))
     assert again.n_coordinates == encoder.transform(table).shape[1]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 13])
+def test_rows_are_not_grouped_by_their_number_of_missing_values(seed):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, 600)
+    table = {}
+    for j in range(7):
+        typical, other = rng.permutation(2)[group], rng.integers(0, 4, 600)
+        values = np.where(rng.random(600) < 0.85, typical, other).astype(str).astype(object)
+        values[rng.random(600) < 0.2] = None
+        table[f"c{j}"] = values
+    points = TableEncoder().fit_transform(table)
+    labels = SpectralClustering(2, random_state=0).fit_predict(points)
+    assert clustering_accuracy(group, labels) > 0.97
 
 
 @pytest.mark.parametrize(

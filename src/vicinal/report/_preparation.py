@@ -72,7 +72,7 @@ class NumericPreparation(NamedTuple):
             return coordinates
         return complete_numbers(coordinates, n_jobs, training=training)
 
-    def place(self, given: np.ndarray, completed: np.ndarray) -> np.ndarray:
+    def place(self, completed: np.ndarray) -> np.ndarray:
         """Points of rows: their completed coordinates."""
         return completed
 
@@ -143,9 +143,9 @@ class EncodedPreparation(NamedTuple):
         """Number of coordinates of a point."""
         return self.n_coordinates if self.shared is None else self.shared.n_coordinates
 
-    def place(self, given: np.ndarray, completed: np.ndarray) -> np.ndarray:
-        """Points of rows, from their coordinates with NaN and from the completed ones."""
-        return completed if self.shared is None else self.shared.project(given, completed)
+    def place(self, completed: np.ndarray) -> np.ndarray:
+        """Points of rows, from their completed coordinates."""
+        return completed if self.shared is None else self.shared.project(completed)
 
     def read(self, X: Any) -> NewRows:
         """Rows of a table with the same columns, in any order."""

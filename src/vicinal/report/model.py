@@ -175,7 +175,7 @@ class PerceptionModel:
         k = min(check_count(n_neighbors, "n_neighbors"), n_distinct)
         rows, names = self._read(X, ids)
         completed = self._preparation.complete(rows.coordinates, self._given, n_jobs)
-        points = self._preparation.place(rows.coordinates, completed)
+        points = self._preparation.place(completed)
         _check_reach(points, names)
         search = NeighborSearch(self._points, n_jobs=n_jobs)
         nearest, distances = search.nearest(k, queries=points)

@@ -1,8 +1,8 @@
 """The part of discrete columns that they share with other columns, as continuous coordinates.
 
 Categories put rows on a lattice, whose nodes look like clusters. Only what a category says about the factors
-that columns share (`_factors`) is evidence of groups. So rows are placed by the expected factors, given all
-values that they have; columns of numbers keep their own coordinates.
+that columns share (`_factors`) is evidence of groups. So rows are placed by the factors that their completed
+values lead to expect; columns of numbers keep their own coordinates.
 """
 
 from __future__ import annotations
@@ -120,12 +120,16 @@ class SharedPart(NamedTuple):
     kept: np.ndarray
     residual: float
 
-    def project(self, given: np.ndarray, completed: np.ndarray) -> np.ndarray:
-        """Points of encoded rows, from the rows with NaN and from the completed ones."""
-        factors, _ = self.model.expected(given / self.units)
-        parts = [completed[:, self.kept], row_products(factors, self._scales())]
+    def project(self, rows: np.ndarray) -> np.ndarray:
+        """Points of completed rows.
+
+        Factors expected from the given values alone are nearer to the mean the more values are missing, so
+        that rows would be grouped by their number of missing values.
+        """
+        factors, _ = self.model.expected(rows / self.units)
+        parts = [rows[:, self.kept], row_products(factors, self._scales())]
         if self.residual:
-            parts.append(self.residual * self._rest(completed / self.units, factors))
+            parts.append(self.residual * self._rest(rows / self.units, factors))
         return np.ascontiguousarray(np.hstack(parts))
 
     def names(self, coordinates: Sequence[str]) -> list[str]:
@@ -218,14 +222,13 @@ def fit_shared_part(
     units = np.repeat(np.sqrt(weights), sizes)
     kept = np.flatnonzero(~np.repeat(replaced, sizes))
     part = SharedPart(model, units, kept, 0.0)
-    factors, covariance = model.expected(rows)
+    complete = ~np.isnan(rows).any(axis=1)
+    sampled = rows[complete] if complete.any() else np.nan_to_num(rows)
+    factors, covariance = model.expected(sampled)
     uncertainty = sum(float(np.trace(m.T @ covariance @ m)) for m in part._maps())
     # Squared differences of numbers are 1 on average, so their variance is a half.
     unique = 0.5 * float((weights * (1.0 - model.correlations**2))[~replaced].sum())
-    complete = ~np.isnan(rows).any(axis=1)
-    sampled = rows[complete] if complete.any() else np.nan_to_num(rows)
-    left = part._rest(sampled, factors[complete] if complete.any() else factors)
-    spread = float(left.var(axis=0).sum())
+    spread = float(part._rest(sampled, factors).var(axis=0).sum())
     missing_spread = max(uncertainty - unique, 0.0)
     return part._replace(residual=float(np.sqrt(missing_spread / spread)) if spread > 0 else 0.0)
 

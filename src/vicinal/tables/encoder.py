@@ -242,7 +242,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
                 completed = self._completer.complete(rows)
         if self._shared is None:
             return completed, None
-        return self._shared.project(rows, completed), completed
+        return self._shared.project(completed), completed
 
     def distances(self, X: Any, Y: Any = None) -> np.ndarray:
         """Distances of rows over the columns that both have, scaled up to all columns.
