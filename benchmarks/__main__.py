@@ -6,6 +6,7 @@ import argparse
 
 from benchmarks import (
     clusters,
+    figures,
     kernels,
     labels,
     maps,
@@ -27,6 +28,7 @@ from benchmarks.suites import SUITES
 # Suites that do not measure the time of calls.
 TABLES = {
     "clusters": clusters.run,
+    "figures": figures.run,
     "kernels": kernels.run,
     "labels": labels.run,
     "map": maps.run,

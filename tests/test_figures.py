@@ -1,115 +1,18 @@
-"""Figures in the documentation match the latest benchmark results.
+"""Figures in the documentation match the latest benchmark results (`benchmarks.figures`)."""
 
-A figure is followed by a comment with its source (suite, case, contender and field, or page, row and column
-of a study): ``4.9 s<!-- figure: tasks/spectral clustering/vicinal/seconds -->``.
-"""
-
-import json
 import re
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
-MARKED = re.compile(NUMBER + r"(?: (?:s|MiB|GiB|GB|minutes|%))?\**<!-- figure: (.+?) -->")
+from benchmarks.figures import DESIGN_SETS, MARKED, NUMBER, PAGES, ROOT, in_table, load, measured
+
 # Seconds, except time limits of peers (> 20 s), in a table row or a sentence.
 SECONDS = re.compile(rf"(?<![>\d.,] )(?<![\d.,]){NUMBER} s\b(?!\**<!-- figure)")
-
-# Data sets that were used to design the choice of t.
-DESIGN_SETS = ("shapes", "faces", "digits")
-
-
-def load(suite):
-    return json.loads((ROOT / "benchmarks" / "results" / f"{suite}.json").read_text())
-
-
-def measured(source):
-    """Value of a figure in the results of the benchmarks, or in the table of a study."""
-    suite, *path = source.split("/")
-    if suite.endswith("-study"):
-        return in_table(ROOT / "docs" / f"{suite}.md", *path)
-    return SUITES.get(suite, case_value)(load(suite), *path)
-
-
-def in_table(page, row, column):
-    """Number in the first table of a page that has this row and this column."""
-    header = []
-    for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")] if line[:1] == "|" else []
-        if not cells or not header:
-            header = cells
-        elif cells[0] == row and column in header:
-            return float(re.match(NUMBER, cells[header.index(column)])[1])
-    raise LookupError(f"{page.name} has no row {row!r} with a column {column!r}")
-
-
-def table_value(results, row, column):
-    """Entry of a table, or the mean over one of its rows or columns."""
-    if column == "mean":
-        return float(np.mean(list(results[row].values())))
-    if row == "mean":
-        return float(np.mean([values[column] for values in results.values()]))
-    return results[row][column]
-
-
-def start_value(results, contender, column):
-    return next(row[column] for row in results if row["contender"] == contender)
-
-
-def shortfall(results, _, statistic):
-    held_out = [row["shortfall"] for row in results if not row["set"].startswith(DESIGN_SETS)]
-    return 100 * {"mean": np.mean, "max": np.max}[statistic](held_out)
-
-
-def kernel_value(results, part, column):
-    """Mean adjusted Rand index of a half, or of the real sets."""
-    chosen = [r for r in results if part in (r["half"], "real" if is_real(r["set"]) else "")]
-    return float(np.mean([row["ari"][column] for row in chosen]))
-
-
-def is_real(name):
-    return name.startswith(("uci/", "digits", "mnist", "orl"))
-
-
-def noise_value(results, group, half, field, method):
-    rows = [row for row in results if (row["group"], row["half"]) == (group, half)]
-    return float(np.mean([row[field][method] for row in rows]))
-
-
-def case_value(results, case, contender, field=None):
-    """Ratio of a case, or time, memory or score of a contender in it."""
-    case = next(each for each in results["cases"] if each["case"] == case)
-    if contender == "ratio":
-        return case["ratio"]
-    if contender == "ratio per t":
-        return case["ratio"] / 50
-    values = case["results"][contender]
-    units = {"MiB": 2**20, "GiB": 2**30, "GB": 1e9}
-    if field in units:
-        return values["peak_bytes"] / units[field]
-    if field == "bytes per point":
-        return (values["peak_bytes"] - values["output_bytes"]) / case["n"]
-    return values["seconds"] / 60 if field == "minutes" else values[field]
-
-
-SUITES = {
-    "shapes": table_value,
-    "trees": table_value,
-    "outliers": table_value,
-    "start": start_value,
-    "steps": shortfall,
-    "kernels": kernel_value,
-    "noise": noise_value,
-}
-
 
 FIGURES = [
     pytest.param(figure, source, id=f"{page.relative_to(ROOT)}:{source}:{figure}")
     for page in PAGES
-    for figure, source in MARKED.findall(page.read_text(encoding="utf-8"))
+    for figure, _, source in MARKED.findall(page.read_text(encoding="utf-8"))
 ]
 
 
