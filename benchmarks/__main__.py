@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import (
+    board,
     clusters,
     figures,
     kernels,
@@ -27,6 +28,7 @@ from benchmarks.suites import SUITES
 
 # Suites that do not measure the time of calls.
 TABLES = {
+    "board": board.run,
     "clusters": clusters.run,
     "figures": figures.run,
     "kernels": kernels.run,

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from benchmarks.board import Comparison, board_page, compare, readme_rows, with_rows
 from benchmarks.figures import DESIGN_SETS, MARKED, NUMBER, PAGES, ROOT, in_table, load, measured
 
 # Seconds, except time limits of peers (> 20 s), in a table row or a sentence.
@@ -91,3 +92,20 @@ def test_the_guide_repeats_the_goals_of_the_clusters_benchmark():
     goals = page.split("| goal |")[1].split("\n\n")[0].splitlines()[2:]
     assert goals
     assert [line for line in goals if line not in guide] == []
+
+
+def test_the_board_equals_the_results():
+    page = (ROOT / "docs" / "board.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    remedy = "run python -m benchmarks board"
+    assert page == board_page(), remedy
+    assert readme == with_rows(readme, readme_rows()), remedy
+
+
+def test_a_lead_within_chance_is_called_a_tie():
+    ours = {"a": 1.0, "b": 0.0, "c": 0.5}
+    assert compare(ours, {"a": 0.0, "b": 1.0, "c": 0.5, "d": 9.0}).verdict == "tie"
+    better = compare(ours, {name: score - 0.1 for name, score in ours.items()})
+    assert better.verdict == "ahead"
+    assert better.difference == pytest.approx(0.1)
+    assert Comparison(-0.2, -0.3, -0.1, 3).verdict == "behind"
