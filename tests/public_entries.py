@@ -109,6 +109,8 @@ TYPICAL: dict[str, Any] = {
 WITHOUT = {
     "perceive": "runs everything; its parts are entries of their own",
     "Perception": "a result, made by perceive",
+    "audit": "runs everything; its parts are entries of their own",
+    "Audit": "a result, made by audit",
     "PerceptionModel": "part of a result, made by Perception.model",
     "Assignment": "a result, made by PerceptionModel.assign",
     "Comparison": "a result, made by compare",

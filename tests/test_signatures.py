@@ -38,6 +38,7 @@ DEFAULTS = {
 # Other defaults of ``random_state``, and why.
 SEEDED = {
     vicinal.perceive: "reports are reproducible by default",
+    vicinal.audit: "reports are reproducible by default",
     vicinal.OutlierDetector: "outliers are reproducible by default",
     vicinal.near_duplicates: "duplicates are reproducible by default",
     vicinal.cluster.k_subspaces: "a function of its arguments only",

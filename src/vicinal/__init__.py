@@ -10,7 +10,8 @@ The package is a pipeline; each stage can also be used on its own:
   :mod:`vicinal.duplicates`, :mod:`vicinal.semi_supervised` and :mod:`vicinal.segmentation`. Their
   scikit-learn estimators and main functions are also available at top level.
 
-:func:`perceive` runs the whole pipeline on one table and reports the results.
+:func:`perceive` runs the whole pipeline on one table and reports the results; :func:`audit` checks
+a data set.
 
 See also :mod:`vicinal.scale` (dask arrays), :mod:`vicinal.tables` (columns of any kind),
 :mod:`vicinal.metrics`, :mod:`vicinal.plot` and :mod:`vicinal.datasets`.
@@ -68,6 +69,7 @@ LAZY_NAMES = {
     "semi_supervised.similarity_vote": ["SimilarityVoteClassifier"],
     "segmentation.normalized_cut": ["segment"],
     "report.pipeline": ["perceive"],
+    "report._audit.pipeline": ["audit"],
     "tables.encoder": ["TableEncoder"],
 }
 

@@ -40,6 +40,7 @@ from vicinal.rank.label_propagation import LabelPropagationRanking as LabelPropa
 from vicinal.rank.manifold import ManifoldRanking as ManifoldRanking
 from vicinal.rank.perceptual import PerceptualRanking as PerceptualRanking
 from vicinal.rank.reranker import Reranker as Reranker
+from vicinal.report._audit.pipeline import audit as audit
 from vicinal.report.pipeline import perceive as perceive
 from vicinal.segmentation.normalized_cut import segment as segment
 from vicinal.semi_supervised.classifier import GraphClassifier as GraphClassifier
@@ -79,6 +80,7 @@ __all__ = [
     "SparseSubspaceClustering",
     "SpectralClustering",
     "TableEncoder",
+    "audit",
     "citation",
     "cluster",
     "codes",

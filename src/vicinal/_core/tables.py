@@ -19,7 +19,8 @@ class RawTable(NamedTuple):
     reader, ``others`` maps names to columns that are not coordinates, and ``images`` contains the grey levels
     of each row (n, height, width). ``columns`` is a table of all columns as they were read, if some are not
     numbers; ``points`` is None if `vicinal.tables.TableEncoder` has to encode them. ``place`` makes points of
-    other rows (a RawTable) in the same way, once the table is prepared.
+    other rows (a RawTable) in the same way, once the table is prepared. ``splits`` assigns rows to parts such
+    as training and test data.
     """
 
     points: Any
@@ -32,6 +33,7 @@ class RawTable(NamedTuple):
     label_name: str = "label"
     columns: Any = None
     place: Callable[[RawTable], np.ndarray] | None = None
+    splits: np.ndarray | None = None
 
 
 def check_single_table(X: Any, name: str = "X") -> None:

@@ -23,6 +23,7 @@ from vicinal import __version__
 from vicinal._core.suggestions import suggestion
 from vicinal.cli import (
     assign,
+    audit,
     bench,
     cluster,
     compare,
@@ -48,6 +49,7 @@ from vicinal.cli.output import format_facts, format_json
 COMMANDS = (
     perceive,
     explore,
+    audit,
     assign,
     compare,
     graph,

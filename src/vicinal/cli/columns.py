@@ -34,6 +34,13 @@ class Roles(NamedTuple):
     mixed: bool = False
     # Whether all columns are returned as they are, even empty ones.
     unchanged: bool = False
+    split: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Columns that are not coordinates, by the option that names them."""
+        options = {"--id": self.id, "--label": self.label, "--split": self.split}
+        return {option: name for option, name in options.items() if name is not None}
 
 
 def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
@@ -44,15 +51,17 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     frame = frame.set_axis(unique_names(frame.columns), axis="columns")
     ids = row_column(frame, roles.id, "--id", len(frame), path)
     labels = row_column(frame, roles.label, "--label", len(frame), path)
+    splits = row_column(frame, roles.split, "--split", len(frame), path)
+    taken = set(roles.named.values())
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
     if roles.unchanged:
-        rest = frame.drop(columns=[n for n in (roles.id, roles.label) if n is not None])
-        return RawTable(None, ids=ids, labels=labels, columns=rest.reset_index(drop=True))
+        rest = frame.drop(columns=list(taken)).reset_index(drop=True)
+        return RawTable(None, ids=ids, labels=labels, columns=rest, splits=splits)
     numeric, names, notes, others, flags = [], [], [], {}, []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
-        if name in (roles.id, roles.label):
+        if name in taken:
             continue
         if column.isna().all():
             notes.append(f"skipped {_quote_name(name, position)}: it is empty")
@@ -73,12 +82,15 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     if roles.mixed and (others or flags):
         table = _mixed_table(frame[kept].reset_index(drop=True), frame.shape[1] == 1)
         if table is not None:
-            return table._replace(notes=[*notes, *table.notes], ids=ids, labels=labels)
+            return table._replace(
+                notes=[*notes, *table.notes], ids=ids, labels=labels, splits=splits
+            )
         notes += [f"skipped {name!r}: {_why_not_numeric(frame[name], pandas)}" for name in others]
     notes += [f"converted {name!r} to numbers: true is 1, false is 0" for name in flags]
     if not numeric:
         raise InvalidValueError(_no_numeric_column(frame, path, notes))
-    return RawTable(np.column_stack(numeric), notes, names, ids, labels, others)
+    points = np.column_stack(numeric)
+    return RawTable(points, notes, names, ids, labels, others, splits=splits)
 
 
 def _mixed_table(frame: Any, is_only_column: bool) -> RawTable | None:

@@ -22,10 +22,11 @@ MODES_16_BIT = {("I", "PNG"), ("I", "PPM")}
 MAX_SIDE = 64
 
 
-def read_images(folder: Path, label: str | None = None) -> RawTable:
+def read_images(folder: Path, label: str | None = None, split: str | None = None) -> RawTable:
     """Grey levels of all images in a folder and its subfolders, sorted by name.
 
-    File names are row names. With ``label="folder"``, the folder of an image is its class.
+    File names are row names. With ``label="folder"``, the folder of an image is its class. With
+    ``split="folder"``, the outermost folder is its split, and the folders in it are its class.
     """
     paths = image_files(folder)
     pixels, notes = load_images(paths)
@@ -35,6 +36,15 @@ def read_images(folder: Path, label: str | None = None) -> RawTable:
         raise InvalidValueError(
             f"--label {label}: images have no columns; sort them into subfolders and use --label folder."
         )
+    splits = None
+    if split is not None:
+        if split != "folder" or not has_subfolders:
+            raise InvalidValueError(
+                f"--split {split}: images have no columns; sort them into one subfolder per split and use "
+                "--split folder."
+            )
+        splits = np.array([name.split(os.sep)[0] for name in folders.tolist()])
+        folders = np.array([os.sep.join(name.split(os.sep)[1:]) for name in folders.tolist()])
     rows, columns = np.divmod(np.arange(pixels[0].size), pixels.shape[2])
     return RawTable(
         pixels.reshape(len(pixels), -1).astype(np.float64),
@@ -44,6 +54,7 @@ def read_images(folder: Path, label: str | None = None) -> RawTable:
         folders if label is not None else None,
         {"folder": folders} if has_subfolders and label is None else {},
         pixels,
+        splits=splits,
     )
 
 

@@ -102,6 +102,7 @@ def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
             arguments.key,
             id_column=arguments.id,
             label_column=arguments.label,
+            split_column=getattr(arguments, "split", None),
             **accepted,
         )
     from vicinal.cli.image_folder import read_images
@@ -109,7 +110,7 @@ def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
     for option in ("key", "id"):
         if getattr(arguments, option) is not None:
             raise InvalidValueError(f"--{option} has no effect on a folder of images; remove it.")
-    return read_images(arguments.data, arguments.label)
+    return read_images(arguments.data, arguments.label, getattr(arguments, "split", None))
 
 
 def read_data(

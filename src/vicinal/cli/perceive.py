@@ -164,7 +164,7 @@ def analyse(arguments: argparse.Namespace, command: str, folder: Path | None = N
         )
         table = table._replace(notes=[*table.notes, note])
     return perceive_table(
-        _with_images(table, arguments),
+        with_images(table, arguments),
         Origin(arguments.data.name, command, _reading(arguments, table)),
         n_clusters=arguments.clusters,
         kinds=kinds,
@@ -232,7 +232,7 @@ def analysis_command(arguments: argparse.Namespace, command: str) -> list[str]:
     return [*args, "--sample", str(arguments.sample), "--seed", str(arguments.seed)]
 
 
-def _with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
+def with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
     """The table with the name of its label column, and with images from ``--images``."""
     table = table._replace(label_name=arguments.label or "label")
     if arguments.images is None:

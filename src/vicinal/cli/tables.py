@@ -40,6 +40,7 @@ def read_table(
     *,
     id_column: str | None = None,
     label_column: str | None = None,
+    split_column: str | None = None,
     accept_sparse: bool = False,
     accept_condensed: bool = False,
     accept_missing: bool = False,
@@ -52,10 +53,10 @@ def read_table(
     no ``points`` if rows can be compared by some of these.
 
     ``key`` is an array of an .npz file, an entry of ``.obsm`` or a layer of an .h5ad file, a sheet of an
-    .xlsx file, or a table or query of a database. Row names and known classes are columns of a table, arrays
-    of an .npz file, or columns of ``.obs``. Sparse matrices saved by scipy as .npz are supported. `STDIN`
-    reads standard input. With ``unchanged``, a table with named columns has all of them as ``columns``, even
-    empty ones, and no ``points``.
+    .xlsx file, or a table or query of a database. Row names, known classes and splits are columns of a
+    table, arrays of an .npz file, or columns of ``.obs``. Sparse matrices saved by scipy as .npz are
+    supported. `STDIN` reads standard input. With ``unchanged``, a table with named columns has all of them
+    as ``columns``, even empty ones, and no ``points``.
     """
     if path == STDIN:
         with piped_file() as file:
@@ -64,6 +65,7 @@ def read_table(
                 key,
                 id_column=id_column,
                 label_column=label_column,
+                split_column=split_column,
                 accept_sparse=accept_sparse,
                 accept_condensed=accept_condensed,
                 accept_missing=accept_missing,
@@ -88,7 +90,9 @@ def read_table(
         raise InvalidValueError(
             f"--key {key}: only {', '.join(WITH_KEY)} files have several tables, not {path}; remove it."
         )
-    roles = Roles(key, id_column, label_column, accept_condensed, accept_mixed, unchanged)
+    roles = Roles(
+        key, id_column, label_column, accept_condensed, accept_mixed, unchanged, split_column
+    )
     if is_compressed(path):
         with unpacked(path) as plain:
             table = READERS[suffix](plain, roles)
@@ -112,12 +116,11 @@ def read_table(
 
 
 def _read_npy(path: Path, roles: Roles) -> RawTable:
-    for option, name in (("--id", roles.id), ("--label", roles.label)):
-        if name is not None:
-            raise InvalidValueError(
-                f"{option} {name}: columns of {path} have no names; save the arrays X and {name} in an "
-                ".npz file with numpy.savez."
-            )
+    for option, name in roles.named.items():
+        raise InvalidValueError(
+            f"{option} {name}: columns of {path} have no names; save the arrays X and {name} in an "
+            ".npz file with numpy.savez."
+        )
     values = _load_numpy(path)
     if not isinstance(values, np.ndarray):
         values.close()
@@ -135,7 +138,7 @@ def _read_npz(path: Path, roles: Roles) -> RawTable:
         names = arrays.files
         if {"format", "shape", "data"} <= set(names):
             return RawTable(_load_sparse(path), ["read a sparse matrix"])
-        candidates = [name for name in names if name not in (roles.id, roles.label)]
+        candidates = [name for name in names if name not in roles.named.values()]
         name = roles.key or (
             "X" if "X" in candidates else candidates[0] if len(candidates) == 1 else None
         )
@@ -151,8 +154,9 @@ def _read_npz(path: Path, roles: Roles) -> RawTable:
         points, notes = _expand_condensed(_load_array(arrays, str(name), path), roles)
         ids = row_column(arrays, roles.id, "--id", len(points), path)
         labels = row_column(arrays, roles.label, "--label", len(points), path)
+        splits = row_column(arrays, roles.split, "--split", len(points), path)
     notes += [] if len(names) == 1 else [f"read the array {name}"]
-    return RawTable(points, notes, None, ids, labels)
+    return RawTable(points, notes, None, ids, labels, splits=splits)
 
 
 def _read_h5ad(path: Path, roles: Roles) -> RawTable:
@@ -184,6 +188,7 @@ def _read_h5ad(path: Path, roles: Roles) -> RawTable:
         list(map(str, annotated.var_names)) if key is None or is_layer else None,
         np.asarray(annotated.obs_names) if ids is None else ids,
         labels,
+        splits=row_column(annotated.obs, roles.split, "--split", n, path),
     )
 
 

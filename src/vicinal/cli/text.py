@@ -139,7 +139,7 @@ def _read_decimal_commas(frame: Any, roles: Roles) -> list[str]:
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
         texts = column.dropna().astype(str).str.strip()
-        if column.dtype.kind in "biuf" or name in (roles.id, roles.label) or not len(texts):
+        if column.dtype.kind in "biuf" or name in roles.named.values() or not len(texts):
             continue
         if texts.str.fullmatch(COMMA_NUMBER).all() and texts.str.contains(",").any():
             numbers = texts.str.replace(",", ".", regex=False).map(float)

@@ -211,6 +211,21 @@ class NearDuplicates:
         n_pairs = check_count(n_pairs, "n_pairs")
         return self.pairs[::-1][:n_pairs], self.distances[::-1][:n_pairs]
 
+    @property
+    def distinct_rows(self) -> np.ndarray:
+        """Number of the distinct row that each row is equal to, as ``distinct_pairs`` uses it."""
+        return self._copies.group
+
+    @property
+    def distinct_pairs(self) -> np.ndarray:
+        """Near-duplicate pairs of distinct rows, nearest first: few even if many rows are equal."""
+        return self._near
+
+    @property
+    def distinct_distances(self) -> np.ndarray:
+        """Distance of each of ``distinct_pairs``."""
+        return self._near_distances
+
     @cached_property
     def _n_near(self) -> int:
         return int(np.searchsorted(self._found.distances, self.threshold, side="right"))

@@ -210,11 +210,11 @@ def _numbered(d: int) -> list[str]:
     return [f"column {j + 1}" for j in range(d)]
 
 
-def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
-    """A table from an array or a data frame; labels and ids may be names of its columns."""
+def raw_table(X: Any, labels: Any, ids: Any, images: Any, splits: Any = None) -> RawTable:
+    """A table from an array or a data frame; labels, ids and splits may be names of its columns."""
     check_single_table(X)
     known = None if sparse.issparse(X) else column_names(X)
-    roles = {"labels": labels, "ids": ids}
+    roles = {"labels": labels, "ids": ids, "splits": splits}
     named = {role: name for role, name in roles.items() if isinstance(name, str)}
     for role, name in named.items():
         if known is None:
@@ -237,6 +237,7 @@ def raw_table(X: Any, labels: Any, ids: Any, images: Any) -> RawTable:
         labels=_array_or_none(roles["labels"]),
         images=_array_or_none(images),
         label_name=named.get("labels", "label"),
+        splits=_array_or_none(roles["splits"]),
     )
 
 
@@ -296,13 +297,13 @@ def row_names(ids: np.ndarray | None, n: int) -> list[str]:
     """Names of rows as text; row numbers without names."""
     if ids is None:
         return [str(i) for i in range(n)]
-    return _as_strings(ids, n, "ids")
+    return as_strings(ids, n, "ids")
 
 
 def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray | None:
     if labels is None:
         return None
-    names = _as_strings(labels, n, "labels")
+    names = as_strings(labels, n, "labels")
     missing = missing_cells(labels)
     n_missing = int(missing.sum())
     if n_missing == n:
@@ -314,7 +315,8 @@ def _labels(labels: np.ndarray | None, n: int, notes: list[str]) -> np.ndarray |
     return np.where(missing, "", names)
 
 
-def _as_strings(values: np.ndarray, n: int, name: str) -> list[str]:
+def as_strings(values: np.ndarray, n: int, name: str) -> list[str]:
+    """One value per row as text; whole numbers without a decimal point."""
     if values.shape != (n,):
         raise InvalidValueError(
             f"{name} has shape {values.shape}, but one value per row ({n} rows) is needed."

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.exceptions import MissingDependencyError
 from vicinal.report._html.colours import (
     MAX_CATEGORIES,
     Pack,
@@ -19,6 +16,7 @@ from vicinal.report._html.colours import (
     n_offered,
     texts,
 )
+from vicinal.report._html.pictures import png_address, thumbnails
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -28,7 +26,6 @@ EQUAL_ASPECT_MAPS = ("isomap", "principal")
 # Fewer rows are always shown.
 MIN_ROWS_OF_A_MAP = 30
 MAX_SPRITE_PIXELS = 4_000_000
-MAX_SPRITE_SIDE = 32
 
 
 def payload(
@@ -168,34 +165,21 @@ def _sprites(result: Perception, pack: Pack) -> dict[str, Any] | None:
     images = result.data.images
     if images is None:
         return None
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingDependencyError(
-            "images in a report require Pillow: pip install 'vicinal[cli]'."
-        ) from error
-    step = max(1, -(-max(images.shape[1:]) // MAX_SPRITE_SIDE))
-    height, width = images[:1, ::step, ::step].shape[1:]
+    height, width = thumbnails(images, np.arange(1)).shape[1:]
     rows = np.arange(len(images))
     if len(images) * height * width > MAX_SPRITE_PIXELS:
         rows = _listed_rows(result)[: MAX_SPRITE_PIXELS // (height * width)]
-    thumbnails = images[rows, ::step, ::step].astype(np.float64)
-    thumbnails = np.where(np.isfinite(thumbnails), thumbnails, 0.0)
-    low, span = thumbnails.min(), np.ptp(thumbnails)
-    grey = np.round((thumbnails - low) * (255.0 / (span if span > 0 else 1.0))).astype(np.uint8)
+    grey = thumbnails(images, rows)
     n_columns = int(np.ceil(np.sqrt(len(rows))))
     sheet = np.zeros((-(-len(rows) // n_columns), n_columns, height, width), dtype=np.uint8)
     sheet.reshape(-1, height, width)[: len(rows)] = grey
-    image = Image.fromarray(sheet.swapaxes(1, 2).reshape(-1, n_columns * width))
-    stream = BytesIO()
-    image.save(stream, "PNG", optimize=True)
     return {
         "width": width,
         "height": height,
         "columns": n_columns,
         "lines": sheet.shape[0],
         "rows": None if len(rows) == len(images) else pack(rows, np.uint32),
-        "source": "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode(),
+        "source": png_address(sheet.swapaxes(1, 2).reshape(-1, n_columns * width)),
     }
 
 

@@ -96,9 +96,13 @@ def render_inline(result: Perception) -> str:
         page = _fill(
             result, [("full", "Full report", Html(FULL_REPORT)), *small_sections], base=INLINE_BASE
         )
-    label = text(f"Report on {title(result)}")
+    return in_frame(page, f"Report on {title(result)}")
+
+
+def in_frame(page: str, label: str) -> str:
+    """An iframe with a page."""
     return (
-        f'<iframe srcdoc="{escape(page)}" title="{label}" '
+        f'<iframe srcdoc="{escape(page)}" title="{text(label)}" '
         'style="width:100%;height:720px;border:1px solid #8884;border-radius:8px"></iframe>'
     )
 
@@ -136,16 +140,40 @@ def _fill(
     script: str = "",
     requests: str = "'none'",
 ) -> str:
+    return fill_page(
+        page_sections,
+        title=title(result),
+        name=result.origin.title,
+        glance=sections.glance(result),
+        base=base,
+        data=data,
+        script=script,
+        requests=requests,
+    )
+
+
+def fill_page(
+    page_sections: list[Section],
+    *,
+    title: str,
+    name: str,
+    glance: Html,
+    base: str = "",
+    data: str = "null",
+    script: str = "",
+    requests: str = "'none'",
+) -> str:
+    """A page of sections, with links to them."""
     links = "".join(f'<a href="#{anchor}">{name}</a>' for anchor, name, _ in page_sections)
     return Template(template_file("report.html")).substitute(
-        title=text(title(result)),
-        name=text(result.origin.title),
+        title=text(title),
+        name=text(name),
         version=text(__version__),
         base=base,
         policy=text(_policy(script, requests)),
         style=template_file("report.css"),
         navigation=links,
-        glance=sections.glance(result),
+        glance=glance,
         body="".join(content for _, _, content in page_sections),
         data=data,
         script=script,

@@ -48,13 +48,19 @@ def glance(result: Perception) -> Html:
         cards.append((f"{result.neighborhoods.dimension:.1f}", "intrinsic dimension"))
     if result.n_clusters > 1:
         cards.append((f"{result.clusters.same_fraction:.0%}", "agreement of two methods"))
-    card_items = "".join(f"<li><b>{text(value)}</b> {text(name)}</li>" for value, name in cards)
-    finding_items = "".join(
-        f"<dt>{text(heading)}</dt><dd>{text(finding)}</dd>" for heading, finding in findings(result)
-    )
     failures = [failure for step in result.failures if (failure := result.failure(step))]
     prepared = [*result.data.notes, result.data.why_scaling]
-    notes = [*failures, *prepared, *notes_on_map(result)]
+    return at_a_glance(cards, findings(result), [*failures, *prepared, *notes_on_map(result)])
+
+
+def at_a_glance(
+    cards: Sequence[tuple[str, str]], facts: Sequence[tuple[str, str]], notes: Sequence[str]
+) -> Html:
+    """The first section: figures with their names, findings with their headings, and notes."""
+    card_items = "".join(f"<li><b>{text(value)}</b> {text(name)}</li>" for value, name in cards)
+    finding_items = "".join(
+        f"<dt>{text(heading)}</dt><dd>{text(finding)}</dd>" for heading, finding in facts
+    )
     note_items = "".join(f"<li>{text(note)}</li>" for note in notes)
     return section(
         "glance",

@@ -1,0 +1,1 @@
+"""The steps of an audit, its tables and its page."""

@@ -1,0 +1,116 @@
+"""Outliers, typical and odd rows, and hubs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinal.outliers.detector import OutlierDetector
+from vicinal.report._shared_inputs import N_NEIGHBORS
+
+# Rows listed of each kind, and in each class.
+N_LISTED, N_LISTED_PER_CLASS = 10, 3
+# In smaller classes, typical rows are meaningless.
+MIN_CLASS_SIZE = 10
+# Rows in this many times more neighbour lists than the average are hubs.
+HUB_FACTOR = 5
+
+
+class Outliers(NamedTuple):
+    """Outlier scores of all rows.
+
+    Attributes
+    ----------
+    score : ndarray (n,)
+        Mean distance to small samples, relative to that of a typical row; higher is more unusual.
+    threshold : float
+        Rows above it are outliers.
+    rows : ndarray of int
+        The outliers, the most unusual first.
+    """
+
+    score: np.ndarray
+    threshold: float
+    rows: np.ndarray
+
+
+class Typicality(NamedTuple):
+    """How typical rows are of their class, or of the table if there are no labels.
+
+    Attributes
+    ----------
+    rank : ndarray (n,)
+        Fraction of the rows of the class that are less typical; NaN for rows without a label, and in
+        classes of fewer than 10 rows.
+    classes : list of dict
+        For each class its name, its size, and its most ``typical`` and most ``odd`` rows.
+    """
+
+    rank: np.ndarray
+    classes: list[dict[str, Any]]
+
+
+class Hubs(NamedTuple):
+    """Rows in many neighbour lists, and rows in none.
+
+    Attributes
+    ----------
+    occurrences : ndarray of int (n,)
+        Number of 10-neighbour lists that contain each row.
+    rows : ndarray of int
+        Rows in at least five times as many lists as the average row, the largest first.
+    n_orphans : int
+        Number of rows in no list.
+    """
+
+    occurrences: np.ndarray
+    rows: np.ndarray
+    n_orphans: int
+
+
+def find_outliers(points: np.ndarray, seed: int, n_jobs: int | None) -> Outliers:
+    """Score all rows."""
+    model = OutlierDetector(random_state=seed, n_jobs=n_jobs).fit(points)
+    score = -model.score_samples(points)
+    rows = np.flatnonzero(model.labels_ == -1)
+    return Outliers(score, -model.offset_, rows[np.argsort(-score[rows], kind="stable")])
+
+
+def find_typical(
+    points: np.ndarray, labels: np.ndarray | None, seed: int, n_jobs: int | None
+) -> Typicality:
+    """Rank the rows of each class by their outlier scores within it."""
+    rank = np.full(len(points), np.nan)
+    classes = []
+    groups = {"": np.arange(len(points))}
+    n_listed = N_LISTED
+    if labels is not None:
+        groups = {str(name): np.flatnonzero(labels == name) for name in np.unique(labels) if name}
+        n_listed = N_LISTED_PER_CLASS
+    for name, rows in groups.items():
+        if len(rows) < MIN_CLASS_SIZE:
+            continue
+        score = find_outliers(points[rows], seed, n_jobs).score
+        order = rows[np.argsort(score, kind="stable")]
+        # Equally typical rows have the same rank.
+        rank[rows] = 1.0 - np.searchsorted(np.sort(score), score, side="right") / len(rows)
+        n_shown = min(n_listed, len(rows) // 2)
+        classes.append(
+            {
+                "class": name,
+                "rows": len(rows),
+                "typical": order[:n_shown].tolist(),
+                "odd": order[::-1][:n_shown].tolist(),
+            }
+        )
+    return Typicality(rank, classes)
+
+
+def find_hubs(neighbors: np.ndarray) -> Hubs:
+    """Count how many neighbour lists contain each row; each list starts with the row itself."""
+    n, k = len(neighbors), min(N_NEIGHBORS, neighbors.shape[1] - 1)
+    occurrences = np.bincount(neighbors[:, 1 : k + 1].ravel(), minlength=n)
+    order = np.argsort(-occurrences, kind="stable")
+    rows = order[: int(np.count_nonzero(occurrences >= HUB_FACTOR * k))]
+    return Hubs(occurrences, rows, int(np.count_nonzero(occurrences == 0)))
