@@ -60,6 +60,7 @@ def files(tmp_path, monkeypatch, request):
     distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
     for name in ("distances", "first", "second", "third"):
         np.save(f"{name}.npy", distances)
+    np.savez("embeddings.npz", X=X, y=classes, part=np.array(["train", "test"])[np.arange(60) % 2])
     rng = np.random.default_rng(0)
     picture = rng.integers(0, 40, (20, 24, 3)) + 200 * (np.arange(24) > 11)[None, :, None]
     Image.fromarray(picture.astype(np.uint8)).save("photo.jpg")

@@ -26,7 +26,7 @@ EXAMPLES = """\
 examples:
   vicinal audit flowers.csv --label species -o flowers.html
   vicinal audit embeddings.npz --label y --split part --metric cosine --rows findings.csv
-  vicinal audit pictures/ --label folder -o pictures.html
+  vicinal audit pictures/ -o pictures.html
 """
 
 
