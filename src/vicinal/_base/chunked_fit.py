@@ -32,10 +32,14 @@ def chunked_fit(fit: Method) -> Method:
     return fit_model  # type: ignore[return-value]
 
 
-def by_chunks(n_columns: Callable[[Any], int] | None = None) -> Callable[[Method], Method]:
+def by_chunks(
+    n_columns: Callable[[Any], int] | None = None, dtype: Callable[[Any], Any] | None = None
+) -> Callable[[Method], Method]:
     """Decorate a method of new points so that a dask array of them is processed lazily, by chunks.
 
-    ``n_columns`` gives the number of columns of the result of a model; None if it is a vector of labels.
+    ``n_columns`` gives the number of columns of the result of a model; None if it is a vector. ``dtype``
+    gives the type of its values; by default, vectors hold integers, and matrices have the precision of the
+    points.
     """
 
     def decorate(method: Method) -> Method:
@@ -52,14 +56,38 @@ def by_chunks(n_columns: Callable[[Any], int] | None = None) -> Callable[[Method
                 {"drop_axis": 1} if columns is None else {"chunks": (rows.chunks[0], (columns,))}
             )
             single = columns is not None and rows.dtype == np.float32
-            dtype = np.int64 if columns is None else np.float32 if single else np.float64
+            kind: Any = np.int64 if columns is None else np.float32 if single else np.float64
+            kind = kind if dtype is None else dtype(model)
             # One task holds the model, instead of every chunk.
             shared = delayed(model, traverse=False)
-            return rows.map_blocks(_apply, method=method, model=shared, dtype=dtype, **layout)
+            # An example, because the method cannot be tried without the model.
+            meta = np.empty((0,) if columns is None else (0, 0), kind)
+            return rows.map_blocks(_apply, method=method, model=shared, meta=meta, **layout)
 
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def pair_by_chunks(
+    X: Any, results: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], k: int, dtypes: Any
+) -> tuple[Any, Any]:
+    """Two lazy results of k columns for each chunk of a dask array, each computed once for both."""
+    import dask.array as da
+    from dask import delayed
+
+    rows = getattr(X, "array", X).rechunk({1: -1})
+    pairs = [delayed(results, nout=2)(block) for block in rows.to_delayed().ravel()]
+    first, second = (
+        da.concatenate(
+            [
+                da.from_delayed(pair[part], (size, k), dtype=dtype)
+                for pair, size in zip(pairs, rows.chunks[0], strict=True)
+            ]
+        )
+        for part, dtype in enumerate(dtypes)
+    )
+    return first, second
 
 
 def rows_by_chunks(values: Method) -> Method:
@@ -93,6 +121,12 @@ def _show_in_chunks(model: Any, array: Any) -> None:
     for name, value in kept.items():
         setattr(model, name, _in_chunks(value, array.chunks[0]))
     model._rows_in_memory, model._row_chunks = kept, array.chunks[0]
+
+
+def in_chunks_of(model: Any, values: np.ndarray) -> Any:
+    """Values of the training rows, as a dask array if the model was fitted on one."""
+    fitted_on_chunks = "_rows_in_memory" in model.__dict__
+    return _in_chunks(values, model._row_chunks) if fitted_on_chunks else values
 
 
 def _in_chunks(values: np.ndarray, rows: tuple[int, ...]) -> Any:

@@ -35,11 +35,16 @@ class SampledDistances:
         size: int = SAMPLE_SIZE,
         n_samples: int = N_SAMPLES,
     ) -> None:
-        n = len(points)
         order = np.lexsort(points.T[::-1])
-        size = min(size, max(n // MIN_ROWS_PER_DRAW, 2), n)
-        drawn = [rng.choice(n, size, replace=False) for _ in range(n_samples)]
-        self.samples = np.ascontiguousarray(points[order[np.array(drawn)]])
+        ranks = draw_ranks(len(points), rng, size, n_samples)
+        self.samples = np.ascontiguousarray(points[order[ranks]])
+
+    @classmethod
+    def from_samples(cls, samples: np.ndarray) -> SampledDistances:
+        """Distances to samples (n_samples, size, n_features) that have been drawn."""
+        distances = cls.__new__(cls)
+        distances.samples = samples
+        return distances
 
     def __call__(self, points: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Distances of points, of those that were drawn from or of others."""
@@ -51,3 +56,9 @@ class SampledDistances:
             n_jobs,
         )
         return distances
+
+
+def draw_ranks(n: int, rng: np.random.Generator, size: int, n_samples: int) -> np.ndarray:
+    """Ranks (n_samples, size) of drawn rows in the lexicographic order of n rows."""
+    size = min(size, max(n // MIN_ROWS_PER_DRAW, 2), n)
+    return np.array([rng.choice(n, size, replace=False) for _ in range(n_samples)])

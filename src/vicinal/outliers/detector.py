@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.chunked import is_chunked, validate_chunks
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal.neighbors._sampled_distances import N_SAMPLES, SAMPLE_SIZE, SampledDistances
+from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors._sampled_distances import (
+    N_SAMPLES,
+    SAMPLE_SIZE,
+    SampledDistances,
+    draw_ranks,
+)
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs, RandomStateLike
@@ -88,13 +96,14 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @chunked_fit
     def fit(self, X: ArrayLike, y: object = None) -> OutlierDetector:
         """Draw the samples and set the threshold.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-            Training rows.
+            Training rows. For a dask array, ``labels_`` is a dask array in its chunks.
         y : None
             Ignored.
 
@@ -109,14 +118,17 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
             check_real(self.contamination, "contamination", low=0.0, high=0.5, open_low=True)
         size = check_count(self.sample_size, "sample_size")
         n_samples = check_count(self.n_samples, "n_samples")
-        points = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._rescaling = fit_rescaling(points)
-        rescaled = self._rescaling.transform(points)
-        n = len(rescaled)
         rng = np.random.default_rng(seed_from(self.random_state))
-        self._distances = SampledDistances(rescaled, rng, size, n_samples)
         self._unit = 1.0
-        distances = -self._score(rescaled)
+        if is_chunked(X):
+            distances = self._distances_of_chunks(X, rng, size, n_samples)
+        else:
+            points = validate_input(self, X, dtype=np.float64, ensure_min_samples=2)
+            self._rescaling = fit_rescaling(points)
+            rescaled = self._rescaling.transform(points)
+            self._distances = SampledDistances(rescaled, rng, size, n_samples)
+            distances = -self._score(rescaled)
+        n = len(distances)
         # Scores are in units of the typical distance, so they do not depend on the unit of the data.
         self._unit = float(np.median(distances)) or float(distances.max()) or 1.0
         scores = -distances / self._unit
@@ -128,13 +140,29 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         self.contamination_ = float(np.mean(self.labels_ == -1))
         return self
 
+    def _distances_of_chunks(
+        self, X: Any, rng: np.random.Generator, size: int, n_samples: int
+    ) -> np.ndarray:
+        """Distances of the rows of a dask array to the samples drawn from it."""
+        from vicinal.scale._rows import CheckedRows
+
+        rows = CheckedRows(validate_chunks(self, X), self.n_jobs)
+        if len(rows) < 2:
+            raise InvalidValueError("X has n_samples=1, but at least 2 rows are needed.")
+        rescaling = self._rescaling = rows.rescaling()
+        drawn = rows.rows_at_ranks(draw_ranks(len(rows), rng, size, n_samples))
+        samples = [rescaling.transform(part) for part in drawn]
+        distances = self._distances = SampledDistances.from_samples(np.array(samples))
+        return rows.map(lambda block: distances(rescaling.transform(block), 1), "outliers")
+
+    @by_chunks(dtype=lambda model: np.float64)
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """Compute the negative mean distance to the samples, -1 for a typical row; higher is more normal.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            Rows to score.
+            Rows to score. A dask array is processed lazily, chunk by chunk.
 
         Returns
         -------
@@ -145,13 +173,14 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         points = validate_input(self, X, reset=False, dtype=np.float64)
         return self._score(self._rescaling.transform(points))
 
+    @by_chunks(dtype=lambda model: np.float64)
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute scores relative to the threshold; negative for outliers.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            Rows to score.
+            Rows to score. A dask array is processed lazily, chunk by chunk.
 
         Returns
         -------
@@ -160,13 +189,14 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         """
         return self.score_samples(X) - self.offset_
 
+    @by_chunks()
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict whether rows are outliers.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            Rows to label.
+            Rows to label. A dask array is processed lazily, chunk by chunk.
 
         Returns
         -------

@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import pair_by_chunks
 from vicinal._core.array_checks import read_array
+from vicinal._core.chunked import is_chunked
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import MAX_INT64, check_count, check_real
@@ -46,7 +48,8 @@ class RankingMixin:
         queries : int, array of int, list of lists of int, or table of new points
             Row numbers of training points, each a query; or a list of lists of row numbers, each list
             the labelled points of one query; or new points, an array (m, n_features) of any number
-            type. A list of lists of integers is always interpreted as row numbers.
+            type. A list of lists of integers is always interpreted as row numbers. A dask array of new
+            points is ranked lazily, chunk by chunk.
         k : int
             Number of results per query.
         include_queries : bool, default=False
@@ -60,6 +63,12 @@ class RankingMixin:
         scores : ndarray of shape (m, k)
             Nonnegative. With alpha above 0.5, scores below 1e-11 of a query's largest score are set to 0.
         """
+        if is_chunked(queries):
+            check_is_fitted(self)
+            k = check_count(k, "k", high=self._resolvent.n_nodes)
+            return pair_by_chunks(
+                queries, lambda block: self.rank(block, k), k, (np.int64, np.float64)
+            )
         sets, n = self._read(queries)
         excluded = None
         if sets is None or include_queries:

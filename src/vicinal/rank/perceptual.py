@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import sparse
 
+from vicinal._base.chunked_fit import chunked_fit
 from vicinal._base.perceptual_estimator import PerceptualEstimator, Walk
 from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice
@@ -86,6 +87,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     True
     """
 
+    _accepts_chunks = True
+
     def __init__(
         self,
         n_neighbors: int = 10,
@@ -107,13 +110,15 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @chunked_fit
     def fit(self, X: MatrixLike | Graph, y: object = None) -> PerceptualRanking:
         """Fit the ranking to points or to a digraph.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, n_features), or Graph
-            Points, or a digraph whose strengths are the edge weights.
+            Points, or a digraph whose strengths are the edge weights. For a dask array of points,
+            ``stationary_`` is a dask array in its chunks.
         y : None
             Ignored.
 

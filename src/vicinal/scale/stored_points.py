@@ -71,8 +71,8 @@ def store_points(
     if isinstance(X, StoredPoints) and X.cells.metric == measure.name:
         return X
     array = X.array if isinstance(X, ChunkedRows) else X
-    _check_array(array)
-    blocks = array.rechunk({0: _block_sizes(array), 1: -1})
+    check_array(array)
+    blocks = array.rechunk({0: block_sizes(array), 1: -1})
     engine = current_engine(n_jobs, verbose)
     root = current_settings().store
     if root is None:
@@ -80,9 +80,9 @@ def store_points(
         root = Store.temporary()
     cell_size = current_settings().cell_size or _default_cell_size(array.shape[1])
     n_cells = max(1, -(-array.shape[0] // cell_size))
-    starts = _starts(blocks.chunks[0])
+    starts = starts_of(blocks.chunks[0])
     scan = _scan(blocks, starts, n_cells, engine)
-    check_all_finite(scan, _starts(array.chunks[0]))
+    check_all_finite(scan, starts_of(array.chunks[0]))
     extent = np.stack([scan.low, scan.high])
     if measure.is_cosine:
         check_no_zero_rows(scan)
@@ -202,7 +202,8 @@ def _check_metric(metric: Any) -> Metric:
     return measure
 
 
-def _check_array(X: Any) -> None:
+def check_array(X: Any) -> None:
+    """Reject dask arrays that are not a table of points with known sizes."""
     if X.ndim != 2:
         raise InvalidValueError(
             f"X has {X.ndim} dimension(s), but a table of points (n_points, n_features) is needed."
@@ -220,7 +221,7 @@ def _check_array(X: Any) -> None:
         raise not_real("X", X.dtype)
 
 
-def _block_sizes(X: Any) -> tuple[int, ...]:
+def block_sizes(X: Any) -> tuple[int, ...]:
     """Chunks of rows, small ones joined, so that the number of tasks does not depend on tiny chunks."""
     row_bytes = X.shape[1] * max(4, X.dtype.itemsize)
     sizes: list[int] = []
@@ -236,7 +237,8 @@ def _default_cell_size(n_features: int) -> int:
     return max(1, min(CELL_SIZE, MAX_CELL_BYTES // (8 * n_features)))
 
 
-def _starts(sizes: tuple[int, ...]) -> np.ndarray:
+def starts_of(sizes: tuple[int, ...]) -> np.ndarray:
+    """First row of each chunk, and the number of rows."""
     return np.concatenate([[0], np.cumsum(sizes)])
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from vicinal._base.chunked_fit import by_chunks, chunked_fit
+from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal.exceptions import InvalidValueError
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._labels import (
@@ -27,9 +29,14 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
+# Codes of no points, and whether they are known.
+NO_CODES = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+
+
 class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
     """Base of classifiers that give every node of a graph class probabilities."""
 
+    _accepts_chunks = True
     classes_: np.ndarray
     label_distributions_: np.ndarray
 
@@ -41,6 +48,7 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
         """Class probabilities of all nodes from the codes of the known classes."""
 
+    @chunked_fit
     def fit(self, X: Graph | MatrixLike, y: ArrayLike) -> Self:
         """Build the graph and spread the labels along it.
 
@@ -50,7 +58,8 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
             Points; with ``graph="precomputed"``, a symmetric affinity matrix, sparse or dense. A
             `Graph` is used as it is, and the parameter ``graph`` is ignored. If the weights of a full
             matrix are too spread out to separate the classes, only the 10 most similar items of each
-            item are used, with a warning.
+            item are used, with a warning. For a dask array of points, results with one row per point are
+            dask arrays in its chunks.
         y : array-like of shape (n,)
             Classes, -1 where unknown. Mix strings with -1 in an array of dtype object.
 
@@ -65,6 +74,8 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
                 "unknown classes by -1."
             )
         self._check_parameters()
+        if is_chunked(y):
+            y = ChunkedRows.load(y)  # one value per point
         classes, codes = encode_classes(y, count_points(X))
         spread = self._spread(self._local_affinity(X, len(classes)), codes)
         self.classes_, self._codes = classes, codes
@@ -75,6 +86,7 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
         warn_unreached(self.reached_, "the class -1 and the class frequencies of the labels")
         return self
 
+    @by_chunks(lambda model: len(model.classes_), lambda model: np.float64)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class probabilities: the weighted mean of those of the nearest training points.
 
@@ -92,13 +104,14 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
         """
         return self._probabilities(X)[0]
 
+    @by_chunks(dtype=lambda model: decode_classes(model.classes_, *NO_CODES).dtype)
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class of new points.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points.
+            New points. A dask array is processed lazily, chunk by chunk.
 
         Returns
         -------

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import in_memory_model
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._class_mass import check_class_prior
@@ -198,7 +199,8 @@ class GraphClassifier(TransductiveClassifier):
         labelled = self._codes >= 0
         n_left = int((~labelled).sum())
         check_count(n_queries, "n_queries", high=n_left)
-        uncertainty = uncertainties(self.label_distributions_, self.reached_)
+        model = in_memory_model(self)
+        uncertainty = uncertainties(model.label_distributions_, model.reached_)
         return choose_queries(self.affinity_, uncertainty, labelled, n_queries)
 
     def doubtful_labels(self) -> DoubtfulLabels:

@@ -9,15 +9,19 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import validate_input
+from vicinal._core.chunked import ChunkedRows, is_chunked, validate_chunks
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.options import check_options
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
+from vicinal.graphs.graph import Graph
+from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
 from vicinal.similarity.smoothing._out_of_sample import (
     PointKernel,
     holds_similarities,
+    is_pairwise,
     point_distances,
 )
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
@@ -53,11 +57,14 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
 
     The kernel is None if X holds similarities.
     """
-    if holds_similarities(model.metric):
+    points = None
+    if is_chunked(X):
+        graph = _graph_of_chunks(model, validate_chunks(model, X))
+        points, distances = graph.points, graph.to_scipy("lengths")
+    elif holds_similarities(model.metric):
         matrix = validate_input(model, X, accept_sparse=True, dtype=None)
         return *check_similarity(matrix, "X"), None
-    points = None
-    if as_metric(model.metric).is_precomputed:
+    elif as_metric(model.metric).is_precomputed:
         distances = check_distances(validate_input(model, X, accept_sparse=True, dtype=None))
     else:
         accepted = "csr" if as_metric(model.metric).accepts_sparse else False
@@ -69,6 +76,16 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
         distances, float(model.bandwidth), model.n_neighbors, model.width
     )
     return weights, True, PointKernel.of(points, distances, scales, model)
+
+
+def _graph_of_chunks(model: Any, points: ChunkedRows) -> Graph:
+    if is_pairwise(model.metric) or model.method == "dense":
+        raise InvalidValueError(
+            f"X is a dask Array, but metric={model.metric!r} with method={model.method!r} needs all pairs in "
+            "memory; pass points with method='sparse', or X.compute()."
+        )
+    k = min(model.n_neighbors, len(points) - 1)
+    return knn(points, k, metric=model.metric, n_jobs=model.n_jobs, verbose=model.verbose)
 
 
 def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:

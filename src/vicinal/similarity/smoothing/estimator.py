@@ -11,8 +11,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import by_chunks, chunked_fit, in_chunks_of, pair_by_chunks
 from vicinal._base.graph_source import reset_feature_attributes
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.chunked import is_chunked
 from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
@@ -147,6 +149,7 @@ class SelfSmoothing(
         tags.input_tags.sparse = pairwise or as_metric(self.metric).accepts_sparse
         return tags
 
+    @chunked_fit
     def fit(self, X: MatrixLike, y: object = None) -> SelfSmoothing:
         """Smooth the similarity of points, given by coordinates, distances or similarities.
 
@@ -154,7 +157,8 @@ class SelfSmoothing(
         ----------
         X : array of shape (n, n_features), or array or sparse matrix of shape (n, n)
             Points (sparse if the metric is Euclidean or cosine); distances with
-            ``metric="precomputed"``, similarities with ``metric="similarity"``.
+            ``metric="precomputed"``, similarities with ``metric="similarity"``. A dask array of points is
+            always smoothed with ``method="sparse"``.
         y : None
             Ignored.
 
@@ -165,7 +169,7 @@ class SelfSmoothing(
         """
         check_parameters(self)
         weights, symmetric, self._kernel = read_input(self, X)
-        self._smooth(weights, symmetric)
+        self._smooth(weights, symmetric, "sparse" if is_chunked(X) else self.method)
         if isinstance(self.similarity_, np.ndarray):
             self.similarity_ = like_input(self.similarity_, X)
         return self
@@ -202,7 +206,7 @@ class SelfSmoothing(
         reset_feature_attributes(self)
         self._kernel, self.n_features_in_ = None, n
         if how == "before":
-            return self._smooth(*check_similarity(mean, "sources"))
+            return self._smooth(*check_similarity(mean, "sources"), self.method)
         walk = DenseWalk(*check_similarity(mean.toarray() if sparse.issparse(mean) else mean))
         self._choose(walk)
         self._walk: Any = FusedWalk(checked, source_weights, how, n)
@@ -275,6 +279,7 @@ class SelfSmoothing(
         ----------
         X : array or sparse matrix, optional
             New points, as for `transform`. By default, the neighbours of each fitted item, excluding itself.
+            Results for a dask array, or for the items of one, are dask arrays in its chunks.
         n_neighbors : int, default=10
             Number of neighbours.
 
@@ -287,6 +292,10 @@ class SelfSmoothing(
         """
         check_is_fitted(self, "similarity_")
         k = self._check_neighbors(n_neighbors, self.n_items_ - (X is None))
+        if is_chunked(X):
+            return pair_by_chunks(
+                X, lambda block: self.kneighbors(block, k), k, (np.float64, np.int64)
+            )
         if X is not None:
             new = check_new(self, X)
             similarities, indices = np.empty((new.shape[0], k)), np.empty((new.shape[0], k), int)
@@ -295,9 +304,11 @@ class SelfSmoothing(
                 similarities[span] = np.take_along_axis(rows, indices[span], axis=1)
             return np.minimum(similarities, 1.0), indices
         if isinstance(self.similarity_, SmoothedSimilarity):
-            return self.similarity_.nearest(k)
+            similarities, indices = self.similarity_.nearest(k)
+            return in_chunks_of(self, similarities), in_chunks_of(self, indices)
         return nearest_in(self._ranked.copy(), k, self.n_jobs)
 
+    @by_chunks(lambda model: model.n_items_)
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Similarities of new points to the fitted points, by the Nystrom extension.
 
@@ -328,8 +339,8 @@ class SelfSmoothing(
         """Number of columns of `transform`, which scikit-learn names: one per fitted item."""
         return self.n_items_
 
-    def _smooth(self, weights: Any, symmetric: bool) -> SelfSmoothing:
-        self.affinity_ = as_dense_or_sparse(weights, self.method)
+    def _smooth(self, weights: Any, symmetric: bool, method: str) -> SelfSmoothing:
+        self.affinity_ = as_dense_or_sparse(weights, method)
         self._walk = make_walk(self.affinity_, symmetric, self.n_jobs)
         self._choose(self._walk)
         self.n_items_ = weights.shape[0]
