@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vicinal import Graph
+from vicinal import graphs as builders
 
 # --- construction ------------------------------------------------------------------------------
 
@@ -279,3 +280,24 @@ def test_a_notebook_shows_the_numbers_of_a_graph_in_a_table():
 
 def test_empty_graphs_have_a_repr():
     assert "<th>nodes</th><td>3</td>" in Graph.from_edges(3, [], lengths=[])._repr_html_()
+
+
+def test_strengths_that_are_all_one_take_no_memory():
+    points = np.random.default_rng(0).normal(size=(50, 2))
+    built = [
+        builders.knn(points, 3),
+        builders.mst(points),
+        builders.epsilon_ball(points, 0.5),
+        builders.complete(points),
+        builders.perturbed_mst(points, 3, noise=0.0),
+        builders.knn(points, 3) | builders.mst(points),
+        Graph.from_edges(3, [[0, 1]], [1.0], strengths=[1.0]),
+        pickle.loads(pickle.dumps(builders.mst(points))),
+    ]
+    for graph in built:
+        assert graph.strengths.strides == (0,)
+        assert not graph.strengths.flags.writeable
+        np.testing.assert_array_equal(graph.strengths, np.ones(len(graph.indices)))
+        matrix = graph.to_scipy("strengths")
+        matrix.data *= 2.0
+        assert (matrix @ np.ones(graph.n_nodes) == 2 * graph.degrees).all()

@@ -11,7 +11,7 @@ from vicinal._core.array_checks import read_array, real_array
 from vicinal._core.chunked import ChunkedRows
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype
+from vicinal.graphs._entries import Entries, first_asymmetric, index_dtype, unit_strengths
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike
@@ -81,7 +81,7 @@ def check_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     checked_lengths = _check_numbers(lengths, size, "lengths", np.inf)
     if strengths is None:
-        return checked_lengths, np.ones(size)
+        return checked_lengths, unit_strengths(size)
     return checked_lengths, _check_numbers(strengths, size, "strengths", 1.0)
 
 

@@ -11,7 +11,7 @@ from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidTypeError
-from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
 from vicinal.graphs.affinities import affinity, check_scale
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import Metric, as_metric
@@ -72,7 +72,7 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
         lengths[part] = distance_rows(*span)[off_diagonal]
 
     map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)), n_jobs)
-    entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, np.ones(n_entries))
+    entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, unit_strengths(n_entries))
     return Graph._trusted(entries, False, points, measure.name)
 
 

@@ -20,6 +20,17 @@ class Entries(NamedTuple):
     strengths: np.ndarray
 
 
+def unit_strengths(n_entries: int) -> np.ndarray:
+    """Strengths that are all 1: a read-only view of one number, whatever their length."""
+    return np.broadcast_to(np.float64(1.0), (n_entries,))
+
+
+def lean_strengths(strengths: np.ndarray) -> np.ndarray:
+    """The same strengths, without memory of their own if all are 1."""
+    is_lean = strengths.strides == (0,) or bool((strengths == 1.0).all())
+    return unit_strengths(len(strengths)) if is_lean else strengths
+
+
 def index_dtype(n_nodes: int, n_entries: int) -> type[np.signedinteger]:
     """int32 if every node and every position fits, otherwise int64."""
     return np.int32 if max(n_nodes, n_entries) <= np.iinfo(np.int32).max else np.int64

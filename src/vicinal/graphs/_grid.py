@@ -13,7 +13,7 @@ from vicinal._core.memory import require_memory
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidValueError
-from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
 from vicinal.graphs.graph import Graph
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def grid(
     indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
     neighbors = np.arange(n, dtype=steps.dtype)[:, None] + steps
     lengths = lengths.reshape(n, width)[stored]
-    entries = Entries(indptr, neighbors[stored], lengths, np.ones(len(lengths)))
+    entries = Entries(indptr, neighbors[stored], lengths, unit_strengths(len(lengths)))
     return Graph._trusted(entries, directed=False)
 
 

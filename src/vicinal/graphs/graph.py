@@ -9,7 +9,8 @@ The contract
 - **Duplicates**: repeated entries of a pair of nodes become one edge, with the shortest length and
   the largest strength.
 - **Self-loops**: rejected by the constructors; conversions from other formats drop the diagonal.
-- **Values**: lengths are finite and >= 0, strengths are in [0, 1]; both are float64.
+- **Values**: lengths are finite and >= 0, strengths are in [0, 1]; both are float64. Strengths that are all 1
+  take no memory: they are a view of one number, of stride 0.
 - **Indices**: int32 if nodes and entries fit, otherwise int64; sorted within a row.
 - **Immutability**: every array is read-only, every operation returns a new graph.
 """
@@ -39,7 +40,7 @@ from vicinal.graphs._checks import (
     check_values,
     read_only,
 )
-from vicinal.graphs._entries import Entries, index_dtype, merge, rows_of
+from vicinal.graphs._entries import Entries, index_dtype, lean_strengths, merge, rows_of
 from vicinal.neighbors._cached_search import CachedSearch
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ class Graph:
             "indptr": read_only(entries.indptr.astype(dtype, copy=False)),
             "indices": read_only(entries.indices.astype(dtype, copy=False)),
             "lengths": read_only(entries.lengths),
-            "strengths": read_only(entries.strengths),
+            "strengths": read_only(lean_strengths(entries.strengths)),
             "directed": bool(directed),
             "points": check_graph_points(points, n),
             "metric": metric,

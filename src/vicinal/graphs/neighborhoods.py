@@ -16,8 +16,8 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build._edge_kernels import is_symmetric
 from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, merge_duplicates, with_duplicates
 from vicinal.graphs._build.duplicates import find_duplicates, many_duplicates
-from vicinal.graphs._build.neighbor_lists import check_not_mutual_and_directed
-from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs._build.neighbor_lists import check_not_mutual_and_directed, entries_of_lists
+from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._sparse_points import check_sparse_points
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Neighbour lists before and after sorting, and up to two entries of the graph.
 BYTES_PER_NEIGHBOR = 72.0
+# The lists of dask arrays are on a store: one copy, positions, and up to two entries of the graph.
+BYTES_PER_STORED_NEIGHBOR = 40.0
 REMEDY = "A point has at most n - 1 neighbours: use fewer, or complete(X)."
 
 
@@ -132,14 +134,20 @@ def knn(
         if search._is_chunked:
             points = search._backend.X
     n_neighbors = check_neighbors(n_neighbors, search.n_points, REMEDY)
+    per_neighbor = BYTES_PER_STORED_NEIGHBOR if search._is_chunked else BYTES_PER_NEIGHBOR
     require_memory(
-        BYTES_PER_NEIGHBOR * search.n_points * n_neighbors,
+        per_neighbor * search.n_points * n_neighbors,
         f"The graph of n_neighbors={n_neighbors} neighbours of {search.n_points:,} points",
         "Use fewer neighbours.",
     )
-    graph = Graph.from_kneighbors(
-        *search._nearest_in_memory(n_neighbors), points=points, metric=search.metric, **options
-    )
+    if search._is_chunked:
+        lists = search._backend.sorted_lists(n_neighbors)
+        entries = entries_of_lists(lists, mutual, directed, n_jobs)
+        graph = Graph._trusted(entries, directed, points, search.metric)
+    else:
+        graph = Graph.from_kneighbors(
+            *search.nearest(n_neighbors), points=points, metric=search.metric, **options
+        )
     if points is None or directed or as_metric(metric).is_precomputed or duplicates == "keep":
         return graph
     if not _has_isolated_duplicates(graph):
@@ -251,6 +259,6 @@ def _ball(search: NeighborSearch, radius: float, points: MatrixLike | None) -> G
     indices = indices.astype(index_dtype(search.n_points, len(indices)), copy=False)
     # Matrix products may round d(i, j) and d(j, i) differently, one of them beyond the radius.
     asymmetric = not is_symmetric(indptr, indices, lengths)
-    entries = Entries(indptr, indices, lengths, np.ones(len(lengths)))
+    entries = Entries(indptr, indices, lengths, unit_strengths(len(lengths)))
     graph = Graph._trusted(entries, asymmetric, points, search.metric)
     return graph.symmetrize("union") if asymmetric else graph

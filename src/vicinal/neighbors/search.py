@@ -160,11 +160,6 @@ class NeighborSearch:
         )
         if self._is_chunked:
             return self._backend.lists(n_neighbors)
-        return self._nearest_in_memory(n_neighbors)
-
-    def _nearest_in_memory(self, n_neighbors: int) -> NeighborArrays:
-        """`nearest` without queries, as arrays in memory even if the points are not."""
-        n = len(self._backend)
         _require_lists(n, n_neighbors)
         others, lengths = self._backend.nearest_others(n_neighbors, self._progress(n))
         indices, distances = (

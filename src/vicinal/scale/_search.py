@@ -10,6 +10,8 @@ import numpy as np
 from vicinal._core.array_checks import check_points
 from vicinal._core.parallel import blocks
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.graphs._build.neighbor_lists import SortedLists
+from vicinal.graphs._entries import index_dtype
 from vicinal.neighbors.metric import Metric
 from vicinal.scale._engine import current_engine
 from vicinal.scale._layout import Cells
@@ -38,14 +40,16 @@ class StoredSearch:
     def __len__(self) -> int:
         return len(self.X)
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest neighbours of every point, in memory."""
-        cells, length = self.X.cells, self._fill(k)
-        indices, costs = np.empty((len(self), k), np.int64), np.empty((len(self), k))
+    def sorted_lists(self, k: int) -> SortedLists:
+        """The k nearest neighbours of every point in memory, sorted by index, with their distances."""
+        cells, length, n = self.X.cells, self._fill(k), len(self)
+        neighbors, lengths = np.empty((n, k), index_dtype(n, n)), np.empty((n, k))
         for cell in range(len(cells)):
             rows, lists = cells.rows(cell), load_lists(cells, cell, length)
-            indices[rows], costs[rows] = lists.rows[:, :k], lists.costs[:, :k]
-        return indices, cells.lengths(costs)
+            order = np.argsort(lists.rows[:, :k], axis=1)
+            neighbors[rows] = np.take_along_axis(lists.rows, order, axis=1)
+            lengths[rows] = cells.lengths(np.take_along_axis(lists.costs, order, axis=1))
+        return SortedLists(neighbors, lengths, np.full(n, k))
 
     def lists(self, k: int) -> tuple[Any, Any]:
         """The k nearest neighbours of every point, itself first, as dask arrays in the chunks of X."""

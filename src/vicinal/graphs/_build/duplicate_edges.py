@@ -17,7 +17,7 @@ import numpy as np
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.graphs._build.duplicates import Duplicates
-from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
 from vicinal.graphs.graph import Graph
 
 if TYPE_CHECKING:
@@ -100,5 +100,5 @@ def _keep_duplicates(distinct: Graph, rows: Duplicates, points: MatrixLike) -> G
         )
 
     map_threads(fill, blocks(len(counts), GROUPS_PER_TASK))
-    entries = Entries(indptr, indices, lengths, np.ones(n_entries))
+    entries = Entries(indptr, indices, lengths, unit_strengths(n_entries))
     return Graph._trusted(entries, False, points, distinct.metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,21 @@ from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._checks import check_range
-from vicinal.graphs._entries import Entries, index_dtype
+from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NJobs
     from vicinal.graphs.graph import Graph
 
 ROWS_PER_TASK = 1 << 15
+
+
+class SortedLists(NamedTuple):
+    """Neighbours (n, k) of each node, sorted by index, their lengths, and how many each node has."""
+
+    neighbors: np.ndarray
+    lengths: np.ndarray
+    counts: np.ndarray
 
 
 @checked
@@ -78,10 +86,10 @@ def from_kneighbors(
             high=width,
             remedy=f"The lists hold {width} neighbours; search for more.",
         )
-    lists = _sorted_lists(indices, distances, n_neighbors or width, n_jobs)
+    lists = sorted_lists(indices, distances, n_neighbors or width, n_jobs)
     if n_neighbors is not None:
         _check_list_sizes(indices, lists[2], n_neighbors)
-    entries = _directed_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
+    entries = entries_of_lists(lists, mutual, directed, n_jobs)
     return cls._trusted(entries, directed, points, metric)
 
 
@@ -137,9 +145,20 @@ def check_not_mutual_and_directed(mutual: bool, directed: bool) -> None:
         )
 
 
-def _sorted_lists(
-    indices: np.ndarray, distances: np.ndarray, k: int, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def entries_of_lists(
+    lists: SortedLists, mutual: bool, directed: bool, n_jobs: int | None
+) -> Entries:
+    """Entries of the graph of sorted neighbour lists."""
+    return _directed_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
+
+
+def sorted_lists(
+    indices: np.ndarray,
+    distances: np.ndarray,
+    k: int,
+    n_jobs: int | None,
+) -> SortedLists:
+    """The first k neighbours of each row, sorted by index, without the node itself."""
     from vicinal.graphs._build._knn_kernels import sort_lists
 
     n = len(indices)
@@ -151,7 +170,7 @@ def _sorted_lists(
         blocks(n, ROWS_PER_TASK),
         n_jobs,
     )
-    return neighbors, lengths, counts
+    return SortedLists(neighbors, lengths, counts)
 
 
 def _directed_entries(neighbors: np.ndarray, lengths: np.ndarray, counts: np.ndarray) -> Entries:
@@ -159,7 +178,7 @@ def _directed_entries(neighbors: np.ndarray, lengths: np.ndarray, counts: np.nda
     if indptr[-1] < neighbors.size:
         stored = np.arange(neighbors.shape[1]) < counts[:, None]
         neighbors, lengths = neighbors[stored], lengths[stored]
-    return Entries(indptr, neighbors.ravel(), lengths.ravel(), np.ones(neighbors.size))
+    return Entries(indptr, neighbors.ravel(), lengths.ravel(), unit_strengths(neighbors.size))
 
 
 def _merged_entries(
@@ -188,7 +207,7 @@ def _merged_entries(
     merged = np.empty(indptr[-1])
     lists = (neighbors, lengths, counts, starts, positions, bool(only_mutual))
     map_threads(lambda rows: merge_lists(*lists, *rows, indptr, indices, merged), tasks, n_jobs)
-    return Entries(indptr, indices, merged, np.ones(len(merged)))
+    return Entries(indptr, indices, merged, unit_strengths(len(merged)))
 
 
 def _pointers(counts: np.ndarray) -> np.ndarray:
