@@ -63,6 +63,11 @@ def free_memory(root: Path = Path("/")) -> int | None:
     return min(limits) if limits else None
 
 
+def data_bytes() -> int:
+    """Bytes of this process that count against ``ulimit -d``; 0 if the system does not report them."""
+    return 1024 * _values(Path("/proc/self/status")).get("VmData:", 0)
+
+
 def _free_in_system(root: Path) -> Iterator[int]:
     free = _values(root / "proc/meminfo").get("MemAvailable:")
     if free is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from vicinal._core.files import atomic_write
 from vicinal._core.tables import missing_cells
 from vicinal.cli.columns import count_unlabelled
+from vicinal.cli.large import add_store, in_memory, out_of_core
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -111,8 +112,10 @@ def add_to(commands: Any) -> None:
     )
     add_targets(parser, "clusters of the rows")
     add_run_options(parser)
+    add_store(parser)
 
 
+@out_of_core
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, cluster it and write the results."""
     check_clusters(arguments)
@@ -124,7 +127,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)
 
     start = time.perf_counter()
-    labels = model.fit(table.points).labels_
+    labels = in_memory(model.fit(table.points).labels_)
     seconds = time.perf_counter() - start
 
     facts = {
@@ -139,7 +142,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.output is not None:
         columns = row_names(table) | {"cluster": labels}
         if hasattr(model, "noise_score_"):
-            columns["noise_score"] = model.noise_score_
+            columns["noise_score"] = in_memory(model.noise_score_)
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
             write_table(columns, unfinished)
         written["clusters"] = arguments.output

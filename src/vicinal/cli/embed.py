@@ -10,6 +10,7 @@ import numpy as np
 
 from vicinal._core.files import atomic_write
 from vicinal.cli.kinds import DISTANCES
+from vicinal.cli.large import add_store, in_memory, out_of_core
 from vicinal.cli.methods import (
     Method,
     add_methods,
@@ -117,8 +118,10 @@ def add_to(commands: Any) -> None:
     group.add_argument("--alpha", type=float, help="density correction, from 0 (none) to 1 (full)")
     add_targets(parser, "coordinates of the rows")
     add_run_options(parser)
+    add_store(parser)
 
 
+@out_of_core
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, embed it and write the results."""
     model = build_estimator(arguments, METHODS, n_components=arguments.dimensions)
@@ -127,7 +130,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)
 
     start = time.perf_counter()
-    coordinates = model.fit_transform(table.points)
+    coordinates = in_memory(model.fit_transform(table.points))
     seconds = time.perf_counter() - start
 
     n, n_dimensions = coordinates.shape

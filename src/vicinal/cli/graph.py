@@ -12,6 +12,7 @@ import numpy as np
 
 from vicinal._core.files import atomic_write
 from vicinal.cli.kinds import OPTIONS, add_kinds, kind_parameters, kinds_listing
+from vicinal.cli.large import add_store, out_of_core
 from vicinal.cli.options import (
     add_data,
     add_run_options,
@@ -49,8 +50,10 @@ def add_to(commands: Any) -> None:
     add_kinds(parser, "--kind", "dmst")
     add_targets(parser, "edges")
     add_run_options(parser)
+    add_store(parser)
 
 
+@out_of_core
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, build the graph and write the results."""
     from vicinal import graphs

@@ -123,6 +123,8 @@ def read_data(
 
     `matrix` is ``"affinity"``, ``"distances"`` or ``"kernel"`` if the table is a square matrix.
     """
+    if getattr(arguments, "store", None) is not None:
+        return _read_in_chunks(arguments, matrix)
     # smooth has --metric None until the table is read.
     accept_condensed = matrix == "distances" or getattr(arguments, "metric", "") is None
     given = given_column_options(arguments)
@@ -153,6 +155,19 @@ def read_data(
             points=scaler.fit_transform(table.points),
             place=None if place is None else lambda new: scaler.transform(place(new)),
         )
+    return table
+
+
+def _read_in_chunks(arguments: argparse.Namespace, matrix: str | None) -> RawTable:
+    from vicinal.cli.large import read_large
+
+    if matrix is not None:
+        raise InvalidValueError(
+            f"a matrix of pairs ({matrix}) needs all of it in memory; remove --store, or give points."
+        )
+    table = read_large(arguments)
+    for note in table.notes:
+        print(f"{arguments.data.name}: {note}", file=sys.stderr)
     return table
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from vicinal._core.files import atomic_write
 from vicinal._core.tables import RawTable
 from vicinal.cli.columns import count_unlabelled, same_class
+from vicinal.cli.large import add_store, in_memory, out_of_core
 from vicinal.cli.options import (
     add_data,
     add_run_options,
@@ -84,8 +85,10 @@ def add_to(commands: Any) -> None:
     )
     add_targets(parser, "nearest neighbours")
     add_run_options(parser)
+    add_store(parser)
 
 
+@out_of_core
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, smooth its similarity and write the nearest neighbours."""
     from vicinal import SelfSmoothing
@@ -94,7 +97,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_targets(arguments)
     matrix = "distances" if as_metric(arguments.metric or "euclidean").is_precomputed else None
     table = read_data(arguments, matrix=matrix, accept_sparse=True)
-    metric = arguments.metric or detect_metric(table.points)
+    detected = "euclidean" if arguments.store is not None else detect_metric(table.points)
+    metric = arguments.metric or detected
     if arguments.metric is None and metric != "euclidean":
         meaning = "distances" if metric == "precomputed" else "similarities"
         print(
@@ -115,7 +119,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         **run_parameters(arguments),
     )
     start = time.perf_counter()
-    similarities, neighbors = model.fit(points).kneighbors(n_neighbors=top)
+    similarities, neighbors = map(in_memory, model.fit(points).kneighbors(n_neighbors=top))
     seconds = time.perf_counter() - start
 
     facts: dict[str, Any] = {

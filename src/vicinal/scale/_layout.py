@@ -10,6 +10,7 @@ from threading import Lock
 
 import numpy as np
 
+from vicinal._core.memory import free_memory
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import as_metric
 from vicinal.scale._cells import CellIndex, SplitTree
@@ -89,14 +90,21 @@ class _RecentPoints:
     def get(self, key: tuple[str, int], load: Callable[[], Points]) -> Points:
         with self._lock:
             points = self._kept.pop(key, None)
+        limit = self.max_bytes
         if points is None:
             points = load()
+            free = free_memory()
+            limit = limit if free is None else min(limit, free // 8)
         with self._lock:
             self._kept[key] = points
-            # A tree takes at most three times the bytes of points in single precision.
-            while sum(4 * kept.X.nbytes for kept in self._kept.values()) > self.max_bytes:
+            # A tree takes at most three times the bytes of points in single precision. Something is always
+            # kept, because the caller holds it anyway.
+            while len(self._kept) > 1 and self._n_bytes() > limit:
                 self._kept.popitem(last=False)
         return points
+
+    def _n_bytes(self) -> int:
+        return sum(4 * kept.X.nbytes for kept in self._kept.values())
 
 
 _RECENT = _RecentPoints(2**28)

@@ -21,6 +21,7 @@ class Settings:
     store: Store | None = None
     client: Any = None
     cell_size: int | None = None
+    max_cell_size: int | None = None
 
 
 _DEFAULT = Settings()
@@ -82,6 +83,11 @@ def _use(settings: Settings) -> Iterator[Settings]:
         yield settings
     finally:
         _CURRENT.reset(token)
+
+
+def change_settings(**values: Any) -> None:
+    """Change settings until the end of the innermost ``with config(...)`` block."""
+    _CURRENT.set(replace(current_settings(), **values))
 
 
 def current_settings() -> Settings:

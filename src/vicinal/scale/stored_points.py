@@ -79,6 +79,7 @@ def store_points(
         require_shared_store(engine)
         root = Store.temporary()
     cell_size = current_settings().cell_size or _default_cell_size(array.shape[1])
+    cell_size = min(cell_size, current_settings().max_cell_size or cell_size)
     n_cells = max(1, -(-array.shape[0] // cell_size))
     starts = starts_of(blocks.chunks[0])
     scan = _scan(blocks, starts, n_cells, engine)
