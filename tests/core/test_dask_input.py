@@ -29,7 +29,16 @@ def no_materialising(monkeypatch):
 
 
 # Estimators that work in chunks; tests/scale compares them with arrays in memory.
-CHUNKED = {"LaplacianEigenmaps", "PerceptualClustering", "SpectralClustering"}
+CHUNKED = {
+    "GraphClassifier",
+    "LabelPropagation",
+    "LaplacianEigenmaps",
+    "OutlierDetector",
+    "PerceptualClustering",
+    "PerceptualRanking",
+    "SelfSmoothing",
+    "SpectralClustering",
+}
 
 
 def estimators():

@@ -5,6 +5,7 @@ import pytest
 
 from vicinal import (
     GraphClassifier,
+    LabelPropagation,
     OutlierDetector,
     PerceptualRanking,
     SpectralClustering,
@@ -124,3 +125,10 @@ def test_all_pairs_of_a_dask_array_are_rejected():
 def test_a_second_fit_in_memory_forgets_the_chunks():
     model = SelfSmoothing(random_state=0).fit(chunked(X)).fit(X)
     assert isinstance(model.kneighbors()[0], np.ndarray)
+
+
+def test_propagated_labels_are_those_of_memory():
+    y = np.where(np.arange(400) < 30, (X[:, 0] > 0).astype(int), -1)
+    model, known = (LabelPropagation().fit(data, y) for data in (chunked(X), X))
+    assert_same(model.transduction_, known.transduction_)
+    assert_same(model.predict(da.from_array(NEW, chunks=30)), known.predict(NEW), (30, 28))

@@ -317,7 +317,7 @@ def perturbed_mst(
 def _check_input(
     X: MatrixLike, metric: Metric, n_jobs: int | None, verbose: int
 ) -> np.ndarray | sparse.csr_array | ChunkedRows:
-    if is_chunked(X):
+    if is_chunked(X) and not metric.is_precomputed:
         return chunked_counterpart("store_points")(X, metric.name, n_jobs, verbose)
     checked_input = metric.validate_points(X)
     if sparse.issparse(checked_input) and metric.is_precomputed:
