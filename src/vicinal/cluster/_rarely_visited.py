@@ -7,8 +7,8 @@ from scipy import sparse
 
 # A node is rarely visited if its stationary probability is below this fraction of the mean of its cluster.
 MAX_FRACTION_OF_MEAN = 0.001
-# It moves to another cluster if a walk from it enters that cluster first with at least this probability: between
-# overlapping clusters, the nodes that lead to it say as much as those it leads to.
+# It moves to another cluster if a walk from it enters that cluster first with at least this probability.
+# Between overlapping clusters, the nodes that lead to it say as much as those it leads to.
 MIN_PROBABILITY = 0.9
 # Steps of the walk after which most of it has left the rarely visited nodes; cycles among them are short.
 MAX_STEPS = 100

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 N_INIT = 10
 MAX_ITER = 100
+# Of more rows, the initialisations use a sample of this size.
+SAMPLE_SIZE = 20_000
 
 
 class Subspaces(NamedTuple):
@@ -32,7 +34,8 @@ def k_subspaces(
     """Cluster rows by the nearest of ``n_clusters`` linear subspaces, which are fitted to the clusters.
 
     Alternates between assigning each row to the subspace that explains most of it and fitting each subspace
-    to its rows (leading right singular vectors). The best of several initialisations is returned.
+    to its rows (leading right singular vectors). The best of several initialisations is returned. With more
+    than 20,000 rows, a sample decides which is best.
 
     Parameters
     ----------
@@ -74,12 +77,16 @@ def k_subspaces(
     rows, _ = normalize_magnitude(rows, axis=1)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     directions = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    sample = directions
+    if len(directions) > max(SAMPLE_SIZE, 4 * n_clusters * dimension):
+        sample = directions[np.sort(rng.choice(len(directions), SAMPLE_SIZE, replace=False))]
     results = [
-        _alternate(directions, _spread_bases(directions, n_clusters, dimension, rng))
-        for _ in range(N_INIT)
+        _alternate(sample, _spread_bases(sample, n_clusters, dimension, rng)) for _ in range(N_INIT)
     ]
-    labels, bases, explained = max(results, key=lambda result: result.explained)
-    return Subspaces(labels, bases, explained / max(len(rows), 1))
+    best = max(results, key=lambda result: result.explained)
+    if sample is not directions:
+        best = _alternate(directions, best.bases)
+    return Subspaces(best.labels, best.bases, best.explained / max(len(rows), 1))
 
 
 def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:

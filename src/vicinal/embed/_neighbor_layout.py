@@ -21,6 +21,7 @@ JITTER = 0.01
 # From here on, repulsion is interpolated on a grid (FIt-SNE), below it uses a tree (Barnes-Hut): whichever
 # takes less time. Grids exist in one and two dimensions only.
 GRID_MIN_POINTS, GRID_MAX_DIMENSIONS = 10_000, 2
+THREADED_MIN_POINTS = 10_000
 # openTSNE's defaults: attraction is exaggerated at first, so that clusters form before they are spread.
 EARLY_ITERATIONS, EARLY_EXAGGERATION = 250, 12.0
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
@@ -72,7 +73,8 @@ def lay_out(
         start,
         affinities,
         negative_gradient_method="fft" if on_grid else "bh",
-        n_jobs=n_cores_used(n_jobs),
+        # Threads meet after every step, and the steps of few points are too short for that to pay off.
+        n_jobs=n_cores_used(n_jobs) if n >= THREADED_MIN_POINTS else 1,
     )
     layout.optimize(
         EARLY_ITERATIONS, exaggeration=EARLY_EXAGGERATION, momentum=EARLY_MOMENTUM, inplace=True

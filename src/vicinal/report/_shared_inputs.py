@@ -6,15 +6,18 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy import sparse
 
 from vicinal._base.perceptual_estimator import contextual_of_distinct
 from vicinal.cluster._automatic import n_candidates
 from vicinal.cluster._evidence import ClusterEvidence, estimate_clusters
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
+from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.trees import max_disjoint_mst
 from vicinal.neighbors import NeighborSearch
+from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs
 
 # Neighbours per context, and in neighbourhood graphs.
 N_NEIGHBORS = 10
@@ -111,6 +114,27 @@ class SharedInputs:
     def trees(self) -> Graph:
         """Disjoint spanning trees of all rows: connected, without a scale to choose."""
         return disjoint_trees(self.points, self.n_jobs, self.verbose)
+
+    @cached_property
+    def tree_affinity(self) -> sparse.csr_array:
+        """Affinities of `trees`."""
+        return self.trees.affinity()
+
+    @cached_property
+    def tree_pairs(self) -> Eigenpairs:
+        """Eigenpairs of `tree_affinity`: for each candidate number of clusters, and at least for a plane."""
+        return leading_eigenpairs(
+            self.tree_affinity,
+            min(max(self.n_gaps + 1, 3), self.n),
+            tolerance=TOLERANCE,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+
+    @property
+    def n_gaps(self) -> int:
+        """Number of clusters up to which eigengaps are compared."""
+        return min(n_candidates(self.evidence, None), self.n - 2)
 
 
 def disjoint_trees(points: np.ndarray, n_jobs: int | None, verbose: int = 0) -> Graph:

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal import ClusterPreservingEmbedding, Graph, Isomap, LaplacianEigenmaps, NeighborMap
+from vicinal import ClusterPreservingEmbedding, Graph, Isomap, NeighborMap
 from vicinal.exceptions import MissingDependencyError
+from vicinal.operators.eigenpairs import random_walk_eigenvectors
+from vicinal.operators.laplacians import degrees
 from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 
 # Up to this many rows, cluster-preserving paths may use any edge; above, only those of the spanning trees.
@@ -59,7 +61,7 @@ def draw_maps(inputs: SharedInputs) -> Maps:
     coordinates |= {
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(inputs.trees),
         "cluster preserving": _cluster_preserving(inputs, common),
-        "laplacian": LaplacianEigenmaps(2, **common).fit_transform(inputs.trees),
+        "laplacian": _laplacian_plane(inputs),
         "perceptual": _perceptual_plane(inputs),
         "principal": principal_plane(inputs.points),
     }
@@ -96,6 +98,14 @@ def _cluster_preserving(inputs: SharedInputs, common: dict[str, Any]) -> np.ndar
         return model.fit_transform(
             inputs.points if inputs.n <= COMPLETE_GRAPH_MAX_ROWS else inputs.trees
         )
+
+
+def _laplacian_plane(inputs: SharedInputs) -> np.ndarray:
+    """The embedding by `vicinal.LaplacianEigenmaps`, from eigenvectors that are known already."""
+    plane = random_walk_eigenvectors(
+        inputs.tree_pairs.vectors[:, 1:3], degrees(inputs.tree_affinity)
+    )
+    return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
 
 
 def _perceptual_plane(inputs: SharedInputs) -> np.ndarray:

@@ -9,12 +9,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import graphs
 from vicinal._core.parallel import progress_bar
-from vicinal.cluster._automatic import Spectrum, choose_number, n_candidates
+from vicinal.cluster._automatic import Spectrum, choose_number
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
-from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs._build.duplicates import find_duplicates
-from vicinal.operators.eigenpairs import leading_eigenpairs
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.graph_comparison import jittered
 
@@ -70,23 +68,15 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     The spectrum with the largest eigengap is combined with the evidence as in the estimators.
     """
     evidence = inputs.evidence
-    n_gaps = min(n_candidates(evidence, None), inputs.n - 2)
+    n_gaps, pairs = inputs.n_gaps, inputs.tree_pairs
     perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
-    affinity = inputs.trees.affinity()
-    pairs = leading_eigenpairs(
-        affinity,
-        n_gaps + 1,
-        tolerance=TOLERANCE,
-        random_state=inputs.seed,
-        n_jobs=inputs.n_jobs,
-    )
-    trees = relative_gaps(pairs.values)[: len(inputs.distinct)]
+    trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(inputs.distinct)]
     best, why = _best_gaps(perceptual, trees)
     chosen = choose_number(
         best,
         evidence if evidence.prominence else None,
         inputs.points,
-        Spectrum(affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
+        Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
     )
     if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
         why = REASONS[evidence.source]

@@ -14,7 +14,7 @@ N_NEAREST = 8
 # Numbers of steps to choose from on the page, relative to the automatic one.
 STEP_FACTORS = (1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64)
 # Rows outside the sample are compared with all sampled rows, unless there are more than this.
-MAX_EXTENDED_ROWS = 200_000
+MAX_EXTENDED_ROWS = 10_000
 # Maximum number of rows of the matrices on the page.
 MAX_MATRIX_ROWS = 300
 
@@ -39,7 +39,8 @@ class Smoothing(NamedTuple):
     nearest : ndarray of int (n, 8)
         Nearest rows of every row by distance, among all rows; of equal rows, only the first.
     nearest_smoothed : ndarray of int (n, 8)
-        Most similar sampled rows of every row after ``t`` steps; rows outside the sample are extended.
+        Most similar sampled rows of every row after ``t`` steps; rows outside the sample are extended, or, if
+        there are more than 10,000, have the list of the nearest sampled row, after this row.
     steps : ndarray (s,)
         Numbers of steps, ascending, with ``t`` among them.
     nearest_by_steps : ndarray of int (s, len(rows), 8)
@@ -127,10 +128,13 @@ def _nearest_of_all(inputs: SharedInputs) -> np.ndarray:
 def _smoothed_of_all(
     inputs: SharedInputs, model: SelfSmoothing, after: np.ndarray, nearest_sampled: np.ndarray
 ) -> np.ndarray:
-    """Most similar sampled rows of every row; very many rows get the list of their nearest sampled row."""
+    """Most similar sampled rows of every row; of very many rows, by the nearest sampled row."""
     found = after[nearest_sampled]
     outside = np.setdiff1d(np.arange(inputs.n), inputs.sample)
-    if 0 < len(outside) <= MAX_EXTENDED_ROWS:
+    if len(outside) > MAX_EXTENDED_ROWS:
+        nearest = nearest_sampled[outside]
+        found[outside] = np.column_stack([inputs.sample[nearest], after[nearest, :-1]])
+    elif len(outside):
         _, similar = model.kneighbors(inputs.points[outside], n_neighbors=after.shape[1])
         found[outside] = inputs.sample[similar]
     return found

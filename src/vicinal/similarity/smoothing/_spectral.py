@@ -67,16 +67,20 @@ class SmoothingSpectrum:
 
     def spread(self, rows: np.ndarray, t: float) -> np.ndarray:
         """``rows`` times P^t: distribution of the walk after t steps from the distributions ``rows``."""
-        coordinates = self._coordinates(rows)
-        return self._clip(t, ((coordinates * self.powers(t)) @ self.vectors.T) * self.roots)
+        powers = self.powers(t)
+        # Smaller powers vanish in rounding. After many steps, few eigenvectors are left.
+        matters = np.abs(powers) > EPS * np.abs(powers).max(initial=0.0)
+        vectors = self.vectors if matters.all() else self.vectors[:, matters]
+        coordinates = self._coordinates(rows, vectors)
+        return self._clip(t, ((coordinates * powers[matters]) @ vectors.T) * self.roots)
 
     def returns(self, rows: np.ndarray, t: float) -> np.ndarray:
         """p P^t D^-1 p' for each row p; t may be negative."""
-        return np.square(self._coordinates(rows)) @ self.powers(t)
+        return np.square(self._coordinates(rows, self.vectors)) @ self.powers(t)
 
-    def _coordinates(self, rows: np.ndarray) -> np.ndarray:
+    def _coordinates(self, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         inverse = np.divide(1.0, self.roots, out=np.zeros_like(self.roots), where=self.roots > 0)
-        return (rows * inverse) @ self.vectors
+        return (rows * inverse) @ vectors
 
     def matrix(self, t: float) -> np.ndarray:
         """W_t."""
