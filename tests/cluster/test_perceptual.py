@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import Graph, PerceptualClustering, graphs
+from vicinal.cluster import subspaces
 from vicinal.cluster._noise import split_norms
 from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
 from vicinal.datasets import make_half_cylinders, make_two_moons
@@ -279,6 +280,18 @@ def test_k_subspaces_recovers_orthogonal_subspaces(seed, n_clusters, dimension):
     assert_array_equal(nearest_subspace(rows, bases), labels)
     for basis in bases:
         np.testing.assert_allclose(basis @ basis.T, np.eye(dimension), atol=1e-9)
+
+
+def test_k_subspaces_of_many_rows_starts_from_a_sample(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 600)
+    rows = np.eye(3)[truth] * rng.normal(size=(600, 1)) + rng.normal(0, 0.01, (600, 3))
+    labels, _, explained = k_subspaces(rows, 3)
+    monkeypatch.setattr(subspaces, "SAMPLE_SIZE", 100)
+    sampled = k_subspaces(rows, 3)
+    assert adjusted_rand_score(sampled.labels, labels) == 1
+    assert sampled.explained == pytest.approx(explained, rel=1e-9)
+    assert_array_equal(nearest_subspace(rows, sampled.bases), sampled.labels)
 
 
 def test_norms_of_one_group_are_not_split():

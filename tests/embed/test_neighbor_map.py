@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from vicinal import LaplacianEigenmaps, NeighborMap, graphs
 from vicinal._core.parallel import n_threads
+from vicinal.embed import _neighbor_layout
 from vicinal.embed._neighbor_layout import joint_probabilities, mean_around_medoid
 from vicinal.exceptions import MissingDependencyError
 
@@ -154,7 +155,8 @@ def test_without_opentsne_the_error_names_the_extra(monkeypatch, digits):
         NeighborMap().fit(digits[0])
 
 
-def test_a_huge_number_of_threads_does_not_reach_openmp(digits, monkeypatch):
+@pytest.mark.parametrize("is_large", [True, False])
+def test_a_huge_number_of_threads_does_not_reach_openmp(digits, monkeypatch, is_large):
     started = []
 
     class Recorded:
@@ -163,6 +165,7 @@ def test_a_huge_number_of_threads_does_not_reach_openmp(digits, monkeypatch):
             raise InterruptedError
 
     monkeypatch.setattr(openTSNE, "TSNEEmbedding", Recorded)
+    monkeypatch.setattr(_neighbor_layout, "THREADED_MIN_POINTS", 100 if is_large else 101)
     with pytest.raises(InterruptedError):
         NeighborMap(n_jobs=10**6).fit(digits[0][:100])
-    assert started == [n_threads(-1)]
+    assert started == [n_threads(-1) if is_large else 1]

@@ -29,6 +29,15 @@ def test_equal_rows_share_a_position():
         assert (plane[group == one] == plane[group == one][0]).all()
 
 
+def test_the_laplacian_map_is_that_of_the_estimator(perception):
+    result = perception("wine")
+    points = result.data.points
+    expected = vicinal.LaplacianEigenmaps(2).fit_transform(vicinal.graphs.disjoint_mst(points, 4))
+    plane = result.maps.coordinates["laplacian"]
+    cosines = (plane * expected).sum(axis=0) / np.linalg.norm(plane, axis=0)
+    np.testing.assert_allclose(np.abs(cosines / np.linalg.norm(expected, axis=0)), 1, atol=1e-6)
+
+
 def test_without_opentsne_the_other_maps_are_drawn_and_a_note_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "openTSNE", None)
     X = np.random.default_rng(0).normal(size=(60, 3))

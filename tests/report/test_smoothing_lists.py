@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import vicinal
+from vicinal.report._steps import smoothing as smoothing_step
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,17 @@ def test_rows_outside_the_sample_have_lists_of_their_own(sampled):
     borrowed = smoothing.after[smoothing.nearest_sampled]
     assert np.isin(smoothing.nearest_smoothed, smoothing.rows).all()
     assert (smoothing.nearest_smoothed[~inside] != borrowed[~inside]).any()
+
+
+def test_of_very_many_rows_the_nearest_sampled_row_lends_its_list(monkeypatch):
+    monkeypatch.setattr(smoothing_step, "MAX_EXTENDED_ROWS", 10)
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    smoothing = vicinal.perceive(X, n_clusters=2, sample=60, scaling="none").smoothing
+    outside = np.setdiff1d(np.arange(100), smoothing.rows)
+    nearest = smoothing.rows[smoothing.nearest_sampled[outside]]
+    np.testing.assert_array_equal(smoothing.nearest_smoothed[outside, 0], nearest)
+    lent = smoothing.after[smoothing.nearest_sampled[outside], :-1]
+    np.testing.assert_array_equal(smoothing.nearest_smoothed[outside, 1:], lent)
 
 
 def test_lists_are_known_for_other_numbers_of_steps(sampled):

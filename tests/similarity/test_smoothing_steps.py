@@ -38,6 +38,16 @@ def test_spectrum_has_t_plus_one_factors(t):
     np.testing.assert_allclose(spectrum.diagonal(t), np.diagonal(expected), atol=1e-12)
 
 
+@pytest.mark.parametrize("t", [1, 30, 3000])
+def test_distributions_after_t_steps_are_those_of_matrix_powers(t):
+    W = line_similarity(40)
+    roots = np.sqrt(W.sum(axis=1))
+    spectrum = all_pairs(W / np.outer(roots, roots), roots)
+    rows = np.random.default_rng(0).dirichlet(np.ones(40), 5)
+    expected = rows @ np.linalg.matrix_power(transition_matrix(W), t)
+    np.testing.assert_allclose(spectrum.spread(rows, t), expected, rtol=1e-11, atol=1e-14)
+
+
 @pytest.mark.parametrize("t", [1, 2, 7, 30])
 def test_sampled_return_probabilities_have_t_plus_one_factors(t):
     W = line_similarity()

@@ -23,7 +23,7 @@ JITTER = 0.01
 GRID_MIN_POINTS, GRID_MAX_DIMENSIONS = 10_000, 2
 THREADED_MIN_POINTS = 10_000
 # openTSNE's defaults: attraction is exaggerated at first, so that clusters form before they are spread.
-EARLY_ITERATIONS, EARLY_EXAGGERATION = 250, 12.0
+EARLY_FRACTION, EARLY_EXAGGERATION = 0.5, 12.0
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
 
 
@@ -76,9 +76,8 @@ def lay_out(
         # Threads meet after every step, and the steps of few points are too short for that to pay off.
         n_jobs=n_cores_used(n_jobs) if n >= THREADED_MIN_POINTS else 1,
     )
-    layout.optimize(
-        EARLY_ITERATIONS, exaggeration=EARLY_EXAGGERATION, momentum=EARLY_MOMENTUM, inplace=True
-    )
+    n_early = max(1, round(EARLY_FRACTION * n_iter))
+    layout.optimize(n_early, exaggeration=EARLY_EXAGGERATION, momentum=EARLY_MOMENTUM, inplace=True)
     layout.optimize(n_iter, momentum=MOMENTUM, inplace=True)
     return np.array(layout, dtype=np.float64)
 

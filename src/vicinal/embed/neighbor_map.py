@@ -42,7 +42,7 @@ class NeighborMap(ConnectedEmbedding):
     n_components : {1, 2, 3}, default=2
         Number of dimensions.
     n_iter : int, default=500
-        Iterations after the first 250, in which attraction along edges is exaggerated.
+        Number of iterations, after half as many in which attraction along edges is exaggerated.
     disconnected : {"connect", "raise"}, default="connect"
         What to do with a disconnected graph: add the shortest edges between its components, or raise
         an error. Otherwise the positions of the components would be arbitrary.

@@ -18,6 +18,9 @@ COMPLETE_GRAPH_MAX_ROWS = 20_000
 # Up to this many rows Isomap uses all shortest paths; above, only those to landmarks.
 ALL_PATHS_MAX_ROWS = 2000
 N_LANDMARKS = 200
+# Iterations of the map of neighbours; of more rows than this, half as many: neighbours and clusters are then
+# in place, and the remaining iterations only spread the clusters further.
+N_ITER, MAX_FULL_LAYOUT_ROWS = 500, 20_000
 NEIGHBORS = "neighbours"
 
 
@@ -77,11 +80,12 @@ def _neighbor_map(
         *inputs.neighbors, n_neighbors, points=inputs.distinct, n_jobs=inputs.n_jobs
     )
     n_components = min(2, len(inputs.distinct) - 1)
+    n_iter = N_ITER if len(inputs.distinct) <= MAX_FULL_LAYOUT_ROWS else N_ITER // 2
     with warnings.catch_warnings():
         # Separate groups of rows are visible on the map and need no warning.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            layout = NeighborMap(n_components, **common).fit_transform(graph)
+            layout = NeighborMap(n_components, n_iter=n_iter, **common).fit_transform(graph)
         except MissingDependencyError as error:
             return {}, [f"the map of neighbours is missing: {error}"]
     plane = np.pad(layout, ((0, 0), (0, 2 - n_components)))
