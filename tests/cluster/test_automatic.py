@@ -218,3 +218,15 @@ def test_communities_are_compared_only_with_as_many_clusters(digits):
     assert are_communities_better(evidence, worse, weights)
     assert not are_communities_better(evidence, worse // 2, weights)
     assert not are_communities_better(evidence._replace(source="density"), worse, weights)
+
+
+def test_a_sparser_graph_is_tried_where_another_has_no_gap():
+    rng = np.random.default_rng(0)
+    # Neighbours on a ring are 1 apart, and the rings 4.5.
+    angles = [2 * np.pi * np.arange(n) / n for n in (60, 88)]
+    rings = [len(a) / (2 * np.pi) * np.c_[np.cos(a), np.sin(a)] for a in angles]
+    X = np.concatenate(rings) + 0.1 * rng.normal(size=(148, 2))
+    model = SpectralClustering(graph_params={"n_neighbors": 15}, random_state=0).fit(X)
+    assert model.cluster_evidence_.n_clusters == 1
+    assert model.eigengaps_.argmax() + 1 != 2
+    assert model.n_clusters_ == 2
