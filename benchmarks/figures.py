@@ -59,7 +59,7 @@ def measured(source: str) -> float:
     suite, *path = source.split("/")
     if suite.endswith("-study"):
         return in_table(ROOT / "docs" / f"{suite}.md", *path)
-    read = SUITES[suite] if suite in SUITES else case_value
+    read = SUITES.get(suite, case_value)
     return read(load(suite), *path)
 
 
