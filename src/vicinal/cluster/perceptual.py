@@ -391,7 +391,6 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         labels[kept], self._centers = relabel_by_first_occurrence(labels[kept], centers)
         self.labels_ = self._of_rows(labels)
 
-
     def _use_communities(self, evidence: ClusterEvidence | None) -> bool:
         """Replace the labels by communities of the evidence if these separate the nodes better."""
         labels = self._of_nodes(self.labels_)
