@@ -59,7 +59,7 @@ def measured(source: str) -> float:
     suite, *path = source.split("/")
     if suite.endswith("-study"):
         return in_table(ROOT / "docs" / f"{suite}.md", *path)
-    read = SUITES.get(suite, case_value)
+    read: Callable[..., float] = SUITES.get(suite, case_value)
     return read(load(suite), *path)
 
 
