@@ -14,8 +14,9 @@ from vicinal._core.scalar_checks import check_count
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, RandomStateLike
 
-N_INIT = 10
-MAX_ITER = 100
+# Initialisations that are continued, and the number of iterations, in each round: after a few iterations the
+# best ones rarely change places.
+ROUNDS = ((10, 10), (3, 20), (1, 70))
 # Of more rows, the initialisations use a sample of this size.
 SAMPLE_SIZE = 20_000
 
@@ -26,6 +27,15 @@ class Subspaces(NamedTuple):
     labels: np.ndarray
     bases: np.ndarray
     explained: float
+
+
+class _State(NamedTuple):
+    """An initialisation after some iterations; ``explained`` is the sum over the rows."""
+
+    labels: np.ndarray
+    bases: np.ndarray
+    explained: float
+    converged: bool
 
 
 def k_subspaces(
@@ -80,13 +90,18 @@ def k_subspaces(
     sample = directions
     if len(directions) > max(SAMPLE_SIZE, 4 * n_clusters * dimension):
         sample = directions[np.sort(rng.choice(len(directions), SAMPLE_SIZE, replace=False))]
-    results = [
-        _alternate(sample, _spread_bases(sample, n_clusters, dimension, rng)) for _ in range(N_INIT)
+    states = [
+        _State(np.empty(0), _spread_bases(sample, n_clusters, dimension, rng), -np.inf, False)
+        for _ in range(ROUNDS[0][0])
     ]
-    best = max(results, key=lambda result: result.explained)
+    for n_best, n_iter in ROUNDS:
+        states = sorted(states, key=lambda state: -state.explained)[:n_best]
+        states = [_alternate(sample, state, n_iter) for state in states]
+    best = max(states, key=lambda state: state.explained)
     if sample is not directions:
-        best = _alternate(directions, best.bases)
-    return Subspaces(best.labels, best.bases, best.explained / max(len(rows), 1))
+        start = _State(np.empty(0), best.bases, -np.inf, False)
+        best = _alternate(directions, start, sum(n_iter for _, n_iter in ROUNDS))
+    return Subspaces(best.labels, best.bases, best.explained / len(rows))
 
 
 def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
@@ -96,28 +111,31 @@ def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
 
 def _squared_projections(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
     """Squared length of each row's projection onto each subspace."""
+    if bases.shape[1] == 1:
+        return np.square(rows @ bases[:, 0].T)
     squares = np.empty((len(rows), len(bases)))
     for c, basis in enumerate(bases):
         squares[:, c] = np.square(rows @ basis.T).sum(axis=1)
     return squares
 
 
-def _alternate(directions: np.ndarray, bases: np.ndarray) -> Subspaces:
-    """Alternate between labels and bases; ``explained`` is the sum over the rows."""
-    explained = -np.inf
-    for _ in range(MAX_ITER):
+def _alternate(directions: np.ndarray, state: _State, n_iter: int) -> _State:
+    """Alternate between labels and bases."""
+    labels, bases, explained, converged = state
+    for _ in range(0 if converged else n_iter):
         squares = _squared_projections(directions, bases)
         labels = np.argmax(squares, axis=1)
         total = float(squares[np.arange(len(labels)), labels].sum())
         if total <= explained * (1 + 1e-10):
-            break
+            return _State(labels, bases, explained, True)
         explained = total
+        bases = bases.copy()
         for c in range(len(bases)):
             members = directions[labels == c]
             # An empty cluster keeps its subspace and may gain rows later.
             if len(members):
                 bases[c] = _leading(members, len(bases[c]))
-    return Subspaces(labels, bases, explained)
+    return _State(labels, bases, explained, converged)
 
 
 def _spread_bases(
@@ -129,8 +147,9 @@ def _spread_bases(
     around = max(min(4 * dimension, len(directions) // n_clusters), 1)
     for c in range(n_clusters):
         seed = int(rng.integers(len(directions))) if c == 0 else int(np.argmin(covered))
-        nearest = np.argsort(-np.abs(directions @ directions[seed]), kind="stable")
-        bases[c] = _leading(directions[nearest[:around]], dimension)
+        distances = -np.abs(directions @ directions[seed])
+        nearest = np.argpartition(distances, around - 1)[:around]
+        bases[c] = _leading(directions[np.sort(nearest)], dimension)
         covered = np.maximum(covered, _squared_projections(directions, bases[c : c + 1])[:, 0])
     return bases
 
