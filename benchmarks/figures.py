@@ -156,5 +156,6 @@ SUITES: dict[str, Callable[..., float]] = {
     "shapes": table_value,
     "start": start_value,
     "steps": shortfall,
+    "tables": table_value,
     "trees": table_value,
 }
