@@ -32,6 +32,8 @@ register_chunked(
         "contextual_distance": "vicinal.scale._contexts",
         "find_duplicates": "vicinal.scale._duplicates",
         "disjoint_trees": "vicinal.scale._trees",
+        "pair_lengths": "vicinal.scale._perturbed",
+        "perturbed_trees": "vicinal.scale._perturbed",
         "spanning_tree": "vicinal.scale._trees",
         "spanning_links": "vicinal.scale._trees",
         "store_points": "vicinal.scale.stored_points",

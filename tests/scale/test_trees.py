@@ -137,3 +137,19 @@ def test_disjoint_trees_are_the_first_forests_of_all_edges():
     with scale.config(cell_size=9):
         found = graphs.disjoint_mst(da.from_array(X, chunks=11), 3)
     assert [tuple(edge) for edge in found.edges().tolist()] == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["normal", "curved", "float32", "grid", "duplicates", "huge", "tiny", "two points"]
+)
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_perturbed_trees_are_those_of_memory(name, metric):
+    X = HARD[name]
+    options = {"n_trees": 3, "random_state": 1, "metric": metric}
+    with scale.config(cell_size=-(-len(X) // 5)):
+        assert graphs.perturbed_mst(chunked(X), **options) == graphs.perturbed_mst(X, **options)
+
+
+def test_perturbed_distances_of_all_pairs_are_rejected():
+    with pytest.raises(TypeError, match=r"metric='cosine' perturbs the distances of all pairs"):
+        graphs.perturbed_mst(chunked(HARD["normal"]), metric="cosine")

@@ -43,7 +43,7 @@ SPARSE_BUILDERS = (
     "perturbed_mst",
 )
 # Graphs that can be built on dask arrays.
-CHUNKED_BUILDERS = ("knn", "mst", "disjoint_mst")
+CHUNKED_BUILDERS = ("knn", "mst", "disjoint_mst", "perturbed_mst")
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
 

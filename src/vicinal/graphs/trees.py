@@ -232,8 +232,8 @@ def perturbed_mst(
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
-        Points (may be sparse if the metric is Euclidean or cosine), or with ``metric="precomputed"`` a
-        dense distance matrix.
+        Points (may be sparse if the metric is Euclidean or cosine, or a dask array, see `vicinal.scale`),
+        or with ``metric="precomputed"`` a dense distance matrix.
     n_trees : int, default=20
         Number of perturbed replicates, T in the paper.
     noise : float, default=0.4
@@ -272,13 +272,13 @@ def perturbed_mst(
     >>> perturbed_mst(X, noise=0.0, n_neighbors=2).edges().tolist() == mst(X).edges().tolist()
     True
     """
-    from vicinal.graphs._build.jitter import perturbed_replicates
+    from vicinal.graphs._build.jitter import perturbed_replicates, seed_of
 
     measure = as_metric(metric)
-    if is_chunked(X):
+    if is_chunked(X) and not measure.is_minkowski:
         raise InvalidTypeError(
-            "X is a dask Array, but perturbed_mst needs all points in memory; use disjoint_mst, or pass "
-            "X.compute()."
+            f"X is a dask Array, but metric={measure.name!r} perturbs the distances of all pairs; use "
+            "'euclidean' or 'manhattan', or pass X.compute()."
         )
     points = _check_input(X, measure, n_jobs, verbose)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
@@ -290,10 +290,15 @@ def perturbed_mst(
         return Graph.from_edges(
             1, np.empty((0, 2), np.int64), [], points=points, metric=measure.name
         )
-    replicates = perturbed_replicates(
-        points, measure, n_trees, noise, min(n_neighbors, n - 1), random_state, n_jobs
-    )
-    length = _list_length(n, LIST_LENGTH)
+    k, length = min(n_neighbors, n - 1), _list_length(n, LIST_LENGTH)
+    if isinstance(points, ChunkedRows):
+        trees = chunked_counterpart("perturbed_trees")(
+            points, n_trees, noise, k, length, seed_of(random_state), n_jobs, verbose
+        )
+        edges, strengths = _frequencies(trees, n)
+        lengths = chunked_counterpart("pair_lengths")(points, edges, n_jobs)
+        return graph_from_edges_trusted(n, edges, lengths, points, measure.name, strengths)
+    replicates = perturbed_replicates(points, measure, n_trees, noise, k, random_state, n_jobs)
 
     def tree(replicate: int) -> np.ndarray:
         perturbed = replicates.make(replicate)
@@ -303,15 +308,18 @@ def perturbed_mst(
     trees = map_threads(
         tree, range(n_trees), n_jobs, progress="perturbed trees" if verbose > 0 else None
     )
+    edges, strengths = _frequencies(trees, n)
+    lengths = replicates.metric.pair_distances(replicates.original, edges)
+    return graph_from_edges_trusted(n, edges, lengths, points, measure.name, strengths)
+
+
+def _frequencies(trees: list[np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of trees, each given as sorted numbers ``i * n + j``, and the fraction of trees with each."""
     # A stable sort detects the sorted runs and merges them.
     keys = np.sort(np.concatenate(trees), kind="stable")
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(first, append=len(keys))
-    edges = np.stack(np.divmod(keys[first], n), axis=1)
-    lengths = replicates.metric.pair_distances(replicates.original, edges)
-    return graph_from_edges_trusted(
-        n, edges, lengths, points, measure.name, strengths=counts / n_trees
-    )
+    return np.stack(np.divmod(keys[first], n), axis=1), counts / len(trees)
 
 
 def _check_input(

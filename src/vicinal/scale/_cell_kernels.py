@@ -5,24 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
+from vicinal.graphs._build._noise_kernels import mix
 
-# Constants of the finalizer of splitmix64.
-FIRST, SECOND, STEP = (
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-    np.uint64(0x9E3779B97F4A7C15),
-)
 # Relative error of costs in up to 10^5 dimensions; below the smallest cost, squares may underflow.
 MARGIN, MIN_COST = 1e-10, 1e-290
-
-
-@jit(inline="always")
-def mix(value):
-    """A well-mixed 64-bit hash of a 64-bit number."""
-    value = value + STEP
-    value = (value ^ (value >> np.uint64(30))) * FIRST
-    value = (value ^ (value >> np.uint64(27))) * SECOND
-    return value ^ (value >> np.uint64(31))
 
 
 @jit

@@ -69,13 +69,13 @@ def _measure_cell(
     distances = np.empty(contexts.shape)
     if len(contexts):
         rows, local = np.unique(contexts, return_inverse=True)
-        data = _load_rows(cells, rows, cell)
+        data = load_rows(cells, rows, cell)
         local = np.ascontiguousarray(local.reshape(contexts.shape))
         distances = distances_in_contexts(data, local, descriptor, epsilon=epsilon, n_jobs=1)
     cells.store.save(target, distances)
 
 
-def _load_rows(cells: Cells, rows: np.ndarray, home: int) -> np.ndarray:
+def load_rows(cells: Cells, rows: np.ndarray, home: int) -> np.ndarray:
     """Points of ascending rows in the unit of X; most of them are in the cell ``home``.
 
     A last point, which is in no context, has the largest coordinates of all points: it tells the magnitude of

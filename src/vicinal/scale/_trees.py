@@ -130,14 +130,14 @@ def _edges_found(queries: np.ndarray, forest: Forest) -> tuple[np.ndarray, np.nd
 def spanning_tree(points: StoredPoints, k: int, n_jobs: int | None, verbose: int) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree and their lengths; starts from lists of k neighbours."""
     title = "spanning tree" if verbose > 0 else None
-    with _search(points, k, n_jobs, verbose) as search:
+    with open_search(points.cells, k, n_jobs, verbose) as search:
         found = spanning_edges(search, n_jobs=n_jobs, progress=title)
     return found.edges, points.cells.lengths(found.costs)
 
 
 def spanning_links(points: StoredPoints, components: np.ndarray, n_jobs: int | None) -> Edges:
     """Shortest edges that connect all components, and their lengths."""
-    with _search(points, 0, n_jobs, 0) as search:
+    with open_search(points.cells, 0, n_jobs, 0) as search:
         found = spanning_edges(search, labels=components, n_jobs=n_jobs)
     return found.edges, points.cells.lengths(found.costs)
 
@@ -151,19 +151,19 @@ def disjoint_trees(
         f"{n_trees:,} disjoint trees of {len(points):,} points",
         "Use fewer trees.",
     )
-    with _search(points, k, n_jobs, verbose) as search:
+    with open_search(points.cells, k, n_jobs, verbose) as search:
         found = successive_trees(search, n_trees, n_jobs, verbose)
     return found.edges, points.cells.lengths(found.costs)
 
 
 @contextmanager
-def _search(
-    points: StoredPoints, k: int, n_jobs: int | None, verbose: int
+def open_search(
+    cells: Cells, k: int, n_jobs: int | None, verbose: int
 ) -> Iterator[ForeignNeighborCells]:
     """A search whose files are deleted at the end."""
-    fill_lists(points.cells, k, current_engine(n_jobs, verbose))
+    fill_lists(cells, k, current_engine(n_jobs, verbose))
     # The tree has a progress bar of its own, over all rounds.
-    search = ForeignNeighborCells(points.cells, k, current_engine(n_jobs, 0))
+    search = ForeignNeighborCells(cells, k, current_engine(n_jobs, 0))
     try:
         yield search
     finally:

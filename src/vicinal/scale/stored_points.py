@@ -13,7 +13,13 @@ from vicinal._core.chunked import ChunkedRows
 from vicinal._core.rescale import safe_factor
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors.metric import Metric, as_metric
-from vicinal.scale._cells import MAX_SAMPLE_BYTES, SAMPLES_PER_CELL, CellIndex, build_tree
+from vicinal.scale._cells import (
+    MAX_SAMPLE_BYTES,
+    SAMPLES_PER_CELL,
+    CellIndex,
+    SplitTree,
+    build_tree,
+)
 from vicinal.scale._engine import Engine, current_engine, require_shared_store
 from vicinal.scale._layout import Cells, cell_name, load_tree, save_parts
 from vicinal.scale._scan import (
@@ -122,7 +128,7 @@ def _fill(
     paths = tree.paths()
     collect = [(store, cell, paths[cell]) for cell in range(tree.n_cells)]
     engine.run(_collect_cell, collect, "collecting cells")
-    save_parts(store, _index(store, paths))
+    save_parts(store, index_of(store, paths))
     store.save("ready", np.ones(1))
     for i in range(n_blocks):
         store.remove(*_run_names(i))
@@ -146,24 +152,39 @@ def _split_block(block: Any, cells: Cells, i: int, first: int) -> None:
 
 def _collect_cell(store: Store, cell: int, path: np.ndarray) -> None:
     """Task: join the parts of a cell in the order of their rows, and measure its extent."""
-    names = [cell_name(cell, what) for what in ("points", "rows", "extent")]
-    if store.is_whole(*names):
+    if store.is_whole(*_cell_names(cell)):
         return
     spans = list(enumerate(store.load("offsets")[:, cell : cell + 2].tolist()))
     points, rows = (
         np.concatenate([store.load(_run_name(i, what), *span) for i, span in spans])
         for what in ("points", "rows")
     )
-    coordinates = load_tree(store).coordinates(points, path[path >= 0])
+    write_cell(store, load_tree(store), cell, path, points, rows)
+
+
+def write_cell(
+    store: Store,
+    tree: SplitTree,
+    cell: int,
+    path: np.ndarray,
+    points: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """Write the points and rows of a cell, and its extent along the axes and the planes above it."""
+    coordinates = tree.coordinates(points, path[path >= 0])
     extent = [
         np.concatenate([f(values, axis=0, initial=start) for values in (points, coordinates)])
         for f, start in ((np.min, np.inf), (np.max, -np.inf))
     ]
-    for name, values in zip(names, (points, rows, np.array(extent, np.float64)), strict=True):
+    for name, values in zip(_cell_names(cell), (points, rows, np.array(extent)), strict=True):
         store.save(name, values)
 
 
-def _index(store: Store, paths: np.ndarray) -> CellIndex:
+def _cell_names(cell: int) -> list[str]:
+    return [cell_name(cell, what) for what in ("points", "rows", "extent")]
+
+
+def index_of(store: Store, paths: np.ndarray) -> CellIndex:
     """Join the extents of all cells."""
     n_cells, depth = paths.shape
     rows = [store.load(cell_name(c, "rows")) for c in range(n_cells)]

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import n_threads
+from vicinal.graphs._build._noise_kernels import perturb_rows
 from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
 
@@ -38,9 +39,9 @@ def perturbed_replicates(
     """Replicates under uniform zero-mean noise that moves point i by about ``noise * d_i``.
 
     d_i is the mean distance of point i to its k nearest neighbours; see `axis_fraction` for the size.
-    Each replicate has its own generator, so that results depend neither on threads nor on the order.
+    Each replicate has its own seed, so that results depend neither on threads nor on the order.
     """
-    perturb: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] = _perturb_points
+    perturb: Callable[[np.ndarray, np.ndarray, np.uint64], np.ndarray] = _perturb_all
     metric, (n, n_features) = as_metric(metric), X.shape
     if not metric.is_minkowski:
         require_memory(
@@ -61,8 +62,14 @@ def perturbed_replicates(
     spread = noise * distances[:, 1:].mean(axis=1)
     if metric.is_minkowski:
         spread *= axis_fraction(n_features, metric.power)
-    seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_replicates)
-    return Replicates(lambda i: perturb(X, spread, np.random.default_rng(seeds[i])), X, metric)
+    seeds = replicate_seeds(seed_of(random_state), n_replicates)
+    return Replicates(lambda i: perturb(X, spread, seeds[i]), X, metric)
+
+
+def replicate_seeds(seed: int, n_replicates: int) -> list[np.uint64]:
+    """Seed of each replicate."""
+    children = np.random.SeedSequence(seed).spawn(n_replicates)
+    return [child.generate_state(1, np.uint64)[0] for child in children]
 
 
 def axis_fraction(n_features: int, power: int) -> float:
@@ -75,7 +82,8 @@ def axis_fraction(n_features: int, power: int) -> float:
     return float(min(1.0, (2.0 / n_features) ** (1.0 / power)))
 
 
-def _entropy(random_state: RandomStateLike) -> int:
+def seed_of(random_state: RandomStateLike) -> int:
+    """Seed of all replicates."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     # One draw for every kind of seed; None uses fresh entropy.
@@ -84,21 +92,25 @@ def _entropy(random_state: RandomStateLike) -> int:
     return int(check_random_state(random_state).randint(2**31))
 
 
-def _perturb_points(X: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Add uniform noise from a ball: a normal direction, and a radius that makes the density uniform.
+def perturbed_points(
+    X: np.ndarray, spread: np.ndarray, seed: np.uint64, rows: np.ndarray
+) -> np.ndarray:
+    """Points of these rows, moved by uniform noise from a ball; ``spread`` is its deviation along each axis.
 
-    A uniform ball of radius R in D dimensions has variance R^2 / (D + 2) along each axis.
+    The noise of a row depends on the seed and its number only.
     """
-    n, d = X.shape
-    steps = rng.standard_normal((n, d))
-    radius = np.sqrt(d + 2.0) * spread * rng.random(n) ** (1.0 / d)
-    steps *= (radius / np.sqrt(np.einsum("ij,ij->i", steps, steps)))[:, None]
-    steps += X
-    return steps
+    moved = np.empty(X.shape)
+    perturb_rows(X, spread, seed, rows, moved)
+    return moved
 
 
-def _perturb_distances(D: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _perturb_all(X: np.ndarray, spread: np.ndarray, seed: np.uint64) -> np.ndarray:
+    return perturbed_points(X, spread, seed, np.arange(len(X)))
+
+
+def _perturb_distances(D: np.ndarray, spread: np.ndarray, seed: np.uint64) -> np.ndarray:
     """Add uniform noise with the standard deviation of a distance whose ends move; clipped at 0."""
+    rng = np.random.default_rng(seed)
     perturbed = np.triu(rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), D.shape), 1)
     perturbed += perturbed.T
     perturbed *= np.hypot(spread[:, None], spread)
