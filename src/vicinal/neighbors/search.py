@@ -254,7 +254,9 @@ def _choose_backend(
     verbose: int,
 ) -> Any:
     if is_chunked(X):
-        return chunked_counterpart("StoredSearch")(X, metric, method, n_jobs, verbose)
+        return chunked_counterpart("StoredSearch")(
+            X, metric, method, recall, random_state, n_jobs, verbose
+        )
     if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 2 for part in X):
         from vicinal.neighbors._precomputed import Neighbors
 

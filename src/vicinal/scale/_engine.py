@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from vicinal._core.parallel import map_threads, progress_bar
+from vicinal._core.parallel import map_threads, n_threads, progress_bar
 from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
 from vicinal.scale.settings import current_settings
 
@@ -22,6 +22,10 @@ POLL_SECONDS, CHECK_SECONDS = 0.02, 5.0
 
 class Engine(Protocol):
     """Runs tasks and returns their results in order."""
+
+    @property
+    def n_workers(self) -> int:
+        """Number of tasks that run at the same time."""
 
     def run(
         self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
@@ -39,6 +43,10 @@ class ThreadEngine:
 
     def __init__(self, n_jobs: int | None, verbose: int) -> None:
         self.n_jobs, self.verbose = n_jobs, verbose
+
+    @property
+    def n_workers(self) -> int:
+        return n_threads(self.n_jobs)
 
     def run(
         self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
@@ -63,6 +71,10 @@ class ClusterEngine:
 
     def __init__(self, client: Any, verbose: int) -> None:
         self.client, self.verbose = client, verbose
+
+    @property
+    def n_workers(self) -> int:
+        return max(1, sum(worker["nthreads"] for worker in _workers(self.client).values()))
 
     def run(
         self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str

@@ -34,83 +34,118 @@ def fill_lists(cells: Cells, k: int, engine: Engine) -> int:
     known = store.load("list-lengths").tolist() if store.is_whole("list-lengths") else []
     if any(length >= k for length in known):
         return min(length for length in known if length >= k)
-    # The largest cells first, so that no worker is left with one of them at the end.
-    order = np.argsort(-cells.index.sizes, kind="stable").tolist()
-    engine.run(_list_cell, [(cells, cell, k) for cell in order], "neighbours")
+    list_cells(cells, k, engine, 1.0, str(k))
     store.save("list-lengths", [*known, k])
     return k
 
 
+def list_cells(cells: Cells, k: int, engine: Engine, reach: float, label: str) -> None:
+    """Write the lists of all cells under a label, approximate ones if the reach is below 1."""
+    # The largest cells first, so that no worker is left with one of them at the end.
+    order = np.argsort(-cells.index.sizes, kind="stable").tolist()
+    engine.run(_list_cell, [(cells, cell, k, reach, label) for cell in order], "neighbours")
+
+
 def load_lists(
-    cells: Cells, cell: int, length: int, first: int = 0, last: int | None = None
+    cells: Cells, cell: int, length: int | str, first: int = 0, last: int | None = None
 ) -> Lists:
     """Lists of some points of a cell."""
     return Lists(*(cells.store.load(name, first, last) for name in _list_names(cell, length)))
 
 
-def _list_names(cell: int, length: int) -> list[str]:
+def _list_names(cell: int, length: int | str) -> list[str]:
     return [cell_name(cell, f"lists-{length}-{what}") for what in Lists._fields]
 
 
-def _list_cell(cells: Cells, cell: int, k: int) -> None:
+def _list_cell(cells: Cells, cell: int, k: int, reach: float, label: str) -> None:
     """Task: write the lists of a cell."""
-    names = _list_names(cell, k)
+    names = _list_names(cell, label)
     if cells.store.is_whole(*names):
         return
-    rows, costs = neighbors_in_cell(cells, cell, k)
+    rows, costs = neighbors_in_cell(cells, cell, k, reach)
     index = np.int32 if cells.n_points < 2**31 else np.int64
     cells.store.save(names[0], rows.astype(index))
     cells.store.save(names[1], costs)
 
 
-def neighbors_in_cell(cells: Cells, cell: int, k: int) -> Lists:
-    """The k nearest other points of each point of a cell."""
+def neighbors_in_cell(cells: Cells, cell: int, k: int, reach: float = 1.0) -> Lists:
+    """The k nearest other points of each point of a cell; approximately if the reach is below 1."""
     rows, own = cells.rows(cell), cells.searchable(cell)
     lists = _empty_lists(len(rows), k)
     width = min(k, len(rows) - 1)
     if width > 0:
         found = own.prepared_others(width)
         lists.rows[:, :width], lists.costs[:, :width] = rows[found[0]], _costs(own.X, own, *found)
-    _improve(cells, own.X, lists, cell, skip_home=True)
+    _improve(cells, own.X, lists, cell, reach, skip_home=True)
     return lists
 
 
-def neighbors_of_queries(cells: Cells, queries: np.ndarray, k: int) -> Lists:
+def neighbors_of_queries(cells: Cells, queries: np.ndarray, k: int, reach: float = 1.0) -> Lists:
     """The k stored points nearest to each query, which is in the unit of the store."""
     lists = _empty_lists(len(queries), k)
     home = cells.tree.cells_of(queries, 0)
     for cell in np.unique(home).tolist():
         members = np.flatnonzero(home == cell)
         part = _empty_lists(len(members), k)
-        _improve(cells, queries[members], part, cell, skip_home=False)
+        _improve(cells, queries[members], part, cell, reach, skip_home=False)
         lists.rows[members], lists.costs[members] = part
     return lists
 
 
-def _improve(cells: Cells, points: np.ndarray, lists: Lists, home: int, skip_home: bool) -> None:
-    """Search all cells that may improve the lists of points in the region of a cell."""
+def cells_asked(cells: Cells, cell: int, positions: np.ndarray, k: int) -> np.ndarray:
+    """How many of some points of a cell search each cell, estimated from their neighbours in their own."""
+    own, index, path = cells.searchable(cell), cells.index, cells.index.paths[cell]
+    points, asked = own.X[positions], np.zeros(len(cells), np.int64)
+    lists = _empty_lists(len(points), max(k, 1))
+    found = own.prepared_to(points, min(len(own), k + 1))
+    limits = _costs(points, own, *found)[:, -1] if k > 0 else lists.costs[:, -1]
+    coords, buffer = (
+        cells.tree.coordinates(points, path[path >= 0]),
+        np.empty(len(points), np.int64),
+    )
+    shared, slack = index.n_shared(cell), rounding_slack(cells, points)
+    for other in np.flatnonzero(index.sizes).tolist():
+        asked[other] = find_queries(
+            points, coords, limits, lists.rows[:, -1], index.low[other], index.high[other],
+            index.first_rows[other], index.intervals[other, : shared[other]], slack, cells.power, buffer,
+        )  # fmt: skip
+    asked[cell] = len(points)
+    return asked
+
+
+def _improve(
+    cells: Cells, points: np.ndarray, lists: Lists, home: int, reach: float, skip_home: bool
+) -> None:
+    """Search all cells that may improve the lists of points in the region of a cell.
+
+    With a reach below 1, only those that may improve them by so much.
+    """
     if not len(points):
         return
+    shrink = reach**cells.power
     index, path = cells.index, cells.index.paths[home]
     coords = cells.tree.coordinates(points, path[path >= 0])
     shared, slack = index.n_shared(home), rounding_slack(cells, points)
     found = np.empty(len(points), np.int64)
-    for cell in _near_cells(cells, points, lists, home):
+    for cell in _near_cells(cells, points, lists, home, shrink):
         if cell == home and skip_home:
             continue
+        limits = lists.costs[:, -1] if reach == 1.0 else shrink * lists.costs[:, -1]
         count = find_queries(
-            points, coords, lists.costs[:, -1], lists.rows[:, -1], index.low[cell], index.high[cell],
+            points, coords, limits, lists.rows[:, -1], index.low[cell], index.high[cell],
             index.first_rows[cell], index.intervals[cell, : shared[cell]], slack, cells.power, found,
         )  # fmt: skip
         if count:
             _search_cell(cells, cell, points, found[:count], lists)
 
 
-def _near_cells(cells: Cells, points: np.ndarray, lists: Lists, home: int) -> Iterator[int]:
+def _near_cells(
+    cells: Cells, points: np.ndarray, lists: Lists, home: int, shrink: float
+) -> Iterator[int]:
     """Cells that may contain a neighbour of some point, nearest first."""
     order, bounds = cells_by_distance(cells, points, home)
     for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
-        if bound > lists.costs[:, -1].max():
+        if bound > shrink * lists.costs[:, -1].max():
             return
         yield cell
 

@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from vicinal._core.array_checks import check_points
+from vicinal._core.options import seed_from
 from vicinal._core.parallel import blocks
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.neighbor_lists import SortedLists
 from vicinal.graphs._entries import index_dtype
 from vicinal.neighbors.metric import Metric
+from vicinal.scale._approximate import fill_approximate, fill_exact
 from vicinal.scale._engine import current_engine
 from vicinal.scale._layout import Cells
-from vicinal.scale._lists import fill_lists, load_lists, neighbors_of_queries
+from vicinal.scale._lists import load_lists, neighbors_of_queries
 from vicinal.scale.stored_points import store_points
+
+if TYPE_CHECKING:
+    from vicinal._core.types import RandomStateLike
 
 # Queries that are searched at a time.
 QUERIES_PER_BLOCK = 1 << 14
 
 
 class StoredSearch:
-    """Exact search among stored points."""
+    """Search among stored points; the lists of all of them may be approximate."""
 
     method = "cells"
 
     def __init__(
-        self, X: Any, metric: Metric, method: str, n_jobs: int | None, verbose: int
+        self,
+        X: Any,
+        metric: Metric,
+        method: str,
+        recall: float,
+        random_state: RandomStateLike,
+        n_jobs: int | None,
+        verbose: int,
     ) -> None:
-        if method == "approximate":
-            raise InvalidValueError(
-                "method='approximate', but dask arrays are searched exactly; use method='exact'."
-            )
         self.n_jobs, self.verbose = n_jobs, verbose
+        self.is_approximate, self.target_recall, self.recall = method == "approximate", recall, 1.0
+        self.seed = seed_from(random_state) if self.is_approximate else 0
         self.X = store_points(X, metric.name, n_jobs, verbose)
 
     def __len__(self) -> int:
@@ -88,8 +98,15 @@ class StoredSearch:
             "radius; pass X.compute() if it fits into memory."
         )
 
-    def _fill(self, k: int) -> int:
-        return fill_lists(self.X.cells, k, current_engine(self.n_jobs, self.verbose))
+    def _fill(self, k: int) -> int | str:
+        engine, cells = current_engine(self.n_jobs, self.verbose), self.X.cells
+        self.recall = 1.0
+        if self.is_approximate:
+            lists = fill_approximate(cells, k, self.target_recall, self.seed, engine)
+            if lists is not None:
+                self.recall = lists.recall
+                return lists.label
+        return fill_exact(cells, k, engine.n_workers, engine)
 
 
 def nearest_stored(cells: Cells, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +122,7 @@ def _nearest_part(block: np.ndarray, cells: Cells, k: int, part: int) -> np.ndar
     return nearest_stored(cells, check_points(block, name="queries", dtype=None), k)[part]
 
 
-def read_indices(cells: Cells, length: int, k: int, first: int, last: int) -> np.ndarray:
+def read_indices(cells: Cells, length: int | str, k: int, first: int, last: int) -> np.ndarray:
     """Neighbours of a range of rows, themselves first."""
     found = np.empty((last - first, k + 1), np.int64)
     found[:, 0] = np.arange(first, last)
@@ -114,7 +131,7 @@ def read_indices(cells: Cells, length: int, k: int, first: int, last: int) -> np
     return found
 
 
-def read_distances(cells: Cells, length: int, k: int, first: int, last: int) -> np.ndarray:
+def read_distances(cells: Cells, length: int | str, k: int, first: int, last: int) -> np.ndarray:
     """Distances of the neighbours of a range of rows."""
     costs = np.zeros((last - first, k + 1))
     for cell, start, stop, rows in parts_of_rows(cells, first, last):
