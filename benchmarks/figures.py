@@ -153,6 +153,7 @@ SUITES: dict[str, Callable[..., float]] = {
     "noise": noise_value,
     "outliers": table_value,
     "retrieval": table_value,
+    "growing": table_value,
     "shapes": table_value,
     "start": start_value,
     "steps": shortfall,

@@ -67,6 +67,7 @@ TYPICAL: dict[str, Any] = {
     "embedding": POINTS[:, :2],
     "points": POINTS,
     "rows": POINTS,
+    "remove.rows": [0, 5],
     "offsets": POINTS[:, 0],
     "positions": POINTS[:, :2],
     "values": POINTS[:, 0],
@@ -104,6 +105,13 @@ TYPICAL: dict[str, Any] = {
     "scores": [1.0, 0.5],
     "retrieval.before": ORDER[:2],
     "retrieval.after": ORDER[:2],
+}
+# Objects that are not estimators, whose methods are entries.
+INSTANCES = {
+    Graph: GRAPH,
+    NeighborSearch: NeighborSearch(POINTS),
+    graphs.GrowingKNN: graphs.GrowingKNN(POINTS, 3),
+    graphs.GrowingMST: graphs.GrowingMST(POINTS),
 }
 # Entries that need something that tests do not have.
 WITHOUT = {
@@ -182,10 +190,10 @@ def _entries_of(name: str, thing: Any) -> Iterator[Entry]:
         yield from _entries_of_estimator(name, thing)
     else:
         yield _entry(name, thing)
-        instance = {Graph: GRAPH, NeighborSearch: NeighborSearch(POINTS)}[thing]
+        instance = INSTANCES[thing]
         for method in _methods(thing):
             if f"{name}.{method}" not in WITHOUT:
-                yield _entry(f"{name}.{method}", getattr(instance, method))
+                yield _entry(f"{name}.{method}", _on_a_copy(instance, method))
 
 
 def _entries_of_estimator(name: str, kind: Any) -> Iterator[Entry]:

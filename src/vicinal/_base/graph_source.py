@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
 
 # Public names of `graphs` that do not build an undirected graph of points.
-NOT_BUILDERS = {"Graph", "grid", "contextual", "contextual_distance", "affinity", "edge_scale"}
+NOT_BUILDERS = {
+    "Graph",
+    "GrowingKNN",
+    "GrowingMST",
+    "affinity",
+    "contextual",
+    "contextual_distance",
+    "edge_scale",
+    "grid",
+}
 BUILDERS = tuple(name for name in graphs.__all__ if name not in NOT_BUILDERS)
 # Graphs that can be built on sparse rows.
 SPARSE_BUILDERS = (

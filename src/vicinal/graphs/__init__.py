@@ -5,6 +5,7 @@ Every function takes points (or, with ``metric="precomputed"``, distances) and r
 - neighbourhoods: `knn`, `epsilon_ball`, `complete`, `gaussian`
 - spanning trees and their ensembles: `mst`, `disjoint_mst`, `perturbed_mst`
 - empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
+- the same graphs with points inserted and removed later: `GrowingKNN`, `GrowingMST`
 - images: `grid`
 - contextual distances to neighbours, directed: `contextual`
 - sparse representations of each point by others, directed: `l1`, `structure_aware_l1`
@@ -24,6 +25,7 @@ __getattr__, __dir__, __all__ = attach(
         "_grid": ["grid"],
         "_contextual": ["contextual"],
         "_contextual_distance": ["contextual_distance"],
+        "growing": ["GrowingKNN", "GrowingMST"],
         "affinities": ["affinity", "edge_scale"],
     },
 )

@@ -150,7 +150,7 @@ def knn(
         )
     if points is None or directed or as_metric(metric).is_precomputed or duplicates == "keep":
         return graph
-    if not _has_isolated_duplicates(graph):
+    if not has_isolated_duplicates(graph):
         return graph
     checked_points = _check_dense_or_sparse(points)
     rows = find_duplicates(checked_points)
@@ -177,7 +177,7 @@ def _check_dense_or_sparse(X: MatrixLike | ChunkedRows) -> Any:
     return check_sparse_points(X) if sparse.issparse(X) else check_points(X, dtype=None)
 
 
-def _has_isolated_duplicates(graph: Graph) -> bool:
+def has_isolated_duplicates(graph: Graph) -> bool:
     """Whether all neighbours of some row are at distance 0."""
     connected = graph.degrees > 0
     longest = np.maximum.reduceat(graph.lengths, graph.indptr[:-1][connected])
