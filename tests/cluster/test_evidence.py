@@ -23,6 +23,20 @@ def modes_of(X, k):
     return density_modes(X, indices, distances, k)
 
 
+def test_modes_are_the_same_if_those_of_fewer_neighbours_are_known():
+    X, _ = make_blobs(400, n_features=3, centers=9, cluster_std=0.3, random_state=0)
+    indices, distances = NeighborSearch(X).nearest(32)
+    finer = density_modes(X, indices, distances, 2)
+    n_bridges = [len(finer.bridges[0])]
+    for k in (4, 8, 32):
+        finer = density_modes(X, indices, distances, k, finer=finer)
+        alone = density_modes(X, indices, distances, k)
+        np.testing.assert_allclose(finer.prominence, alone.prominence, rtol=1e-12)
+        np.testing.assert_array_equal(np.sort(finer.bridges[1]), np.sort(alone.bridges[1]))
+        n_bridges.append(len(alone.bridges[0]))
+    assert n_bridges[0] > n_bridges[-1] > 0
+
+
 @pytest.mark.parametrize(("number", "dim"), [(2, 2), (3, 10), (8, 5), (40, 5)])
 def test_separate_blobs_are_counted(number, dim):
     X, truth = make_blobs(60 * number, dim, centers=number, cluster_std=0.5, random_state=1)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from vicinal.cluster._mode_kernels import assign_modes, farthest_steps, merge_modes
 from vicinal.graphs._build.connect import shortest_bridges
+from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.neighbors._intrinsic_dimension import maximum_likelihood_dimension
 
 # In more dimensions, neighbour distances depend more on the position than on sampling error.
@@ -41,6 +42,8 @@ class DensityModes(NamedTuple):
         data, 2 or more for curves, where paths cannot avoid sparse regions.
     edges : tuple
         Sources and targets in ascending order of level, and radii, for `mode_labels`.
+    bridges : tuple
+        Pairs of points that connect the components of the neighbour graph, and their distances.
     """
 
     n_neighbors: int
@@ -49,6 +52,7 @@ class DensityModes(NamedTuple):
     peaks: np.ndarray
     thinness: float
     edges: tuple[np.ndarray, np.ndarray, np.ndarray]
+    bridges: tuple[np.ndarray, np.ndarray]
 
 
 def density_modes(
@@ -57,6 +61,7 @@ def density_modes(
     distances: np.ndarray,
     k: int,
     n_jobs: int | None = -1,
+    finer: DensityModes | None = None,
 ) -> DensityModes:
     """Modes of the density of distinct points.
 
@@ -70,6 +75,8 @@ def density_modes(
         Number of neighbours for the density.
     n_jobs : int, optional
         Number of threads.
+    finer : DensityModes, optional
+        The modes of the same points for fewer neighbours, if known: they save a search.
     """
     n = len(indices)
     radii = distances[:, k]
@@ -77,10 +84,9 @@ def density_modes(
     lengths = distances[:, 1 : k + 1].ravel()
     pattern = sparse.csr_array((np.ones(n * k, np.int8), (sources, targets)), shape=(n, n))
     components = sparse.csgraph.connected_components(pattern, directed=False)[1]
-    if components.max() > 0:
-        links, gaps = shortest_bridges(points, "euclidean", components, 1, n_jobs)
-        sources, targets = np.append(sources, links[:, 0]), np.append(targets, links[:, 1])
-        lengths = np.append(lengths, gaps)
+    links, gaps = bridges = _bridges(points, components, finer, n_jobs)
+    sources, targets = np.append(sources, links[:, 0]), np.append(targets, links[:, 1])
+    lengths = np.append(lengths, gaps)
     levels = np.maximum(np.maximum(radii[sources], radii[targets]), lengths)
     order = np.lexsort((lengths, levels))
     sources, targets, levels = sources[order], targets[order], levels[order]
@@ -100,7 +106,25 @@ def density_modes(
         np.append(np.argmin(radii), peaks[order]),
         _thinness(sources, targets, n, k),
         (sources, targets, radii),
+        bridges,
     )
+
+
+def _bridges(
+    points: np.ndarray, components: np.ndarray, finer: DensityModes | None, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Minimum spanning tree of the components.
+
+    Components for fewer neighbours are parts of these, so their tree contains the edges of this one.
+    """
+    if components.max() == 0:
+        return np.empty((0, 2), np.int64), np.empty(0)
+    if finer is None:
+        return shortest_bridges(points, "euclidean", components, 1, n_jobs)
+    links, lengths = finer.bridges
+    order = np.argsort(lengths, kind="stable")
+    needed = order[spanning_subset(components[links[order]], int(components.max()) + 1)[0]]
+    return links[needed], lengths[needed]
 
 
 def mode_labels(modes: DensityModes, n_clusters: int) -> np.ndarray:

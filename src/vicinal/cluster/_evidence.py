@@ -169,7 +169,10 @@ def _density_views(
     max_k = min(DENSITY_SCALES[-1], len(points) // MIN_POINTS_PER_NEIGHBOR)
     indices, distances = NeighborSearch(points, n_jobs=n_jobs).nearest(max_k)
     scales = [k for k in DENSITY_SCALES if k <= max_k]
-    views = [density_modes(points, indices, distances, k, n_jobs) for k in scales]
+    views: list[DensityModes] = []
+    for k in scales:
+        finer = views[-1] if views else None
+        views.append(density_modes(points, indices, distances, k, n_jobs, finer))
     return indices, distances, views
 
 
