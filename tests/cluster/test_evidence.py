@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits, make_blobs, make_swiss_roll
+from sklearn.datasets import load_digits, make_blobs, make_moons, make_swiss_roll
 from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_info_score
 
 from vicinal.cluster import estimate_clusters
@@ -232,6 +232,24 @@ def test_background_noise_is_found_and_its_score_is_half_at_the_threshold():
     assert f1_score(noise, noise_estimate.is_noise) > 0.9
     assert ((noise_estimate.score > 0.5) == noise_estimate.is_noise).all()
     assert noise_estimate.gain > 100
+
+
+def test_points_are_clustered_again_without_noise():
+    rng = np.random.default_rng(2)
+    X, truth = make_moons(600, noise=0.05, random_state=0)
+    noise = rng.uniform(X.min(axis=0) - 0.3, X.max(axis=0) + 0.3, size=(400, 2))
+    points = np.r_[X, noise]
+    evidence = estimate_clusters(points)
+    is_noise = evidence.noise.is_noise
+    assert f1_score(np.arange(1000) >= 600, is_noise) > 0.8
+    alone = estimate_clusters(points[~is_noise])
+    assert evidence.n_clusters == alone.n_clusters == 2
+    assert adjusted_rand_score(evidence.labels[~is_noise], alone.labels) == 1.0
+    kept = ~is_noise[:600]
+    assert adjusted_rand_score(truth[kept], evidence.labels[:600][kept]) > 0.95
+    # Noise gets the cluster of the nearest other point.
+    nearest = NeighborSearch(points[~is_noise]).nearest(1, queries=points[is_noise])[0][:, 0]
+    np.testing.assert_array_equal(evidence.labels[is_noise], evidence.labels[~is_noise][nearest])
 
 
 def test_clusters_of_different_density_are_not_noise():

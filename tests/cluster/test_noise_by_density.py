@@ -21,6 +21,7 @@ from vicinal.cluster._density_mixture import (
     _log_member,
     fit_mixture,
 )
+from vicinal.cluster._evidence import _noise_without_clusters
 from vicinal.neighbors import NeighborSearch
 
 
@@ -90,20 +91,73 @@ def test_a_single_point_that_is_too_sparse_for_any_cluster_is_an_outlier():
 
 
 def test_a_wide_component_behind_the_longest_tail_is_a_heavy_tail_and_not_noise():
-    clusters = DensityMixture(np.zeros(1), 0.6, MAX_TAIL, NoiseLevel(3.0, 2.0, 0.2), 0.0)
-    assert not _background._is_separate(clusters)
-    assert _background._is_separate(clusters._replace(noise=NoiseLevel(3.0, 1.0, 0.2)))
-    assert _background._is_separate(clusters._replace(tail=0.3))
-    assert not _background._is_separate(clusters._replace(noise=NoiseLevel(1.5, 0.5, 0.2)))
+    def is_significant(tail, *noise):
+        mixture = DensityMixture(np.zeros(1), 0.6, tail, NoiseLevel(*noise), 0.0)
+        return _background._is_significant(1000.0, mixture, np.array([1000]))
+
+    assert not is_significant(MAX_TAIL, 3.0, 2.0, 0.2)
+    assert is_significant(MAX_TAIL, 3.0, 1.0, 0.2)
+    assert is_significant(0.3, 3.0, 2.0, 0.2)
+    assert not is_significant(MAX_TAIL, 1.5, 0.5, 0.2)
+
+
+def test_one_background_around_clusters_of_different_density_is_found():
+    # Noise has one density; relative to their clusters, the noise points differ by 4.
+    values, labels = sparsities(1000, 0, centers=(0.0, 4.0))
+    rng = np.random.default_rng(1)
+    values = np.append(values, 8.0 + 0.5 * rng.normal(size=500))
+    labels = np.append(labels, np.arange(500) % 2)
+    noise = np.arange(1500) >= 1000
+    result = background_noise(as_distances(values), 1.0, labels)
+    assert f1_score(noise, result.is_noise) > 0.98
+    fit = fit_mixture(values, labels, SAMPLING_ERROR, MAX_TAIL, 0.35, is_absolute=True)
+    assert fit.noise.level == pytest.approx(8.0, abs=0.1)
+    assert fit.noise.fraction == pytest.approx(1 / 3, abs=0.02)
+    relative = fit_mixture(values, labels, SAMPLING_ERROR, MAX_TAIL, 0.35)
+    assert fit.log_likelihood > relative.log_likelihood + 50
+
+
+def test_a_cluster_as_sparse_as_the_background_has_no_noise():
+    mixture = DensityMixture(
+        np.array([0.0, 4.5]), 0.5, 0.3, NoiseLevel(5.0, 0.5, 0.2, is_absolute=True), 0.0
+    )
+    far = np.array([5.0])
+    assert mixture.log_odds(far, 0) > 0
+    assert mixture.log_odds(far, 1) == -np.inf
+    sizes = np.array([600, 400])
+    assert _background._noise_fraction(mixture, sizes) == pytest.approx(0.2 * 0.6)
+
+
+def test_half_of_the_points_in_a_heavy_tail_are_not_noise():
+    rng = np.random.default_rng(0)
+    values = 0.5 * rng.normal(size=2000) + rng.exponential(2.5, 2000)
+    result = background_noise(as_distances(values), 1.0, np.zeros(2000, dtype=int))
+    assert result.is_noise.mean() < 0.1
+
+
+def test_sparse_clusters_around_a_dense_one_are_not_noise():
+    rng = np.random.default_rng(0)
+    X = np.r_[
+        0.1 * rng.normal(size=(200, 2)),
+        rng.normal([9, 0], 1.0, (150, 2)),
+        rng.normal([-9, 0], 1.0, (150, 2)),
+    ]
+    distances = NeighborSearch(X).nearest(8)[1][:, 1:]
+    labels = np.zeros(500, dtype=int)
+    assert background_noise(distances, 2.0, labels).is_noise.mean() > 0.5
+    assert _noise_without_clusters(X, distances, 2.0, -1, labels).is_noise.mean() < 0.1
 
 
 def test_the_score_is_a_half_at_the_threshold_and_increases_with_sparsity():
     values, labels = sparsities(1000, 100)
     values[-1] += 50.0
     result = background_noise(as_distances(values), 1.0, labels)
-    order = np.argsort(result.sparsity)
-    assert (np.diff(result.score[order]) >= 0).all()
-    assert (result.is_noise == (result.sparsity > result.threshold)).all()
+    for cluster in (labels == 0, labels == 1):
+        order = np.argsort(result.sparsity[cluster])
+        assert (np.diff(result.score[cluster][order]) >= 0).all()
+    largest = labels == 0
+    is_sparse = result.sparsity[largest] > result.threshold
+    assert (result.is_noise[largest] == is_sparse).all()
     assert result.score[-1] == result.score.max() > 0.99
     assert np.interp(result.threshold, *result.curve.T) == pytest.approx(0.5)
 

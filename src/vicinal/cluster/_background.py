@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal.cluster._density_mixture import STARTS, DensityMixture, fit_mixture
+from vicinal.cluster._density_mixture import (
+    MIN_SEPARATION,
+    STARTS,
+    DensityMixture,
+    fit_mixture,
+)
 
 # Number of neighbours for density estimates.
 N_NEIGHBORS = 8
@@ -17,12 +22,17 @@ SAMPLING_ERROR = 0.492
 # neighbours smooth the density: in clean normal clusters in up to 50 dimensions it is 0.4 to 0.85.
 MAX_TAIL = 0.8
 # Noise has to improve the penalised log-likelihood by this much: in all (odds of 20 to 1), per point, and per
-# point of noise. A large noise component that gains little only describes the shape of the clusters.
-MIN_GAIN, MIN_GAIN_PER_POINT, MIN_GAIN_PER_NOISE_POINT = 3.0, 0.01, 0.07
-# Minimum distance of the noise from the mean of its cluster, in log density. If the tail of the clusters is
-# at its limit, a wide component behind it is more likely a heavier tail than noise, as in many real tables;
-# then the distance has to exceed this many widths of the noise as well.
-MIN_SEPARATION, MIN_SEPARATION_IN_WIDTHS = 1.0, 1.25
+# point of noise. A large noise component that gains little only describes the edges of the clusters. It does
+# so more easily if it has one density, like the edges of the sparse clusters, or if the clusters have tails
+# longer than `LONG_TAIL`: then the second value is required per point of noise.
+MIN_GAIN, MIN_GAIN_PER_POINT = 3.0, 0.01
+MIN_GAIN_PER_NOISE_POINT, LONG_TAIL = (0.07, 0.12), 0.7
+# If the tail of the clusters is at its limit, a wide component behind it is more likely a heavier tail than
+# noise, as in many real tables; then its distance has to exceed this many widths of the noise.
+MIN_SEPARATION_IN_WIDTHS = 1.25
+# More noise than this has to be more likely than clusters with tails of any scale up to `HEAVY_TAIL`, too.
+MAX_UNTESTED_FRACTION, HEAVY_TAIL = 0.1, 6.0
+MAX_FRACTION = 2 / 3
 # F1 is largest if points count as noise from a probability of F1 / 2 on, about 0.4; so the odds are
 # multiplied by 1.5, and the threshold is 0.5.
 NOISE_ODDS = 1.5
@@ -50,9 +60,11 @@ class BackgroundNoise(NamedTuple):
         Log ratio of the typical density of the cluster to that of the point; 0 in clusters of fewer than
         32 points.
     threshold : float
-        Sparsity above which points are noise; infinite if there are too few points to detect it.
+        Sparsity above which points of the largest cluster are noise; infinite if there are too few points to
+        detect it. It is the same for all clusters unless one background of the same density surrounds them:
+        then it is lower in sparser clusters.
     curve : ndarray (m, 2)
-        Sparsities and the probability of noise at each.
+        Sparsities and the probability of noise at each, in the largest cluster.
     gain : float
         Gain of the mixture with noise over clusters alone, in penalised log-likelihood.
     """
@@ -66,14 +78,18 @@ class BackgroundNoise(NamedTuple):
 
 
 def background_noise(
-    distances: np.ndarray, dimension: float, labels: np.ndarray
+    distances: np.ndarray,
+    dimension: float,
+    labels: np.ndarray,
+    max_fraction: float = MAX_FRACTION,
 ) -> BackgroundNoise:
     """Separate clusters from background noise by the densities of points.
 
     The sparsity of a point is the mean log volume of the balls that reach its 8 nearest neighbours. Clusters
-    alone, and clusters in noise, are fitted to the sparsities (`vicinal.cluster._density_mixture`). There is
-    noise if the latter are clearly better by the Bayesian information criterion. Otherwise only points that
-    are too sparse for any cluster are noise.
+    alone, clusters in noise that is denser around denser clusters, and clusters in one common background are
+    fitted to the sparsities (`vicinal.cluster._density_mixture`). There is noise if one of the latter is
+    clearly better by the Bayesian information criterion. Otherwise only points that are too sparse for any
+    cluster are noise.
 
     Parameters
     ----------
@@ -83,6 +99,8 @@ def background_noise(
         Intrinsic dimension.
     labels : ndarray of int (n,)
         Cluster of each point, noise included.
+    max_fraction : float
+        Largest fraction of noise.
     """
     positive = distances[distances > 0]
     lowest = positive.min() if len(positive) else 1.0
@@ -92,11 +110,16 @@ def background_noise(
     if not large.any():
         return result
     labels = np.unique(labels[large], return_inverse=True)[1]
-    mixture, gain = _fit(sparsity[large], labels)
+    mixture, gain = _fit(sparsity[large], labels, max_fraction)
     relative = sparsity[large] - mixture.centers[labels]
-    curve = _noise_curve(mixture, len(relative), float(relative.max()))
+    curves = _noise_curves(mixture, len(relative), float(relative.max()))
+    scores = np.empty(len(relative))
+    for cluster, probability in enumerate(curves[1:]):
+        members = labels == cluster
+        scores[members] = np.interp(relative[members], curves[0], probability)
     result.sparsity[large] = relative
-    result.score[large] = np.interp(relative, curve[:, 0], curve[:, 1])
+    result.score[large] = scores
+    curve = curves[[0, 1 + int(np.argmax(np.bincount(labels)))]].T
     at = max(int(np.argmax(curve[:, 1] > 0.5)), 1)
     threshold = float(np.interp(0.5, curve[at - 1 : at + 1, 1], curve[at - 1 : at + 1, 0]))
     return result._replace(is_noise=result.score > 0.5, threshold=threshold, curve=curve, gain=gain)
@@ -109,7 +132,9 @@ def no_noise(n: int) -> BackgroundNoise:
     )
 
 
-def _fit(sparsity: np.ndarray, labels: np.ndarray) -> tuple[DensityMixture, float]:
+def _fit(
+    sparsity: np.ndarray, labels: np.ndarray, max_fraction: float
+) -> tuple[DensityMixture, float]:
     """Clusters in noise, or clusters alone without evidence of noise; and the gain of the former."""
     # Sorted, so that the order of the points does not matter.
     order = np.lexsort((sparsity, labels))
@@ -119,41 +144,78 @@ def _fit(sparsity: np.ndarray, labels: np.ndarray) -> tuple[DensityMixture, floa
         # Evenly spaced, with the least sparse member of each cluster so that none is lost.
         spaced = np.linspace(0, n - 1, MAX_FITTED).astype(np.int64)
         kept = np.union1d(spaced, np.flatnonzero(np.diff(labels, prepend=-1)))
-        sparsity, labels, n = sparsity[kept], labels[kept], len(kept)
+        sparsity, labels = sparsity[kept], labels[kept]
     clusters = fit_mixture(sparsity, labels, SAMPLING_ERROR, MAX_TAIL, 0.0)
-    fits = [fit_mixture(sparsity, labels, SAMPLING_ERROR, MAX_TAIL, start) for start in STARTS]
-    mixtures = [fit for fit in fits if fit is not None]
     assert clusters is not None
-    if not mixtures:
-        return clusters, 0.0
-    best = max(mixtures, key=lambda fit: fit.log_likelihood)
-    # Three parameters more.
-    gain = best.log_likelihood - clusters.log_likelihood - 1.5 * np.log(n)
-    assert best.noise is not None
-    per_point = max(MIN_GAIN_PER_POINT, MIN_GAIN_PER_NOISE_POINT * best.noise.fraction)
-    is_significant = gain > max(MIN_GAIN, per_point * n)
-    if not (is_significant and _is_separate(best)):
-        return clusters, gain
-    return best, gain
+    sizes = np.bincount(labels)
+    # With one cluster, relative and absolute noise are the same.
+    kinds = (False, True) if len(sizes) > 1 else (False,)
+    fits = [
+        fit_mixture(sparsity, labels, SAMPLING_ERROR, MAX_TAIL, start, is_absolute)
+        for is_absolute in kinds
+        for start in STARTS
+    ]
+    gains = [(_gain(fit, clusters, sizes), fit) for fit in fits if fit is not None]
+    gains.sort(key=lambda item: -item[0])
+    heavy = None
+    for gain, mixture in gains:
+        fraction = _noise_fraction(mixture, sizes)
+        if fraction > max_fraction or not _is_significant(gain, mixture, sizes):
+            continue
+        if fraction > MAX_UNTESTED_FRACTION:
+            heavy = heavy or fit_mixture(sparsity, labels, SAMPLING_ERROR, HEAVY_TAIL, 0.0)
+            assert heavy is not None
+            if _gain(mixture, heavy, sizes) <= MIN_GAIN:
+                continue
+        return mixture, gain
+    return clusters, gains[0][0] if gains else 0.0
 
 
-def _is_separate(mixture: DensityMixture) -> bool:
-    """Whether the noise is more than a heavy tail of the clusters."""
+def _gain(mixture: DensityMixture, clusters: DensityMixture, sizes: np.ndarray) -> float:
+    """Gain of a mixture with noise over clusters alone, in penalised log-likelihood."""
     assert mixture.noise is not None
-    distance = mixture.noise.level - mixture.tail
+    # Level, fraction, and the width unless it is only the sampling error.
+    n_parameters = 3 if mixture.noise.width > SAMPLING_ERROR else 2
+    gain = mixture.log_likelihood - clusters.log_likelihood
+    return gain - 0.5 * n_parameters * float(np.log(sizes.sum()))
+
+
+def _noise_fraction(mixture: DensityMixture, sizes: np.ndarray) -> float:
+    """Fraction of noise among all points; sparse clusters may have none."""
+    assert mixture.noise is not None
+    return mixture.noise.fraction * float(sizes @ _surrounded(mixture)) / float(sizes.sum())
+
+
+def _surrounded(mixture: DensityMixture) -> np.ndarray:
+    return mixture.separation >= MIN_SEPARATION
+
+
+def _is_significant(gain: float, mixture: DensityMixture, sizes: np.ndarray) -> bool:
+    """Whether the noise gains enough, and is more than the edges or a heavy tail of the clusters."""
+    assert mixture.noise is not None
+    weights = sizes * _surrounded(mixture)
+    if not weights.any():
+        return False
+    distance = float(weights @ mixture.separation) / float(weights.sum())
     if mixture.tail >= MAX_TAIL and distance < MIN_SEPARATION_IN_WIDTHS * mixture.noise.width:
         return False
-    return distance > MIN_SEPARATION
+    is_easy = mixture.noise.is_absolute or mixture.tail > LONG_TAIL
+    per_noise_point = MIN_GAIN_PER_NOISE_POINT[int(is_easy)]
+    per_point = max(MIN_GAIN_PER_POINT, per_noise_point * _noise_fraction(mixture, sizes))
+    return gain > max(MIN_GAIN, per_point * float(sizes.sum()))
 
 
-def _noise_curve(mixture: DensityMixture, n: int, highest: float) -> np.ndarray:
-    """Sparsities from the mean of a cluster on, and the probability of noise at each of n points."""
+def _noise_curves(mixture: DensityMixture, n: int, highest: float) -> np.ndarray:
+    """Sparsities from the mean of a cluster on, and rows of the probability of noise in each cluster."""
     outlier = float(np.log(n / EXPECTED_OUTLIERS))
     end = max(highest, outlier) + CURVE_STEP
     grid = np.linspace(mixture.tail, end, round((end - mixture.tail) / CURVE_STEP) + 2)
-    odds = np.maximum(mixture.log_odds(grid) + np.log(NOISE_ODDS), grid - outlier)
-    # Even sparser points are at least as likely to be noise, although the tail of the normal distribution of
-    # noise ends before that of a cluster.
-    odds = np.maximum.accumulate(odds)
-    with np.errstate(over="ignore"):
-        return np.column_stack([grid, 1.0 / (1.0 + np.exp(-odds))])
+    rows = [grid]
+    for cluster in range(len(mixture.centers)):
+        odds = mixture.log_odds(grid, cluster) + np.log(NOISE_ODDS)
+        # Even sparser points are at least as likely to be noise, although the tail of the normal
+        # distribution of noise ends before that of a cluster.
+        odds = np.maximum.accumulate(np.maximum(odds, grid - outlier))
+        with np.errstate(over="ignore"):
+            rows.append(1.0 / (1.0 + np.exp(-odds)))
+    return np.array(rows)

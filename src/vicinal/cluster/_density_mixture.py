@@ -7,7 +7,9 @@ cluster j is
 
     center_j + normal(0, spread^2) + exponential(tail),
 
-and that of noise, relative to the cluster that it was assigned to, is normal(level, width^2).
+and that of noise is normal(level, width^2): relative to the centre of the cluster that it was assigned to if
+noise is denser around denser clusters, or absolute if one background surrounds all clusters. In an absolute
+background, a cluster that is about as sparse as the background has no noise.
 """
 
 from __future__ import annotations
@@ -20,17 +22,27 @@ from scipy.special import log_ndtr
 # Fractions of noise that the fit starts from; the most likely solution is kept.
 STARTS = (0.02, 0.1, 0.35)
 MAX_NOISE = 0.9
+# Minimum distance of noise from the mean of a cluster, in log density.
+MIN_SEPARATION = 1.0
 MIN_TAIL = 0.05
 MAX_ITER, TOLERANCE = 100, 1e-3
 HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
 class NoiseLevel(NamedTuple):
-    """Mean and standard deviation of the relative sparsity of noise, and the fraction of noise."""
+    """Mean and standard deviation of the sparsity of noise, and the fraction of noise.
+
+    The mean is relative to the centre of the cluster, or the same for all clusters if ``is_absolute``.
+    """
 
     level: float
     width: float
     fraction: float
+    is_absolute: bool = False
+
+    def above(self, centers: np.ndarray) -> np.ndarray:
+        """Mean sparsity of noise relative to each centre."""
+        return self.level - centers if self.is_absolute else np.full(len(centers), self.level)
 
 
 class DensityMixture(NamedTuple):
@@ -42,17 +54,29 @@ class DensityMixture(NamedTuple):
     noise: NoiseLevel | None
     log_likelihood: float
 
-    def log_odds(self, relative: np.ndarray) -> np.ndarray:
+    @property
+    def separation(self) -> np.ndarray:
+        """Mean sparsity of noise minus that of the members of each cluster."""
+        assert self.noise is not None
+        return self.noise.above(self.centers) - self.tail
+
+    def log_odds(self, relative: np.ndarray, cluster: int) -> np.ndarray:
         """Log odds of noise at sparsities relative to the centre of a cluster."""
-        if self.noise is None:
+        if self.noise is None or self.separation[cluster] < MIN_SEPARATION:
             return np.full(len(relative), -np.inf)
-        level, width, fraction = self.noise
-        noise = _log_normal(relative - level, width) + np.log(fraction)
+        level = self.noise.above(self.centers)[cluster]
+        fraction = self.noise.fraction
+        noise = _log_normal(relative - level, self.noise.width) + np.log(fraction)
         return noise - _log_member(relative, self.spread, self.tail) - np.log1p(-fraction)
 
 
 def fit_mixture(
-    sparsity: np.ndarray, labels: np.ndarray, min_spread: float, max_tail: float, start: float
+    sparsity: np.ndarray,
+    labels: np.ndarray,
+    min_spread: float,
+    max_tail: float,
+    start: float,
+    is_absolute: bool = False,
 ) -> DensityMixture | None:
     """Fit clusters, and with ``start`` > 0 noise as well; None if the noise vanishes or takes over.
 
@@ -68,12 +92,15 @@ def fit_mixture(
         Upper bound of ``tail``.
     start : float
         Fraction of noise to start from; 0 for clusters without noise.
+    is_absolute : bool
+        Whether noise has one density, rather than one relative to that of each cluster.
     """
     n, n_clusters = len(sparsity), int(labels.max()) + 1
     initial = np.array([np.quantile(sparsity[labels == j], 0.25) for j in range(n_clusters)])
     centers, spread, tail = initial, min_spread, 0.7 * max_tail
     relative = sparsity - centers[labels]
-    is_sparse = relative > np.quantile(relative, 1.0 - start)
+    measured = sparsity if is_absolute else relative
+    is_sparse = measured > np.quantile(measured, 1.0 - start)
     weights = is_sparse.astype(np.float64) if start > 0 else np.zeros(n)
     level = None
     previous = -np.inf
@@ -91,11 +118,17 @@ def fit_mixture(
         spread = max(np.sqrt(squares), min_spread)
         log_density = _log_member(relative, spread, tail)
         if start > 0:
-            level = _noise_level(relative, weights, min_spread)
+            measured = sparsity if is_absolute else relative
+            level = _noise_level(measured, weights, min_spread, is_absolute)
             if level is None:
                 return None
-            noise = _log_normal(relative - level.level, level.width) + np.log(level.fraction)
-            both = np.logaddexp(noise, log_density + np.log1p(-level.fraction))
+            noise = _log_normal(measured - level.level, level.width) + np.log(level.fraction)
+            members = log_density + np.log1p(-level.fraction)
+            if is_absolute:
+                is_surrounded = level.above(centers) - tail >= MIN_SEPARATION
+                noise = np.where(is_surrounded[labels], noise, -np.inf)
+                members = np.where(is_surrounded[labels], members, log_density)
+            both = np.logaddexp(noise, members)
             weights, log_density = np.exp(noise - both), both
         log_likelihood = float(log_density.sum())
         if abs(log_likelihood - previous) < TOLERANCE:
@@ -104,14 +137,16 @@ def fit_mixture(
     return DensityMixture(centers, float(spread), tail, level, log_likelihood)
 
 
-def _noise_level(relative: np.ndarray, weights: np.ndarray, min_width: float) -> NoiseLevel | None:
+def _noise_level(
+    sparsity: np.ndarray, weights: np.ndarray, min_width: float, is_absolute: bool
+) -> NoiseLevel | None:
     total = float(weights.sum())
     fraction = total / len(weights)
     if total < 1.0 or fraction > MAX_NOISE:
         return None
-    level = float(weights @ relative) / total
-    width = np.sqrt(float(weights @ (relative - level) ** 2) / total)
-    return NoiseLevel(level, max(float(width), min_width), fraction)
+    level = float(weights @ sparsity) / total
+    width = np.sqrt(float(weights @ (sparsity - level) ** 2) / total)
+    return NoiseLevel(level, max(float(width), min_width), fraction, is_absolute)
 
 
 def _log_normal(x: np.ndarray, width: float) -> np.ndarray:

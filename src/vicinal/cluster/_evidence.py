@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,13 @@ from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
 from vicinal._core.rescale import max_magnitude
-from vicinal.cluster._background import N_NEIGHBORS, BackgroundNoise, background_noise, no_noise
+from vicinal.cluster._background import (
+    MAX_UNTESTED_FRACTION,
+    N_NEIGHBORS,
+    BackgroundNoise,
+    background_noise,
+    no_noise,
+)
 from vicinal.cluster._community_choice import (
     MIN_EXCESS,
     NeighborCommunities,
@@ -38,6 +45,9 @@ COMMUNITY_SCALES = (5, 10, 15)
 # A neighbourhood contains at most a fifth of the points.
 MIN_POINTS_PER_NEIGHBOR = 5
 MIN_POINTS = MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]
+# Clusters are estimated again without the noise if it is at least this fraction of the points; a few outliers
+# change little.
+MIN_NOISE_TO_REPEAT = 0.01
 
 
 class Layer(NamedTuple):
@@ -103,7 +113,8 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     exceed the modularity of one cluster with the same number of points and dimensions; they are a consensus
     over random halves of the graph (`vicinal.cluster._consensus`). Well-separated modes decide first; then
     communities, which also work in many dimensions, where densities are unreliable; then other significant
-    modes.
+    modes. If there is noise, the other points are clustered again without it; noise belongs to the cluster of
+    the nearest other point.
 
     Parameters
     ----------
@@ -132,25 +143,62 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     distinct = points[groups.representative]
     if len(distinct) < MIN_POINTS:
         return _one_cluster(len(points))
-    indices, distances, views = _density_views(distinct, n_jobs)
+    neighbors, distances, views = _density_views(distinct, n_jobs)
+    evidence = _combine_views(distinct, np.arange(len(distinct)), neighbors, distances, views)
+    # The second scale has enough neighbours to estimate the dimension, but is still local.
+    dimension = views[min(1, len(views) - 1)].dimension
+    find_noise = partial(
+        _noise_without_clusters, distinct, distances[:, 1 : N_NEIGHBORS + 1], dimension, n_jobs
+    )
+    noise = find_noise(evidence.labels)
+    kept = np.flatnonzero(~noise.is_noise)
+    if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
+        # Noise bridges clusters and splits thin ones: cluster the other points again, without it.
+        nearest = NeighborSearch(distinct[kept], n_jobs=n_jobs).nearest(1, queries=distinct)[0]
+        evidence = _combine_views(
+            distinct[kept], nearest[:, 0], *_density_views(distinct[kept], n_jobs)
+        )
+        again = find_noise(evidence.labels)
+        noise = again if again.is_noise.any() else noise
+    return _expand_to_rows(evidence._replace(noise=noise), groups.group)
+
+
+def _combine_views(
+    distinct: np.ndarray,
+    group: np.ndarray,
+    neighbors: np.ndarray,
+    distances: np.ndarray,
+    views: list[DensityModes],
+) -> ClusterEvidence:
+    """Evidence from distinct points; ``group`` contains the point whose cluster each row belongs to."""
     modes = choose_modes(views)
     sizes = np.array([len(distinct)])
     if modes.is_separated:
         sizes = np.bincount(mode_labels(modes.view, modes.number))
     communities = {
-        k: neighbor_communities(indices, distances, k, distinct.shape[1], sizes, views[0].thinness)
+        k: neighbor_communities(
+            neighbors, distances, k, distinct.shape[1], sizes, views[0].thinness
+        )
         for k in COMMUNITY_SCALES
         if k < distances.shape[1]
     }
-    chosen = None if modes.is_certain else choose_communities(communities, indices)
+    chosen = None if modes.is_certain else choose_communities(communities, neighbors)
     if chosen is not None:
         communities[chosen.n_neighbors] = chosen
-    evidence = _combine(groups.group, views, modes, communities, chosen)
-    labels = evidence.labels[groups.representative]
-    # The second scale has enough neighbours to estimate the dimension, but is still local.
-    dimension = views[min(1, len(views) - 1)].dimension
-    noise = background_noise(distances[:, 1 : N_NEIGHBORS + 1], dimension, labels)
-    return evidence._replace(noise=_expand_to_rows(noise, groups.group))
+    return _combine(group, views, modes, communities, chosen)
+
+
+def _noise_without_clusters(
+    points: np.ndarray, distances: np.ndarray, dimension: float, n_jobs: NJobs, labels: np.ndarray
+) -> BackgroundNoise:
+    """Background noise; much noise that has clusters itself consists of sparse clusters, not of noise."""
+    noise = background_noise(distances, dimension, labels)
+    if (
+        noise.is_noise.mean() > MAX_UNTESTED_FRACTION
+        and count_modes(points[noise.is_noise], n_jobs=n_jobs) > 1
+    ):
+        return background_noise(distances, dimension, labels, MAX_UNTESTED_FRACTION)
+    return noise
 
 
 def count_modes(points: np.ndarray, *, n_jobs: NJobs = -1) -> int:
@@ -267,8 +315,17 @@ def _one_cluster(n: int) -> ClusterEvidence:
     return ClusterEvidence(1, labels, "none", [(1, 1.0)], layers, {}, {}, 1.0, no_noise(n))
 
 
-def _expand_to_rows(noise: BackgroundNoise, group: np.ndarray) -> BackgroundNoise:
-    """Expand the noise of distinct points to all rows."""
-    return noise._replace(
-        is_noise=noise.is_noise[group], score=noise.score[group], sparsity=noise.sparsity[group]
+def _expand_to_rows(evidence: ClusterEvidence, group: np.ndarray) -> ClusterEvidence:
+    """Expand the results of distinct points to all rows."""
+    noise = evidence.noise
+    layers = [
+        layer._replace(labels=number_by_first_occurrence(layer.labels[group]))
+        for layer in evidence.layers
+    ]
+    return evidence._replace(
+        labels=number_by_first_occurrence(evidence.labels[group]),
+        layers=layers,
+        noise=noise._replace(
+            is_noise=noise.is_noise[group], score=noise.score[group], sparsity=noise.sparsity[group]
+        ),
     )
