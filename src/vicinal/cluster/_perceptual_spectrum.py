@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vicinal.cluster.perceptual import NOISE_DIRECTIONS, TOLERANCE, PerceptualClustering
 from vicinal.exceptions import VicinalWarning
@@ -45,6 +45,7 @@ class PerceptualSpectrum:
         self._walk = self._model._build_walk(digraph)
         n_pairs = min(max(max_clusters, NOISE_DIRECTIONS), digraph.n_nodes - 1)
         self.pairs = self._model._eigenpairs(self._walk, n_pairs, TOLERANCE)
+        self._detected: dict[Any, Any] = {}
 
     def cluster(
         self, n_clusters: int, evidence: ClusterEvidence | None = None
@@ -57,4 +58,4 @@ class PerceptualSpectrum:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VicinalWarning)
             model = self._model.set_params(n_clusters=n_clusters)
-            return model._cluster(self._walk, self.pairs, evidence)
+            return model._cluster(self._walk, self.pairs, evidence, self._detected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -222,9 +222,16 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         return self._cluster(walk, pairs, evidence)
 
     def _cluster(
-        self, walk: Walk, pairs: Eigenpairs, evidence: ClusterEvidence | None
+        self,
+        walk: Walk,
+        pairs: Eigenpairs,
+        evidence: ClusterEvidence | None,
+        detected: dict[Any, Any] | None = None,
     ) -> PerceptualClustering:
-        """Separate noise and assign the other nodes, given at least `_n_pairs` eigenpairs."""
+        """Separate noise and assign the other nodes, given at least `_n_pairs` eigenpairs.
+
+        ``detected`` keeps the noise found by norms between calls that differ in the number of clusters only.
+        """
         self.eigenvalues_ = pairs.values
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
@@ -237,7 +244,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
         norms = np.linalg.norm(self._directions, axis=1)
-        is_noise = self._split_noise(norms, evidence)
+        is_noise = self._split_noise(norms, evidence, {} if detected is None else detected)
         self.norms_ = self._of_rows(norms)
         self._noise_score = None
         self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
@@ -340,11 +347,16 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             raise InvalidValueError(f"n_clusters={self.n_clusters}, but there are {available}.")
         return min(max(self.n_clusters, NOISE_DIRECTIONS), n - 1)
 
-    def _split_noise(self, norms: np.ndarray, evidence: ClusterEvidence | None) -> np.ndarray:
+    def _split_noise(
+        self, norms: np.ndarray, evidence: ClusterEvidence | None, detected: dict[Any, Any]
+    ) -> np.ndarray:
         """Which nodes are noise; stores the threshold and its evidence."""
         self.noise_gain_, self.noise_doubt_ = None, False
         if isinstance(self.noise, str):
-            split, is_noise = detect_noise(norms, self.graph_, self.beta, evidence)
+            key = self._directions.shape[1], evidence is None
+            if key not in detected:
+                detected[key] = detect_noise(norms, self.graph_, self.beta, evidence)
+            split, is_noise = detected[key]
             if np.count_nonzero(~is_noise) < self.n_clusters_:
                 is_noise = np.zeros_like(is_noise)
             self.noise_doubt_ = split.doubtful and not is_noise.any()
