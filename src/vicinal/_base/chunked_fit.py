@@ -22,9 +22,9 @@ def chunked_fit(fit: Method) -> Method:
     """Decorate `fit` so that results with one row per row of a dask array are dask arrays in its chunks."""
 
     @functools.wraps(fit)
-    def fit_model(self: Any, X: Any, y: object = None) -> Any:
+    def fit_model(self: Any, X: Any, y: object = None, **constraints: Any) -> Any:
         self.__dict__.pop("_rows_in_memory", None)
-        fit(self, X, y)
+        fit(self, X, y, **constraints)
         if is_chunked(X):
             _show_in_chunks(self, getattr(X, "array", X))
         return self

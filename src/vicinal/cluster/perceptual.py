@@ -31,7 +31,9 @@ from vicinal.cluster._automatic import (
     n_candidates,
     points_to_choose_by,
 )
+from vicinal.cluster._constrained import ConstrainedClusters
 from vicinal.cluster._eigengap import relative_gaps
+from vicinal.cluster._growing import GrowingClusters
 from vicinal.cluster._noise import detect_noise
 from vicinal.cluster._noise_score import noise_scores
 from vicinal.cluster._rarely_visited import follow_steps
@@ -57,7 +59,9 @@ DOUBTFUL_NOISE = (
 )
 
 
-class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator):
+class PerceptualClustering(
+    GrowingClusters, ConstrainedClusters, AutomaticClusters, ClusterMixin, PerceptualEstimator
+):
     """Cluster points in heavy noise.
 
     Points are embedded by the walk on their contextual digraph (`PerceptualEmbedding`), where clusters lie
@@ -74,6 +78,12 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         low for their cluster, if a mixture of clusters and background noise is clearly more likely than
         clusters alone, and single points that are too sparse for any cluster. For digraphs without points it
         splits the norms if their distribution is clearly bimodal, also without the nodes in no context.
+    min_cluster_size : int, optional
+        Smaller clusters are dissolved, the smallest first: their points get the next best cluster, and there
+        are fewer clusters.
+    max_cluster_size : int, optional
+        From larger clusters, the points that fit other clusters best are moved there. With
+        ``n_clusters="auto"``, there are enough clusters for all points.
     assign : {"subspaces", "kmeans", "discretize"}, default="subspaces"
         How the other points are assigned to clusters: by k-subspaces, or by the directions of the rows as in
         `SpectralClustering`. With the global Laplacian, points that the walk almost never visits belong to
@@ -158,6 +168,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     """
 
     _accepts_chunks = True
+    labels_: np.ndarray
     _noise_score: np.ndarray | None
 
     def __init__(
@@ -165,6 +176,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         n_clusters: int | Literal["auto"] = "auto",
         *,
         noise: float | Literal["auto"] = "auto",
+        min_cluster_size: int | None = None,
+        max_cluster_size: int | None = None,
         assign: Literal["subspaces", "kmeans", "discretize"] = "subspaces",
         max_clusters: int | Literal["auto"] = "auto",
         n_neighbors: int = 10,
@@ -178,6 +191,8 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     ) -> None:
         self.n_clusters = n_clusters
         self.noise = noise
+        self.min_cluster_size = min_cluster_size
+        self.max_cluster_size = max_cluster_size
         self.assign = assign
         self.max_clusters = max_clusters
         self.n_neighbors = n_neighbors
@@ -190,7 +205,14 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         self.verbose = verbose
 
     @chunked_fit
-    def fit(self, X: ArrayLike | Graph, y: object = None) -> PerceptualClustering:
+    def fit(
+        self,
+        X: ArrayLike | Graph,
+        y: object = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> PerceptualClustering:
         """Cluster points, or the nodes of a digraph whose strengths are its weights.
 
         Parameters
@@ -201,12 +223,19 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             arrays in its chunks.
         y : None
             Ignored.
+        must_link : array-like of int of shape (m, 2), optional
+            Pairs of rows that get the same cluster, and are not labelled as noise.
+        cannot_link : array-like of int of shape (m, 2), optional
+            Pairs of rows that get different clusters, and are not labelled as noise. With
+            ``n_clusters="auto"``, there are as many clusters as they need. Constraints that contradict each
+            other are an error.
 
         Returns
         -------
         self
             The fitted estimator.
         """
+        self._given_pairs = must_link, cannot_link
         if isinstance(self.n_clusters, str):
             check_choice(self.n_clusters, "n_clusters", ("auto",))
         else:
@@ -218,8 +247,20 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         walk = self._build_walk(X)
         automatic = isinstance(self.n_clusters, str) or isinstance(self.noise, str)
         evidence = self._estimate(self.graph_ if automatic else None, self.n_jobs)
+        rows = None if self._duplicates is None else self._duplicates.group
+        self._read_constraints(self._multiplicity(), rows)
         pairs = self._eigenpairs(walk, self._n_pairs(walk.shape[0], evidence), TOLERANCE)
-        return self._cluster(walk, pairs, evidence)
+        self._cluster(walk, pairs, evidence)
+        labels = self._constrained(
+            self._of_nodes(self.labels_), unit_rows(self._of_nodes(self.embedding_))
+        )
+        self.labels_ = self._of_rows(labels)
+        self._reset_ids()
+        return self
+
+    def _clustered_points(self) -> Any:
+        points = self.graph_.points
+        return self._of_rows(points) if isinstance(points, np.ndarray) else None
 
     def _cluster(
         self,
@@ -240,6 +281,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             self.n_clusters_ = choose_number(
                 self.eigengaps_, evidence, points_to_choose_by(self.graph_), spectrum
             )
+            self.n_clusters_ = min(max(self.n_clusters_, self._min_clusters), len(pairs.vectors))
         else:
             self.n_clusters_ = self.n_clusters
         self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
@@ -283,10 +325,13 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         is_noise = norms < self.noise_threshold_
         if isinstance(self.noise, str):
             # Noise by density has no threshold on the norms: the points one step away decide.
-            is_noise |= self._new_contexts(X).steps @ (self._of_nodes(self.labels_) < 0) > 0.5
+            is_noise |= (
+                self._new_contexts(X).steps @ (self._of_nodes(self._center_numbers()) < 0) > 0.5
+            )
         labels = np.where(is_noise, -1, labels)
         first = weights.indices[weights.indptr[:-1]]
-        return np.where(known, self._of_nodes(self.labels_)[first], labels)
+        labels = np.where(known, self._of_nodes(self._center_numbers())[first], labels)
+        return self._with_ids(labels)
 
     @property
     @rows_by_chunks
@@ -294,7 +339,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
         check_is_fitted(self)
         # Computed at the first access, because many fits need only labels.
         if self._noise_score is None:
-            is_noise = self._of_nodes(self.labels_) < 0
+            is_noise = self._of_nodes(self._center_numbers()) < 0
             scores = noise_scores(self.graph_, self._masses, is_noise, self.n_jobs)
             self._noise_score = self._of_rows(scores)
         return self._noise_score
@@ -303,7 +348,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
     @rows_by_chunks
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
-        labels = self._of_nodes(self.labels_)
+        labels = self._of_nodes(self._center_numbers())
         return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_))
 
     @by_chunks(lambda model: model.n_clusters_ + 1)
@@ -325,7 +370,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
 
     def _most_likely_next(self, X: ArrayLike) -> np.ndarray:
         """Cluster that the next step of the walk most likely leads to, for each new point."""
-        labels = self._of_nodes(self.labels_)
+        labels = self._of_nodes(self._center_numbers())
         one_hot = np.eye(self.n_clusters_ + 1)[labels]
         return np.argmax((self._new_contexts(X).steps @ one_hot)[:, :-1], axis=1)
 
@@ -339,7 +384,7 @@ class PerceptualClustering(AutomaticClusters, ClusterMixin, PerceptualEstimator)
             number, limit = evidence.n_clusters if evidence else 1, self.max_clusters
             if isinstance(limit, str):
                 limit = n_candidates(evidence, self._mutual_steps())
-            return min(max(limit, NOISE_DIRECTIONS, number), n - 1)
+            return min(max(limit, NOISE_DIRECTIONS, number, self._min_clusters), n - 1)
         if self.n_clusters > n:
             available = (
                 f"n_samples={n} points" if self._duplicates is None else f"{n} distinct row(s)"

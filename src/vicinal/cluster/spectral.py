@@ -26,7 +26,9 @@ from vicinal.cluster._automatic import (
     n_candidates,
     points_to_choose_by,
 )
+from vicinal.cluster._constrained import ConstrainedClusters
 from vicinal.cluster._eigengap import relative_gaps
+from vicinal.cluster._growing import GrowingClusters
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors
@@ -34,12 +36,14 @@ from vicinal.similarity.paths.similarity import path_similarity
 
 if TYPE_CHECKING:
     from vicinal._base.affinity_operator import AffinityOperator
-    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike, ScaleLike
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike, ScaleLike
     from vicinal.cluster._evidence import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 
-class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
+class SpectralClustering(
+    GrowingClusters, ConstrainedClusters, AutomaticClusters, ClusterMixin, GraphEstimator
+):
     """Cluster points by the leading eigenvectors of their graph.
 
     Parameters
@@ -56,6 +60,12 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
     assign : {"auto", "kmeans", "discretize"}, default="auto"
         How rows are assigned to clusters; "auto" is k-means for "njw" and discretize (Yu and Shi) for
         "ncut".
+    min_cluster_size : int, optional
+        Smaller clusters are dissolved, the smallest first: their points get the next best cluster, and there
+        are fewer clusters.
+    max_cluster_size : int, optional
+        From larger clusters, the points that fit other clusters best are moved there. With
+        ``n_clusters="auto"``, there are enough clusters for all points.
     disconnected : {"merge", "raise"}, default="merge"
         If the graph has more components than clusters: merge the nearest components, or raise an error.
     max_clusters : int or "auto", default="auto"
@@ -139,6 +149,8 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         *,
         method: Literal["njw", "ncut"] = "njw",
         assign: Literal["auto", "kmeans", "discretize"] = "auto",
+        min_cluster_size: int | None = None,
+        max_cluster_size: int | None = None,
         disconnected: Literal["merge", "raise"] = "merge",
         max_clusters: int | Literal["auto"] = "auto",
         graph: str | Callable[..., Graph | AffinityOperator] = "knn",
@@ -151,6 +163,8 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.n_clusters = n_clusters
         self.method = method
         self.assign = assign
+        self.min_cluster_size = min_cluster_size
+        self.max_cluster_size = max_cluster_size
         self.disconnected = disconnected
         self.max_clusters = max_clusters
         self.graph = graph
@@ -161,7 +175,14 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self.verbose = verbose
 
     @chunked_fit
-    def fit(self, X: MatrixLike | Graph | AffinityOperator, y: object = None) -> SpectralClustering:
+    def fit(
+        self,
+        X: MatrixLike | Graph | AffinityOperator,
+        y: object = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> SpectralClustering:
         """Cluster points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 
         Parameters
@@ -171,12 +192,29 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             row per point are dask arrays in its chunks.
         y : None
             Ignored.
+        must_link : array-like of int of shape (m, 2), optional
+            Pairs of rows that get the same cluster.
+        cannot_link : array-like of int of shape (m, 2), optional
+            Pairs of rows that get different clusters. With ``n_clusters="auto"``, there are as many
+            clusters as they need. Constraints that contradict each other are an error.
 
         Returns
         -------
         self
             The fitted estimator.
         """
+        self._given_pairs = must_link, cannot_link
+        self._fit_labels(X)
+        rows = getattr(self, "embedding_", np.eye(self.n_clusters_)[self.labels_])
+        self.labels_ = self._constrained(self.labels_, rows)
+        self._reset_ids()
+        return self
+
+    def _clustered_points(self) -> Any:
+        return None if self.graph_ is None else self.graph_.points
+
+    def _fit_labels(self, X: MatrixLike | Graph | AffinityOperator) -> None:
+        """Cluster without constraints, into enough clusters for them."""
         check_choice(self.method, "method", METHODS)
         assign = resolve_assign(self.method, self.assign)
         check_choice(self.disconnected, "disconnected", ("merge", "raise"))
@@ -195,7 +233,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         self._has_communities = False
         if n_components > self.n_clusters_:
             self._merge(affinity, n_components)
-            return self
+            return
         rows = pairs.vectors[:, : self.n_clusters_]
         self._walk_vectors = random_walk_eigenvectors(rows, affinity.degrees())
         self.embedding_ = unit_rows(rows) if self.method == "njw" else self._walk_vectors
@@ -205,7 +243,6 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         evidence: ClusterEvidence | None = getattr(self, "cluster_evidence_", None)
         if evidence and are_communities_better(evidence, self.labels_, self.affinity_):
             self._has_communities, self.labels_ = True, evidence.labels
-        return self
 
     @by_chunks()
     def predict(self, X: MatrixLike) -> np.ndarray:
@@ -228,11 +265,12 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         check_is_fitted(self)
         # Merged components have no eigenvectors, and communities no centres.
         if self._has_communities or not hasattr(self, "embedding_"):
-            return self._extend_labels(X, self.labels_)
-        rows = self._extend(X, self._walk_vectors, self.eigenvalues_[: self.n_clusters_])
+            return self._with_ids(self._extend_labels(X, self._center_numbers()))
+        n_vectors = self._walk_vectors.shape[1]
+        rows = self._extend(X, self._walk_vectors, self.eigenvalues_[:n_vectors])
         if self.method == "njw":
             rows = unit_rows(rows)
-        return nearest_center(rows, self._centers, self._assign)
+        return self._with_ids(nearest_center(rows, self._centers, self._assign))
 
     @property
     @rows_by_chunks
@@ -241,7 +279,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         weights = self.affinity_ if sparse.issparse(self.affinity_) else None
         evidence = getattr(self, "cluster_evidence_", None)
         noise = evidence.noise.score if evidence else None
-        return membership(weights, self.labels_, self.n_clusters_, noise)
+        return membership(weights, self._center_numbers(), self.n_clusters_, noise)
 
     @by_chunks(lambda model: model.n_clusters_ + 1)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
@@ -260,12 +298,13 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
         """
         check_is_fitted(self)
         if not sparse.issparse(self.affinity_):
-            return np.eye(self.n_clusters_ + 1)[self.predict(X)]
+            return np.eye(self.n_clusters_ + 1)[self._numbers_of(self.predict(X))]
         return self._weights_of(X) @ self.probabilities_
 
     def _spectrum(self, affinity: SpectralAffinity, n_components: int) -> Eigenpairs:
         """Compute the eigenpairs and set ``n_clusters_``."""
         n = len(affinity.components())
+        self._read_constraints(np.ones(n, np.int64))
         evidence = None
         if not isinstance(self.n_clusters, str):
             self._estimate(None, self.n_jobs)
@@ -277,7 +316,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
             limit = self.max_clusters
             if isinstance(limit, str):
                 limit = n_candidates(evidence, weights)
-            n_pairs = min(max(limit, n_components, by_evidence) + 1, n)
+            n_pairs = min(max(limit, n_components, by_evidence, self._min_clusters) + 1, n)
         else:
             raise InvalidValueError(
                 f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
@@ -298,6 +337,7 @@ class SpectralClustering(AutomaticClusters, ClusterMixin, GraphEstimator):
                 None if self.graph_ is None else points_to_choose_by(self.graph_),
                 Spectrum(self.affinity_, pairs.vectors, seed, self.n_jobs),
             )
+            self.n_clusters_ = min(max(self.n_clusters_, self._min_clusters), n)
         return pairs
 
     def _warn_disconnected(self, n_components: int) -> None:

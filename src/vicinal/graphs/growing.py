@@ -132,7 +132,7 @@ class GrowingGraph(ABC):
         self
             The graph without the points.
         """
-        removed = _check_rows(rows, self._n, self._min_points())
+        removed = check_rows(rows, self._n, self._min_points())
         self._update()
         kept = np.delete(np.arange(self._n), removed)
         number = np.full(self._n, -1)
@@ -396,7 +396,8 @@ def _check(X: Any, name: str) -> np.ndarray:
     return check_points(X, name=name, dtype=None)
 
 
-def _check_rows(rows: Any, n: int, min_points: int) -> np.ndarray:
+def check_rows(rows: Any, n: int, min_points: int) -> np.ndarray:
+    """Row numbers to remove, each once, such that at least ``min_points`` are left."""
     numbers = np.atleast_1d(np.asarray(rows))
     if numbers.size == 0:
         return np.empty(0, np.int64)
