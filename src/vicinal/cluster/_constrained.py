@@ -12,8 +12,8 @@ from vicinal.cluster._constraints import Constraints, constrained_labels, read_c
 class ConstrainedClusters:
     """Mixin with the constraints of a fit, which change its labels at the end."""
 
-    min_cluster_size: int | None
-    max_cluster_size: int | None
+    min_cluster_size: int | None = None
+    max_cluster_size: int | None = None
     n_clusters_: int
     _centers: np.ndarray
     # Pairs given to the fit that is running, and what they mean.
