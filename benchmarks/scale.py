@@ -1,124 +1,206 @@
-"""Neighbours of dask arrays by cells on disk, compared with memory: time, balance, equal bits."""
+"""Neighbours, trees and clusters of dask arrays by cells on disk, compared with memory.
+
+Each measurement has a process of its own: CPU time, peak of resident memory beyond the interpreter with
+loaded kernels, balance of cells, and whether the results have the same bits.
+"""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.report import write_results
+from benchmarks.report import RESULTS, write_results
 
-# Number of points, dimension, and whether they are along curves (or normal, so that few cells are pruned).
-CASES = {
-    "curved, 1,000,000 x 16": (1_000_000, 16, True),
-    "normal, 1,000,000 x 3": (1_000_000, 3, False),
-    "normal, 50,000 x 16": (50_000, 16, False),
-}
-N_NEIGHBORS, QUICK_POINTS = 10, 5_000
-# CPU time relative to memory, if cells are pruned and otherwise; largest cell relative to the mean.
-TARGETS = {"curved": 1.5, "normal": 2.0}
+N_NEIGHBORS, N_CLUSTERS, QUICK_POINTS = 10, 20, 5_000
+# Points that are generated at a time.
+PART = 1_000_000
 MAX_BALANCE = 2.0
 
 
+class Case(NamedTuple):
+    """Points along curves or normal ones, what is computed, and the largest CPU time relative to memory."""
+
+    n: int
+    d: int
+    curved: bool
+    task: str
+    target: float | None
+
+
+CASES = {
+    "lists, curved, 1,000,000 x 16": Case(1_000_000, 16, True, "lists", 1.5),
+    "lists, normal, 1,000,000 x 3": Case(1_000_000, 3, False, "lists", 2.0),
+    "lists, normal, 50,000 x 16": Case(50_000, 16, False, "lists", 2.0),
+    "tree, curved, 300,000 x 16": Case(300_000, 16, True, "tree", 2.0),
+    "tree, normal, 1,000,000 x 3": Case(1_000_000, 3, False, "tree", 2.0),
+    "clusters, curved, 300,000 x 16": Case(300_000, 16, True, "clusters", 1.5),
+    # Without a comparison, which would not fit into memory.
+    "lists, curved, 10,000,000 x 16": Case(10_000_000, 16, True, "lists", None),
+}
+
+
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick``, few points and no files."""
-    records = {}
-    for name, (n, d, curved) in CASES.items():
+    """Measure, print, and write Markdown and JSON; with ``quick``, few points and no files.
+
+    Records of cases that are not measured now are kept.
+    """
+    path = RESULTS / "scale.json"
+    records = json.loads(path.read_text()) if path.exists() and not quick else {}
+    records = {name: records[name] for name in CASES if name in records}
+    for name, case in CASES.items():
         if only and only not in name:
             continue
-        n = min(n, QUICK_POINTS) if quick else n
-        with tempfile.TemporaryDirectory() as folder:
-            np.save(f"{folder}/X.npy", make_points(n, d, curved))
-            parts = {kind: _measure(kind, folder) for kind in ("memory", "cells")}
-            same = all(
-                np.array_equal(
-                    np.load(f"{folder}/memory-{i}.npy"), np.load(f"{folder}/cells-{i}.npy")
-                )
-                for i in range(2)
-            )
-        records[name] = parts["cells"] | {
-            "seconds in memory": parts["memory"]["seconds"],
-            "CPU ratio": parts["cells"]["seconds"] / parts["memory"]["seconds"],
-            "same bits": float(same),
-        }
+        records[name] = _compare(case._replace(n=min(case.n, QUICK_POINTS)) if quick else case)
         print(name, records[name], flush=True)
-    page = markdown(records)
-    print(page)
-    if not quick and not only:
-        write_results("scale", records, page)
+        page = markdown(records)
+        if not quick:
+            write_results("scale", records, page)
+    print(markdown(records))
 
 
-def make_points(n: int, d: int, curved: bool) -> np.ndarray:
+def _compare(case: Case) -> dict[str, float]:
+    """Measurements by cells and, if there is a target, in memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_points(Path(folder) / "X.npy", case.n, case.d, case.curved)
+        cells = _measure("cells", case.task, folder)
+        if case.target is None:
+            return cells
+        memory = _measure("memory", case.task, folder)
+        results = [sorted(Path(folder).glob(f"{kind}-*.npy")) for kind in ("memory", "cells")]
+        same = all(
+            np.array_equal(np.load(a), np.load(b)) for a, b in zip(*results, strict=True)
+        ) and bool(results[0])
+    return cells | {
+        "seconds in memory": memory["seconds"],
+        "MB in memory": memory["MB"],
+        "CPU ratio": cells["seconds"] / memory["seconds"],
+        "same bits": float(same),
+    }
+
+
+def make_points(n: int, d: int, curved: bool, part: int = 0) -> np.ndarray:
     """Twenty noisy arcs in d dimensions, or a normal distribution, in single precision."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng([part, 1])
     if not curved:
         return rng.normal(size=(n, d)).astype(np.float32)
+    shape = np.random.default_rng(0)
+    axes = shape.normal(size=(20, 2, d)).astype(np.float32)
+    centers = (3 * shape.normal(size=(20, d))).astype(np.float32)
     label, angle = rng.integers(0, 20, n), rng.uniform(0, 3, n)
     arc = np.stack([np.cos(angle), np.sin(angle)], 1).astype(np.float32)
-    axes, centers = rng.normal(size=(20, 2, d)), 3 * rng.normal(size=(20, d))
-    points = np.einsum("ia,iac->ic", arc, axes.astype(np.float32)[label]) + centers[label]
+    points = np.einsum("ia,iac->ic", arc, axes[label]) + centers[label]
     return (points + 0.05 * rng.normal(size=(n, d))).astype(np.float32)
 
 
-def _measure(kind: str, folder: str) -> dict[str, float]:
-    """CPU seconds, and the largest cell relative to the mean, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.scale", kind, folder]
+def write_points(path: Path, n: int, d: int, curved: bool) -> None:
+    """Points in a file, generated in parts."""
+    points = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n, d))
+    for part, a in enumerate(range(0, n, PART)):
+        points[a : a + PART] = make_points(min(PART, n - a), d, curved, part)
+    points.flush()
+
+
+def _measure(kind: str, task: str, folder: str) -> dict[str, float]:
+    """What a process of its own prints."""
+    command = [sys.executable, "-m", "benchmarks.scale", kind, task, folder]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    names = ("seconds", "balance")
-    return dict(zip(names, map(float, output.split()), strict=True))
+    return json.loads(output.splitlines()[-1])
 
 
-def main(kind: str, folder: str) -> None:
-    """Find neighbours of the points in a folder, in memory or by cells, and print what it took."""
+def main(kind: str, task: str, folder: str) -> None:
+    """Compute a task on the points in a folder, in memory or by cells, and print what it took."""
     import dask.array as da
 
     from vicinal import scale
-    from vicinal.neighbors import NeighborSearch
 
-    small = np.random.default_rng(0).normal(size=(500, 16)).astype(np.float32)
     X = np.load(f"{folder}/X.npy", mmap_mode="r")
-    with scale.config(cell_size=100):
-        for sample in (small, small[:, : X.shape[1]].copy()):  # load the compiled code first
-            NeighborSearch(sample).nearest(3)
-            NeighborSearch(da.from_array(sample, chunks=200)).nearest(3)
-    start, balance = time.process_time(), 1.0
-    lists: Any
+    small = np.array(X[:3000])
+    with scale.config(cell_size=500):  # load the compiled code first
+        TASKS[task](small)
+        TASKS[task](da.from_array(small, chunks=(1000, -1)))
+    before, start = _peak(), time.process_time()
     if kind == "memory":
-        lists = NeighborSearch(np.array(X)).nearest(N_NEIGHBORS)
+        results: Any = TASKS[task](np.array(X))
     else:
         with scale.config(store=Path(folder) / "store"):
-            search = NeighborSearch(da.from_array(X, chunks=(1 << 17, -1)))
-            lists = search.nearest(N_NEIGHBORS)
-        sizes = search._backend.X.cells.index.sizes
-        balance = float(sizes.max() / sizes.mean())
-    seconds = time.process_time() - start
-    for i, values in enumerate(lists):
-        np.save(f"{folder}/{kind}-{i}.npy", values if kind == "memory" else values.compute())
-    print(seconds, balance)
+            results = TASKS[task](da.from_array(X, chunks=(1 << 17, -1)))
+    record = {"seconds": time.process_time() - start, "MB": _peak() - before}
+    if kind == "cells":
+        record["largest cell / mean"] = _balance(Path(folder) / "store")
+    print(json.dumps(record))
+    if len(X) <= PART:
+        for i, values in enumerate(results):
+            np.save(
+                f"{folder}/{kind}-{i}.npy", values.compute() if hasattr(values, "dask") else values
+            )
+
+
+def _peak() -> float:
+    """Peak of resident memory of this process, in MB."""
+    # Not that of getrusage, which a process inherits from the one that starts it.
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def _balance(store: Path) -> float:
+    (sizes,) = store.glob("*/CellIndex-sizes.npy")
+    counts = np.load(sizes)
+    return float(counts.max() / counts.mean())
+
+
+def _lists(X: Any) -> Any:
+    from vicinal.neighbors import NeighborSearch
+
+    return NeighborSearch(X, n_jobs=1).nearest(N_NEIGHBORS)
+
+
+def _tree(X: Any) -> Any:
+    from vicinal import graphs
+
+    graph = graphs.mst(X, n_jobs=1)
+    return graph.indices, graph.lengths
+
+
+def _clusters(X: Any) -> Any:
+    from vicinal import SpectralClustering
+
+    return (SpectralClustering(N_CLUSTERS, random_state=0, n_jobs=1).fit(X).labels_,)
+
+
+TASKS: dict[str, Callable[[Any], Any]] = {"lists": _lists, "tree": _tree, "clusters": _clusters}
 
 
 def markdown(records: dict[str, dict[str, float]]) -> str:
-    """One row per input."""
+    """One row per case."""
     lines = [
         "# Benchmark: scale",
         "",
-        f"Measured by `python -m benchmarks scale`: lists of {N_NEIGHBORS} neighbours by cells on disk, "
-        "with the threads of one process, and in memory. Seconds are CPU time.",
+        f"Measured by `python -m benchmarks scale`, one thread: lists of {N_NEIGHBORS} neighbours, minimum "
+        f"spanning trees, and spectral clustering into {N_CLUSTERS} clusters, of points in single precision, "
+        "by cells on disk and in memory. Seconds are CPU time; MB is the peak of resident memory beyond the "
+        "interpreter with its compiled code, and includes pages of mapped files that the system may drop.",
         "",
-        "| points | in memory | by cells | ratio | target | largest cell / mean | same bits |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+        "| case | in memory | by cells | ratio | target | MB in memory | MB by cells "
+        "| largest cell / mean | same bits |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for name, record in records.items():
-        lines.append(
-            f"| {name} | {record['seconds in memory']:.1f} s | {record['seconds']:.1f} s | "
-            f"{record['CPU ratio']:.2f} | {TARGETS[name.split(',')[0]]:g} | "
-            f"{record['balance']:.2f} | {'yes' if record['same bits'] else 'NO'} |"
-        )
+        target = CASES[name].target
+        known = [f"{record['seconds in memory']:.1f} s"] if target else [""]
+        known += [f"{record['seconds']:.1f} s"]
+        known += [f"{record['CPU ratio']:.2f}", f"{target:g}"] if target else ["", ""]
+        known += [f"{record['MB in memory']:.0f}" if target else "", f"{record['MB']:.0f}"]
+        known += [f"{record['largest cell / mean']:.2f}"]
+        known += [("yes" if record["same bits"] else "NO") if target else ""]
+        lines.append(f"| {name} | {' | '.join(known)} |")
     return "\n".join([*lines, ""])
 
 
