@@ -132,8 +132,9 @@ def test_all_points_are_gathered_only_if_they_fit(monkeypatch):
 
     monkeypatch.setattr(memory, "free_memory", lambda: 72 * 10 * len(X) + 1)
     wide = da.from_array(np.tile(X, 20), chunks=100)
-    SpectralClustering(3, random_state=0).fit(wide)
-    with pytest.raises(
-        InsufficientMemoryError, match=r"n_clusters=.auto.*Pass the number of clusters"
-    ):
-        SpectralClustering(random_state=0).fit(wide)
+    with scale.config(cell_size=50):
+        SpectralClustering(3, random_state=0).fit(wide)
+        with pytest.raises(
+            InsufficientMemoryError, match=r"n_clusters=.auto.*Pass the number of clusters"
+        ):
+            SpectralClustering(random_state=0).fit(wide)

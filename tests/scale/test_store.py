@@ -6,7 +6,12 @@ import pickle
 import numpy as np
 import pytest
 
+from vicinal import graphs, scale
+from vicinal.exceptions import InsufficientMemoryError
+from vicinal.neighbors import NeighborSearch
 from vicinal.scale import Store
+
+da = pytest.importorskip("dask.array")
 
 VALUES = np.arange(12.0).reshape(6, 2)
 
@@ -85,3 +90,44 @@ def test_a_temporary_store_is_deleted_with_its_last_reference():
     assert folder.is_dir()
     del inside
     assert not folder.parent.exists()
+
+
+def test_work_continues_after_a_full_disk(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    array = da.from_array(X, chunks=100)
+    save, written = np.save, []
+
+    def fill_up(path, values):
+        written.append(path)
+        if len(written) > 40:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(path, values)
+
+    with scale.config(store=tmp_path, cell_size=50):
+        monkeypatch.setattr(np, "save", fill_up)
+        with pytest.raises(OSError, match=r"could not be written: No space left.*free some space"):
+            graphs.knn(array, 5)
+        monkeypatch.setattr(np, "save", save)
+        assert graphs.knn(array, 5) == graphs.knn(X, 5)
+
+
+def test_a_read_only_store_is_an_error(tmp_path, monkeypatch):
+    def deny(path, values):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(np, "save", deny)
+    with pytest.raises(PermissionError, match=r"x.npy could not be written: Permission denied"):
+        scale.Store(tmp_path).save("x", np.zeros(3))
+
+
+def test_a_cell_that_does_not_fit_into_memory_is_an_error(monkeypatch):
+    from vicinal._core import memory
+
+    array = da.from_array(np.random.default_rng(0).normal(size=(900, 2)), chunks=300)
+    with scale.config(cell_size=300):
+        search = NeighborSearch(array)
+        monkeypatch.setattr(memory, "free_memory", lambda: 20_000)
+        with pytest.raises(
+            InsufficientMemoryError, match=r"Searching a cell of .* points.*cell_size"
+        ):
+            search.nearest(3)

@@ -10,11 +10,14 @@ from threading import Lock
 
 import numpy as np
 
-from vicinal._core.memory import free_memory
+from vicinal._core.memory import free_memory, require_memory
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors.metric import as_metric
 from vicinal.scale._cells import CellIndex, SplitTree
 from vicinal.scale.store import Store
+
+# Memory of a task relative to the points of its cell: a k-d tree, another cell, and lists.
+BYTES_PER_CELL_BYTE = 8.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,16 @@ class Cells:
 
     def searchable(self, cell: int) -> Points:
         """Points of a cell, to be searched with one thread; processes keep the most recent ones."""
-        return _RECENT.get((self.store.path, cell), lambda: self._as_points(self.points(cell)))
+        return _RECENT.get((self.store.path, cell), lambda: self._load(cell))
+
+    def _load(self, cell: int) -> Points:
+        points = self.points(cell)
+        require_memory(
+            BYTES_PER_CELL_BYTE * points.nbytes,
+            f"Searching a cell of {len(points):,} points",
+            "Use smaller cells, with vicinal.scale.config(cell_size=...), or workers with more memory.",
+        )
+        return self._as_points(points)
 
     def prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         """Points in the unit of the store."""
