@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from vicinal.tables._kinds import TypedColumn
+from vicinal.tables._log_scale import is_log_scaled
 
 # Quartile distance of a normal distribution, in standard deviations.
 NORMAL_IQR = 1.349
@@ -45,19 +46,27 @@ class Coder(Protocol):
 
 
 class NumberCoder(NamedTuple):
-    """A number, relative to a centre and in a unit."""
+    """A number or its logarithm, relative to a centre and in a unit.
+
+    ``floor`` is the smallest number that has a logarithm of its own; smaller ones have the same. It is 0 if
+    numbers are compared as they are.
+    """
 
     center: float
     unit: float
+    floor: float = 0.0
     names: tuple[str, ...] = ()
     is_nominal: bool = False
 
     def encode(self, column: TypedColumn) -> np.ndarray:
         """Coordinates (n, 1)."""
-        assert column.numbers is not None
+        numbers = column.numbers
+        assert numbers is not None
+        if self.floor > 0:
+            numbers = np.log(np.maximum(numbers, self.floor))
         # Halved, because the difference of two values may overflow.
         with np.errstate(over="ignore"):
-            return ((column.numbers / 2 - self.center / 2) / (self.unit / 2))[:, None]
+            return ((numbers / 2 - self.center / 2) / (self.unit / 2))[:, None]
 
 
 class RankCoder(NamedTuple):
@@ -133,8 +142,9 @@ def fit_coder(column: TypedColumn, scaling: str, metric: str) -> Coder:
     """Coder for the values of a column.
 
     With the metric "euclidean" numbers are measured in units in which the squared distance of two rows is 1
-    on average, and two categories have the squared distance 1. With "gower" the range of a column is 1, in
-    absolute difference.
+    on average, and two categories have the squared distance 1; with robust scaling, numbers whose logarithms
+    are closer to normal are replaced by these. With "gower" the range of a column is 1, in absolute
+    difference.
     """
     gower = metric == "gower"
     if column.kind in ("categorical", "boolean"):
@@ -144,6 +154,10 @@ def fit_coder(column: TypedColumn, scaling: str, metric: str) -> Coder:
         # Squared differences of evenly spread ranks are 1/6 of the squared range.
         return _rank_coder(column, 1.0 if gower else np.sqrt(6.0))
     assert column.numbers is not None
+    robust = scaling == "robust" and not gower
+    if column.kind == "numeric" and robust and is_log_scaled(column.numbers):
+        line = fit_number(np.log(column.numbers), scaling)
+        return line._replace(floor=float(np.nanmin(column.numbers)))
     line = fit_number(column.numbers, "range" if gower else scaling)
     if column.kind == "numeric":
         return line

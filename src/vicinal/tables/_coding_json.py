@@ -13,7 +13,7 @@ from vicinal.tables._coding import CategoryCoder, Coder, DateCoder, NumberCoder,
 def coder_to_json(coder: Coder) -> dict[str, Any]:
     """Description of a coder."""
     if isinstance(coder, NumberCoder):
-        return {"center": coder.center, "unit": coder.unit}
+        return {"center": coder.center, "unit": coder.unit, "floor": coder.floor}
     if isinstance(coder, RankCoder):
         return {"ranks": coder.ranks, "length": float(coder.length)}
     if isinstance(coder, DateCoder):
@@ -41,7 +41,10 @@ def coder_from_json(state: Mapping[str, Any], kind: str) -> Coder:
 
 
 def _number_coder(state: Mapping[str, Any]) -> NumberCoder:
-    return NumberCoder(_finite(state["center"]), _positive(state["unit"]))
+    floor = _finite(state["floor"])
+    if floor < 0:
+        raise InvalidValueError(f"{floor!r} is not a smallest positive number")
+    return NumberCoder(_finite(state["center"]), _positive(state["unit"]), floor)
 
 
 def _finite(value: Any) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from vicinal.tables._coding import Coder, NumberCoder
 from vicinal.tables._kinds import TypedColumn, guess_kind, read_as
 from vicinal.tables._reading import RawColumn
 
@@ -53,10 +54,13 @@ def ignore_constant(column: TypedColumn) -> TypedColumn:
     return column._replace(kind="ignore", reason="constant" if len(known) else "empty")
 
 
-def summarize(column: TypedColumn, weight: float | None) -> ColumnSummary:
-    """Say how a column was read; its weight is None if it was never compared."""
-    independent = weight == 0
-    reason = column.reason + "; independent of every other column" * independent
+def summarize(
+    column: TypedColumn, weight: float | None = None, coder: Coder | None = None
+) -> ColumnSummary:
+    """Say how a column was read; without weight and coder it was never compared."""
+    is_log = isinstance(coder, NumberCoder) and coder.floor > 0
+    reason = column.reason + "; compared by their logarithms" * is_log
+    reason += "; independent of every other column" * (weight == 0)
     missing = int(column.missing.sum())
     return ColumnSummary(column.name, column.kind, reason, bool(weight), weight or 0.0, missing)
 

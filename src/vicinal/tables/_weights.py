@@ -26,10 +26,13 @@ def has_structure(
     return structured if structured.any() else np.ones(len(columns), dtype=bool)
 
 
-def modality_strengths(columns: Sequence[TypedColumn]) -> np.ndarray:
+def modality_strengths(columns: Sequence[TypedColumn], coders: Sequence[Coder]) -> np.ndarray:
     """Strength of the groups that each column of numbers forms by itself."""
     return np.array(
-        [0.0 if column.numbers is None else modality_strength(column.numbers) for column in columns]
+        [
+            0.0 if column.numbers is None else modality_strength(coder.encode(column)[:, 0])
+            for column, coder in zip(columns, coders, strict=True)
+        ]
     )
 
 

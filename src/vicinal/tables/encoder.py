@@ -59,7 +59,9 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     weights : dict, optional
         Weights of some columns, by name, instead of automatic ones. 0 ignores a column.
     scaling : {"robust", "standard", "none"}, default="robust"
-        Unit of numbers: from quartiles, from standard deviations, or as they are.
+        Unit of numbers: from quartiles, from standard deviations, or as they are. "robust" compares positive
+        numbers by their logarithms if these are closer to a normal distribution, as those of amounts of
+        money often are.
     metric : {"euclidean", "gower"}, default="euclidean"
         "gower" is the weighted mean of absolute differences in units of the range, of ranks and of
         mismatches; all weights that are not given are 1. The points then have these as Manhattan distances.
@@ -177,8 +179,12 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         kept = np.flatnonzero(weights > 0).tolist()
         self._columns = [columns[j]._replace(numbers=None, words=None) for j in kept]
         self._coders = [coders[j] for j in kept]
-        weight_of = {columns[j].name: float(weights[j]) for j in range(len(columns))}
-        self.columns_ = [summarize(column, weight_of.get(column.name)) for column in typed]
+        names = [column.name for column in columns]
+        weight_of = dict(zip(names, weights.tolist(), strict=True))
+        compared = {
+            name: (weight_of[name], coder) for name, coder in zip(names, coders, strict=True)
+        }
+        self.columns_ = [summarize(column, *compared.get(column.name, ())) for column in typed]
         self.kinds_ = {column.name: column.kind for column in typed}
         self.weights_ = {column.name: weight_of[column.name] for column in self._columns}
         self.metric_ = PartialDistance(
@@ -201,7 +207,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self, columns: Sequence[TypedColumn], coders: Sequence[Coder], given: Mapping[str, float]
     ) -> tuple[FactorModel, np.ndarray]:
         """Factors that columns share, and weights of the columns."""
-        modality = modality_strengths(columns)
+        modality = modality_strengths(columns, coders)
         structured = has_structure(columns, coders, modality)
         structured |= np.array([given.get(column.name, 0.0) > 0 for column in columns])
         kept = np.flatnonzero(structured).tolist()
