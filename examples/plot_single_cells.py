@@ -50,4 +50,4 @@ ax.set_title("cells by cluster")
 plt.show()
 
 # %%
-# With AnnData, ``KNNTransformer`` computes the neighbours of ``scanpy.pp.neighbors``; see the guide on scanpy.
+# With AnnData, ``KNNTransformer`` computes the neighbours of ``scanpy.pp.neighbors``.

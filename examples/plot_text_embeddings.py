@@ -20,21 +20,26 @@ topics = {
     "music": "guitar song album drum stage concert band chord voice record",
     "football": "goal match league player coach team season penalty fans pitch",
 }
+common = (
+    "small large quick slow early late bright dark quiet loud north south east west first last open closed "
+    "young old warm cold light heavy simple complex public private common rare local global modern classic "
+    "strong weak direct remote fresh stable narrow wide gentle rough silent clear hidden famous"
+)
 texts, topic = [], []
 for number, words in enumerate(topics.values()):
     for _ in range(150):
-        texts.append(" ".join(rng.choice(words.split(), 12)))
+        texts.append(" ".join([*rng.choice(words.split(), 12), *rng.choice(common.split(), 12)]))
         topic.append(number)
 # Some texts are posted twice, with one word changed.
 for i in rng.choice(len(texts), 30, replace=False):
     words = texts[i].split()
-    words[rng.integers(12)] = "really"
+    words[rng.integers(24)] = rng.choice(common.split())
     texts.append(" ".join(words))
     topic.append(topic[i])
 topic = np.array(topic)
 
 counts = TfidfVectorizer().fit_transform(texts)
-embeddings = TruncatedSVD(20, random_state=0).fit_transform(counts)
+embeddings = TruncatedSVD(60, random_state=0).fit_transform(counts)
 
 # %%
 # **Near-duplicates.** The threshold is read off the data: distances of duplicates and of different texts are
@@ -57,14 +62,7 @@ for cluster in range(model.n_clusters_):
     print(cluster, texts[members[np.argmax(unit[members] @ center)]])
 
 # %%
-# **Search.** Smoothed similarities rank texts of the same topic before texts that only share a word.
-
-smoothed = vicinal.SelfSmoothing(random_state=0).fit(unit)
-precision = [
-    vicinal.metrics.retrieval_rate(similarity, topic, 100)
-    for similarity in (smoothed.at(0), smoothed.similarity_)
-]
-print(f"precision of the first 100: {precision[0]:.3f} before, {precision[1]:.3f} after smoothing")
+# A map of the texts. Points of one colour are one cluster.
 
 embedding = vicinal.LaplacianEigenmaps(n_components=2, random_state=0).fit_transform(unit)
 ax = vicinal.plot.embedding(embedding, labels=model.labels_)
