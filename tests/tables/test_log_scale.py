@@ -86,7 +86,11 @@ def test_new_values_below_the_smallest_one_are_like_it():
     table, _ = customers()
     encoder = TableEncoder(categories="indicators").fit(table)
     smallest = float(table["revenue"].min())
-    rows = {"revenue": [smallest, 0.0, -5.0, 2 * smallest], "basket": [1.0] * 4, "channel": ["0"] * 4}
+    rows = {
+        "revenue": [smallest, 0.0, -5.0, 2 * smallest],
+        "basket": [1.0] * 4,
+        "channel": ["0"] * 4,
+    }
     first = encoder.transform(rows)[:, 0]
     assert first[0] == first[1] == first[2] < first[3]
 
