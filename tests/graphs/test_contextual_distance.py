@@ -359,7 +359,7 @@ LISTS = NeighborSearch(POINTS).nearest(3)[0]
         ({"epsilon": -1.0}, "epsilon=-1.0"),
         ({"epsilon": np.nan}, "epsilon=nan"),
         ({"epsilon": "1"}, "epsilon='1'"),
-        ({"metric": "cosine"}, "metric='cosine'"),
+        ({"metric": "manhattan"}, "metric='manhattan'"),
         ({"X": LENGTHS, "metric": "precomputed"}, "n_features=None.*pass n_features"),
         ({"X": LENGTHS, "metric": "precomputed", "n_features": 0}, "n_features=0"),
         ({"X": POINTS, "metric": "precomputed"}, "X has shape .* square"),

@@ -259,7 +259,7 @@ def test_extreme_units_do_not_change_similarities(scale):
         ({"sigma": "wide"}, "sigma='wide'.*'auto'"),
         ({"sigma": None}, "sigma=None"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
-        ({"metric": "cosine"}, "metric='cosine'"),
+        ({"metric": "manhattan"}, "metric='manhattan'"),
     ],
 )
 def test_invalid_parameters_are_named_in_the_error(arguments, words):

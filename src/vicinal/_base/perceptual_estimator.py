@@ -27,8 +27,10 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs._checks import check_has_nodes
 from vicinal.graphs._contextual import contextual
+from vicinal.graphs._contextual_distance import directions_of
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sparse_points import check_sparse_points
+from vicinal.neighbors.metric import as_metric
 from vicinal.operators.aligned_laplacian import AlignedWalk
 from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import Eigenpairs, walk_eigenpairs
@@ -117,6 +119,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             points = validate_input(self, X, accept_sparse="csr", dtype=np.float64)
         if sparse.issparse(points):
             points = check_sparse_points(points)
+        points = self._in_metric(points)
         n = points.shape[0]
         k = check_count(self.n_neighbors, "n_neighbors", low=2)
         if n < 3:
@@ -173,7 +176,13 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         points = validate_input(self, X, reset=False, accept_sparse=accepted, dtype=np.float64)
         if sparse.issparse(self.graph_.points):
             points = check_sparse_points(sparse.csr_array(points))
-        return points
+        return self._in_metric(points)
+
+    def _in_metric(self, points: Any) -> Any:
+        """The points, scaled to length 1 if only their directions count."""
+        metric = getattr(self, "metric", "euclidean")
+        check_choice(metric, "metric", ("euclidean", "cosine"))
+        return directions_of(points) if as_metric(metric).is_cosine else points
 
     def _descriptor(self) -> dict[str, Any]:
         return {"descriptor": self.descriptor, "epsilon": self.epsilon}

@@ -41,7 +41,7 @@ DescriptorLike: TypeAlias = (
     Literal["coding_length", "centroid", "trivial"] | Callable[[np.ndarray], ArrayLike]
 )
 # What the data of a contextual distance are: points, distances or inner products.
-ContextMetric: TypeAlias = Literal["euclidean", "precomputed", "gram"]
+ContextMetric: TypeAlias = Literal["euclidean", "cosine", "precomputed", "gram"]
 
 # Indices (n, k) and distances (n, k) of neighbours.
 NeighborArrays: TypeAlias = tuple[np.ndarray, np.ndarray]

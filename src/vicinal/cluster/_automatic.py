@@ -15,6 +15,7 @@ from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_
 from vicinal.cluster._evidence import ClusterEvidence, Layer, count_modes, estimate_clusters
 from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs.neighborhoods import knn
+from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import leading_eigenpairs
 
@@ -48,7 +49,7 @@ class AutomaticClusters:
         if (
             graph is None
             or not isinstance(points, np.ndarray)
-            or not as_metric(graph.metric).is_euclidean
+            or not (as_metric(graph.metric).is_euclidean or as_metric(graph.metric).is_cosine)
         ):
             return None
         evidence = estimate_clusters(points, n_jobs=n_jobs)
@@ -61,12 +62,18 @@ class AutomaticClusters:
 
 
 def points_to_choose_by(graph: Graph) -> object:
-    """Points of a graph, in memory: densities are compared across all of them."""
-    return in_memory(
+    """Points of a graph, in memory: densities are compared across all of them.
+
+    With cosine distances they are scaled to length 1: Euclidean distances then order pairs in the same way.
+    """
+    points = in_memory(
         graph.points,
         'n_clusters="auto" with the evidence of all points',
         "Pass the number of clusters, which needs only the graph.",
     )
+    if isinstance(points, np.ndarray) and as_metric(graph.metric).is_cosine:
+        return as_directions(points)
+    return points
 
 
 def check_max_clusters(max_clusters: int | str) -> None:

@@ -67,8 +67,9 @@ class ClusterPreservingEmbedding(
     dissimilarity : {"squared", "plain"}, default="squared"
         Whether "mds" interprets formula (5) as squared distances, which they are in the feature space of
         the kernel, or as distances. The reference does not say.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        "precomputed" if X is a distance matrix.
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        "cosine" compares directions only: points are scaled to length 1. "precomputed" if X is a distance
+        matrix.
     random_state : int, RandomState or None, default=None
         Seed of the start vectors; it matters only where eigenvalues are equal.
     n_jobs : int or None, default=-1
@@ -125,7 +126,7 @@ class ClusterPreservingEmbedding(
         robust: bool = True,
         n_neighbors: int = 10,
         dissimilarity: Literal["squared", "plain"] = "squared",
-        metric: Literal["euclidean", "precomputed"] = "euclidean",
+        metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
         random_state: RandomStateLike = None,
         n_jobs: NJobs = -1,
         verbose: int = 0,

@@ -35,6 +35,8 @@ class PerceptualEmbedding(
         Number K of neighbours in a context.
     descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
         Structure of a context, see `vicinal.contextual_distance`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" compares directions only: points are scaled to length 1.
     epsilon : float, optional
         Distortion of the coding length.
     beta : float, default=0.99999
@@ -82,6 +84,7 @@ class PerceptualEmbedding(
         *,
         n_neighbors: int = 10,
         descriptor: DescriptorLike = "coding_length",
+        metric: Literal["euclidean", "cosine"] = "euclidean",
         epsilon: float | None = None,
         beta: float = 0.99999,
         laplacian: Literal["global", "aligned"] = "global",
@@ -92,6 +95,7 @@ class PerceptualEmbedding(
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.descriptor = descriptor
+        self.metric = metric
         self.epsilon = epsilon
         self.beta = beta
         self.laplacian = laplacian

@@ -12,7 +12,7 @@ from vicinal._core.memory import require_memory
 from vicinal._core.options import checked, random_generator
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count, check_real
-from vicinal.graphs._contextual_distance import contextual_distance
+from vicinal.graphs._contextual_distance import contextual_distance, directions_of
 from vicinal.graphs._entries import Entries, index_dtype
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import as_metric
@@ -73,8 +73,9 @@ def contextual(
         Allowed distortion of the coding; sqrt(10 n_features / k) by default.
     neighbors : array of int of shape (n, k) or (n, k + 1), or pair (indices, distances), optional
         Neighbours to use instead of the nearest ones; the point itself may come first.
-    metric : {"euclidean", "precomputed", "gram"}, default="euclidean"
-        Content of X: points, distances, or inner products.
+    metric : {"euclidean", "cosine", "precomputed", "gram"}, default="euclidean"
+        Content of X, see `vicinal.contextual_distance`. With "cosine", the points of the graph are scaled to
+        length 1.
     n_features : int, optional
         Dimension of the space; required for coding lengths from distances or inner products.
     n_jobs : int or None, default=-1
@@ -101,6 +102,8 @@ def contextual(
     """
     if sigma is not None:
         sigma = check_real(sigma, "sigma", low=0.0, open_low=True)
+    if as_metric(metric).is_cosine:
+        X, metric = directions_of(X), "euclidean"
     if is_chunked(X) and as_metric(metric).is_euclidean:
         X = chunked_counterpart("store_points")(X, metric, n_jobs, verbose)
         require_memory(

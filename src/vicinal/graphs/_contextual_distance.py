@@ -23,7 +23,8 @@ from vicinal._core.symmetry import first_asymmetric_row, rounding_tolerance, sym
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._contributions import distances_in_contexts
 from vicinal.neighbors import NeighborSearch
-from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
+from vicinal.neighbors._directions import as_directions
+from vicinal.neighbors.metric import EUCLIDEAN, PRECOMPUTED, Metric, as_metric
 
 if TYPE_CHECKING:
     from vicinal._core.types import (
@@ -71,9 +72,10 @@ def contextual_distance(
         Allowed distortion of the coding; sqrt(10 n_features / k) by default.
     neighbors : array of int of shape (n, k) or (n, k + 1), or pair (indices, distances), optional
         Neighbours to use instead of the nearest ones; the point itself may come first.
-    metric : {"euclidean", "precomputed", "gram"}, default="euclidean"
-        Content of X: points, distances, or inner products. Distances determine inner products around
-        the mean of all points, so coding lengths are then those of the centred points.
+    metric : {"euclidean", "cosine", "precomputed", "gram"}, default="euclidean"
+        Content of X: points, points of which only the directions count (scaled to length 1, so that nearest
+        neighbours are those by cosine distances), distances, or inner products. Distances determine inner
+        products around the mean of all points, so coding lengths are then those of the centred points.
     n_features : int, optional
         Dimension of the space; required for coding lengths from distances or inner products.
     n_jobs : int or None, default=-1
@@ -107,12 +109,14 @@ def contextual_distance(
     >>> distances[3].round(2)
     array([0.  , 0.23, 0.18, 0.07, 0.4 , 0.4 , 0.47, 0.04, 0.15, 0.23])
     """
-    check_choice(metric, "metric", ("euclidean", "precomputed", "gram"))
+    check_choice(metric, "metric", ("euclidean", "cosine", "precomputed", "gram"))
     if not callable(descriptor):
         check_choice(descriptor, "descriptor", DESCRIPTORS)
     if n_features is not None:
         n_features = check_count(n_features, "n_features")
     measure = as_metric(metric)
+    if measure.is_cosine:
+        X, measure = directions_of(X), EUCLIDEAN
     if is_chunked(X) and measure.is_euclidean and neighbors is None:
         return chunked_counterpart("contextual_distance")(
             X, n_neighbors, descriptor, epsilon, n_jobs, verbose
@@ -129,6 +133,15 @@ def contextual_distance(
         n_jobs=n_jobs,
         verbose=verbose,
     )
+
+
+def directions_of(X: MatrixLike) -> np.ndarray | sparse.csr_array:
+    """Points in memory, scaled to length 1."""
+    if is_chunked(X):
+        raise InvalidValueError(
+            "metric='cosine', but X is a dask Array; scale its rows to length 1 and use metric='euclidean'."
+        )
+    return as_directions(EUCLIDEAN.validate_points(X))
 
 
 def _check_data(

@@ -128,7 +128,7 @@ class Points:
 
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         if self.metric.is_cosine:
-            return _unit_vectors(X, name)
+            return unit_vectors(X, name)
         if max_magnitude(X) * self.factor > SAFE_RANGE[1]:
             raise InvalidValueError(
                 f"{name} contains values up to {max_magnitude(X):g}, so far from X that squared "
@@ -227,7 +227,7 @@ def prepared_points(search: NeighborSearch) -> Points | None:
     return backend if isinstance(backend, Points) else None
 
 
-def _unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
+def unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
     """Normalise rows to length 1; they are rescaled first, so that squares stay in range."""
     largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
     zero = np.flatnonzero(largest == 0)

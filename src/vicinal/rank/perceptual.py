@@ -44,6 +44,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         agreement of different queries; see ``alpha_curve_``.
     descriptor : {"coding_length", "centroid"} or callable, default="coding_length"
         Structure of a context, see `vicinal.contextual_distance`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" compares directions only: points are scaled to length 1.
     epsilon : float, optional
         Distortion of the coding length.
     beta : float, default=0.99999
@@ -95,6 +97,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         *,
         alpha: float | Literal["auto"] = "auto",
         descriptor: DescriptorLike = "coding_length",
+        metric: Literal["euclidean", "cosine"] = "euclidean",
         epsilon: float | None = None,
         beta: float = 0.99999,
         laplacian: Literal["global", "aligned"] = "global",
@@ -104,6 +107,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.n_neighbors = n_neighbors
         self.alpha = alpha
         self.descriptor = descriptor
+        self.metric = metric
         self.epsilon = epsilon
         self.beta = beta
         self.laplacian = laplacian

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors._directions import as_directions
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
     search = similarity.search(n_jobs)
     n, sigma = similarity.shape[0], similarity.sigma
     points = np.asarray(X)
+    if similarity.origin.directions:
+        points = as_directions(points)
     k = min(n, max(n_neighbors, 2))
     indices, distances = search.nearest(k, queries=points)
     same = np.where(distances[:, 0] == 0, indices[:, 0], -1)

@@ -35,6 +35,8 @@ class Origin(NamedTuple):
     metric: str
     robust: bool
     n_neighbors: int
+    # Whether new points have to be scaled to length 1, as these were.
+    directions: bool = False
 
 
 class PathSimilarity:

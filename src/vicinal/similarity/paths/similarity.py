@@ -9,6 +9,9 @@ import numpy as np
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
+from vicinal.graphs.graph import Graph
+from vicinal.neighbors._directions import as_directions
+from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.similarity.paths._auto_sigma import SigmaCurve, choose_sigma
 from vicinal.similarity.paths._merge_tree import MergeTree
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
@@ -17,9 +20,8 @@ from vicinal.similarity.paths.matrix import Origin, PathSimilarity
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs
-    from vicinal.graphs.graph import Graph
 
-METRICS = ("euclidean", "precomputed")
+METRICS = ("euclidean", "cosine", "precomputed")
 # Above this size, the kernel width is chosen from steps to neighbours only.
 ALL_STEPS_MAX_POINTS = 5_000
 
@@ -31,7 +33,7 @@ def path_similarity(
     *,
     robust: bool = True,
     n_neighbors: int = 10,
-    metric: Literal["euclidean", "precomputed"] = "euclidean",
+    metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
     n_jobs: NJobs = -1,
     verbose: int = 0,
 ) -> PathSimilarity:
@@ -55,7 +57,8 @@ def path_similarity(
     n_neighbors : int, default=10
         Number of nearest neighbours that determine the weight of a point; all other points if there are
         fewer. In a graph, they are the nearest adjacent nodes.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        With "cosine", points are scaled to length 1, and ``sigma`` refers to their Euclidean distances.
         "precomputed" if X holds distances. Ignored for a graph.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
@@ -93,6 +96,9 @@ def path_similarity(
         check_real(sigma, "sigma", low=0.0, open_low=True, remedy="Use 'auto' to choose it.")
     n_neighbors = check_count(n_neighbors, "n_neighbors")
     check_choice(metric, "metric", METRICS)
+    directions = metric == "cosine" and not isinstance(X, Graph)
+    if directions:
+        X, metric = as_directions(EUCLIDEAN.validate(X)), "euclidean"
     steps = make_steps(X, metric, n_jobs, verbose)
     neighbors, squares = steps.nearest(n_neighbors) if robust else (None, None)
     curve = None
@@ -100,7 +106,7 @@ def path_similarity(
         width, curve = choose_sigma(_wide_tree(steps, neighbors, squares))
     else:
         width = float(sigma) / steps.unit
-    origin = Origin(steps.original_points, steps.metric.name, bool(robust), n_neighbors)
+    origin = Origin(steps.original_points, steps.metric.name, bool(robust), n_neighbors, directions)
     return _at_width(steps, squares, width, curve, origin)
 
 
