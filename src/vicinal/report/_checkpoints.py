@@ -13,14 +13,21 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 
 from vicinal._core.files import atomic_write, remove_abandoned
 
-Result = TypeVar("Result", bound=tuple[Any, ...])
+
+class StepResult(Protocol):
+    """What a step returns: its fields by name, which are also the arguments that make it."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+Result = TypeVar("Result", bound=StepResult)
 ARRAY = "$array"
 # What reading a file that is not a cached step can raise.
 READ_ERRORS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)
@@ -100,7 +107,7 @@ def fingerprint_of(arrays: list[Any], parameters: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def store_step(path: Path, result: Any, fingerprint: str) -> None:
+def store_step(path: Path, result: StepResult, fingerprint: str) -> None:
     """Write a result atomically."""
     arrays: dict[str, np.ndarray] = {}
     content = {"fingerprint": fingerprint, "result": _encode(result._asdict(), arrays)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,10 @@ N_ITER, MAX_FULL_LAYOUT_ROWS = 500, 20_000
 NEIGHBORS = "neighbours"
 
 
-class Maps(NamedTuple):
-    """Coordinates of every row.
+class Maps(Mapping[str, np.ndarray]):
+    """Coordinates (n, 2) of every row, by the name of the map.
 
-    Attributes
+    Parameters
     ----------
     coordinates : dict of str to ndarray (n, 2)
         Coordinates by map.
@@ -37,9 +38,23 @@ class Maps(NamedTuple):
         Which maps are missing, and why.
     """
 
-    coordinates: dict[str, np.ndarray]
-    about: dict[str, str]
-    notes: list[str]
+    def __init__(
+        self, coordinates: dict[str, np.ndarray], about: dict[str, str], notes: list[str]
+    ) -> None:
+        self.coordinates, self.about, self.notes = coordinates, about, notes
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.coordinates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coordinates)
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def _asdict(self) -> dict[str, Any]:
+        """Contents, as of the results of the other steps."""
+        return {"coordinates": self.coordinates, "about": self.about, "notes": self.notes}
 
 
 ABOUT = {
