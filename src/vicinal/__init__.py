@@ -30,8 +30,10 @@ register_chunked(
     {
         "StoredSearch": "vicinal.scale._search",
         "contextual_distance": "vicinal.scale._contexts",
+        "extent_of": "vicinal.scale.stored_points",
         "find_duplicates": "vicinal.scale._duplicates",
         "disjoint_trees": "vicinal.scale._trees",
+        "offset_tree": "vicinal.scale._trees",
         "pair_lengths": "vicinal.scale._perturbed",
         "perturbed_trees": "vicinal.scale._perturbed",
         "spanning_tree": "vicinal.scale._trees",

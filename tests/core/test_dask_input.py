@@ -30,6 +30,7 @@ def no_materialising(monkeypatch):
 
 # Estimators that work in chunks; tests/scale compares them with arrays in memory.
 CHUNKED = {
+    "ClusterPreservingEmbedding",
     "GraphClassifier",
     "LabelPropagation",
     "LaplacianEigenmaps",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vicinal import (
+    ClusterPreservingEmbedding,
     GraphClassifier,
     LabelPropagation,
     OutlierDetector,
@@ -132,3 +133,16 @@ def test_propagated_labels_are_those_of_memory():
     model, known = (LabelPropagation().fit(data, y) for data in (chunked(X), X))
     assert_same(model.transduction_, known.transduction_)
     assert_same(model.predict(da.from_array(NEW, chunks=30)), known.predict(NEW), (30, 28))
+
+
+@pytest.mark.parametrize("method", ["laplacian", "mds"])
+@pytest.mark.parametrize("unit", [1.0, 1e200])
+@pytest.mark.parametrize("robust", [True, False])
+def test_cluster_preserving_embeddings_are_those_of_memory(method, unit, robust):
+    options = {"method": method, "random_state": 0, "robust": robust}
+    model = ClusterPreservingEmbedding(**options).fit(chunked(X * unit))
+    known = ClusterPreservingEmbedding(**options).fit(X * unit)
+    assert model.sigma_ == known.sigma_
+    assert_same(model.embedding_, known.embedding_)
+    new = NEW * unit
+    assert_same(model.transform(da.from_array(new, chunks=30)), known.transform(new), (30, 28))

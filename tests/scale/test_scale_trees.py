@@ -71,9 +71,17 @@ def test_components_are_connected_as_in_memory():
     assert graph.connect(n_links=3) == known.connect(n_links=3)
 
 
-def test_offsets_are_rejected():
-    with pytest.raises(ValueError, match=r"offsets are given, but X is a dask Array"):
-        graphs.mst(chunked(HARD["normal"]), offsets=np.zeros(600))
+@pytest.mark.parametrize(
+    "name", ["normal", "curved", "grid", "duplicates", "huge", "tiny", "many dimensions"]
+)
+@pytest.mark.parametrize("scale_of_squares", [1.0, 0.1])
+def test_trees_with_offsets_are_those_of_memory(name, scale_of_squares):
+    X = HARD[name]
+    unit = float(np.abs(X).max()) ** 2 if name != "huge" else 1e300
+    offsets = unit * np.random.default_rng(1).uniform(0, 0.2, len(X))
+    options = {"offsets": offsets, "offset_scale": scale_of_squares}
+    with scale.config(cell_size=-(-len(X) // 5)):
+        assert graphs.mst(chunked(X), **options) == graphs.mst(X, **options)
 
 
 def test_too_many_disjoint_trees_are_an_error():

@@ -9,9 +9,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._base.graph_source import reset_feature_attributes
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.chunked import is_chunked, validate_chunks
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_choice, check_count
@@ -147,6 +149,7 @@ class ClusterPreservingEmbedding(
         tags.input_tags.pairwise = as_metric(self.metric).is_precomputed
         return tags
 
+    @chunked_fit
     def fit(
         self, X: ArrayLike | Graph | PathSimilarity, y: object = None
     ) -> ClusterPreservingEmbedding:
@@ -158,7 +161,8 @@ class ClusterPreservingEmbedding(
         Parameters
         ----------
         X : array-like of shape (n, n_features), Graph, PathSimilarity, or distances of shape (n, n)
-            Points, a graph, similarities, or distances.
+            Points, a graph, similarities, or distances. For a dask array of points, ``embedding_`` is a dask
+            array in its chunks.
         y : None
             Ignored.
 
@@ -178,6 +182,9 @@ class ClusterPreservingEmbedding(
         elif isinstance(X, Graph):
             reset_feature_attributes(self)
             n = X.n_nodes
+        elif is_chunked(X) and not as_metric(self.metric).is_precomputed:
+            data = validate_chunks(self, X)
+            n = len(data)
         else:
             data = validate_input(self, X, dtype=np.float64)
             n = len(data)
@@ -216,13 +223,15 @@ class ClusterPreservingEmbedding(
         """
         return self.fit(X).embedding_
 
+    @by_chunks(lambda model: model.n_components)
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Embed new points, each attached to the tree by its best step (Nystrom extension).
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points; with ``metric="precomputed"``, their distances (m, n) to the training points.
+            New points; with ``metric="precomputed"``, their distances (m, n) to the training points. A dask
+            array is processed lazily, chunk by chunk.
 
         Returns
         -------

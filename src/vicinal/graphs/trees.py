@@ -21,6 +21,7 @@ from vicinal._core.parallel import map_threads, n_threads
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
+from vicinal.graphs._build.nearest_foreign import in_common_unit
 from vicinal.graphs._build.spanning_trees import disjoint_trees, offset_tree, spanning_tree
 from vicinal.graphs._build.tree_duplicates import Edges
 from vicinal.graphs.graph import Graph
@@ -87,11 +88,6 @@ def mst(
     """
     measure = as_metric(metric)
     n_threads(n_jobs)
-    if is_chunked(X) and offsets is not None:
-        raise InvalidValueError(
-            "offsets are given, but X is a dask Array, whose tree has none; pass X.compute() if it fits into "
-            "memory."
-        )
     points = _check_input(X, measure, n_jobs, verbose)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
     n = points.shape[0]
@@ -118,7 +114,11 @@ def tree_edges(
     k = _list_length(n, LIST_LENGTH)
     title = "spanning tree" if verbose > 0 else None
     if isinstance(points, ChunkedRows):
-        return chunked_counterpart("spanning_tree")(points, k, n_jobs, verbose)
+        if offsets is None:
+            return chunked_counterpart("spanning_tree")(points, k, n_jobs, verbose)
+        scale, offsets = in_common_unit(chunked_counterpart("extent_of")(points), scale, offsets)
+        edges = chunked_counterpart("offset_tree")(points, scale, offsets, n_jobs, verbose)
+        return edges, chunked_counterpart("pair_lengths")(points, edges, n_jobs)
     if offsets is None:
         return spanning_tree(points, metric, k, n_jobs, title)
     k = k if n > MIN_POINTS_FOR_OFFSET_LISTS else 0

@@ -192,7 +192,7 @@ class Points:
     @property
     def _visit_cost(self) -> float:
         """Measured cost of a visited point, in nanoseconds."""
-        return 12.0 + 0.8 * self.X.shape[1]
+        return max(12.0, 0.8 * self.X.shape[1])
 
     def _pairs_cost(self, k: int) -> float:
         """Measured cost of comparing a point with all others, in ns, minus that of its list in a tree."""

@@ -15,7 +15,8 @@ from vicinal.graphs._build._nearest_foreign_kernels import mark_uniform_nodes
 from vicinal.graphs._build.boruvka import new_forest
 from vicinal.graphs._build.nearest_foreign import ForeignNeighborProducts
 from vicinal.neighbors._exact import Points
-from vicinal.neighbors._kdtree import kernel_kind
+from vicinal.neighbors._kdtree import kernel_kind, tree_offsets
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, Offsets
 from vicinal.scale._foreign_kernels import choose_asking, finish_searches, search_foreign
 from vicinal.scale._layout import Cells
 from vicinal.scale._lists import cells_by_distance, rounding_slack
@@ -31,6 +32,8 @@ class Queries(NamedTuple):
     ----------
     points : ndarray (n, D), float64
         The points.
+    offsets : ndarray (n,)
+        Their offsets; empty if there are none.
     labels : ndarray (n,)
         Component of each point.
     groups : ndarray (n,)
@@ -44,6 +47,7 @@ class Queries(NamedTuple):
     """
 
     points: np.ndarray
+    offsets: np.ndarray
     labels: np.ndarray
     groups: np.ndarray
     best: np.ndarray
@@ -66,16 +70,28 @@ class Round(NamedTuple):
         Whether some edges may not be used.
     use_trees : bool
         Whether to search by k-d trees, rather than by matrix products.
+    scale : float
+        Factor of squared distances, if there are offsets.
+    least : ndarray (n_cells,)
+        Smallest offset in each cell; empty if there are no offsets.
     """
 
     store: Store
     starts: np.ndarray
     has_exclusions: bool
     use_trees: bool
+    scale: float
+    least: np.ndarray
 
     def components(self, cell: int) -> np.ndarray:
         """Component of each point of a cell."""
         return self.store.load("component", int(self.starts[cell]), int(self.starts[cell + 1]))
+
+    def offsets(self, cell: int) -> np.ndarray:
+        """Offset of each point of a cell; empty if there are none."""
+        if not len(self.least):
+            return np.empty(0)
+        return self.store.load("offsets", int(self.starts[cell]), int(self.starts[cell + 1]))
 
     def excluded(self, positions: np.ndarray) -> ExcludedEdges:
         """Positions that points may not be joined to."""
@@ -101,6 +117,7 @@ def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) 
     n = len(positions)
     queries = Queries(
         cells.points(cell)[local].astype(np.float64),
+        at.offsets(cell)[local] if len(at.least) else np.empty(0),
         labels,
         groups,
         at.store.load("best", first, last)[group_start],
@@ -127,6 +144,10 @@ def _search_cells(
     shared, slack = index.n_shared(home), rounding_slack(cells, points)
     found = np.empty(len(points), np.int64)
     order, bounds = cells_by_distance(cells, points, home)
+    if len(at.least):
+        bounds = at.scale * bounds + (queries.offsets.min() + at.least[order])
+        by_bound = np.argsort(bounds, kind="stable")
+        order, bounds = order[by_bound], bounds[by_bound]
     for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
         limits = np.minimum(queries.best[queries.groups], queries.costs)
         if bound > limits.max():
@@ -134,7 +155,8 @@ def _search_cells(
             return
         count = choose_asking(
             points, coords, limits, index.low[cell], index.high[cell],
-            index.intervals[cell, : shared[cell]], slack, cells.power, queries.skipped, found,
+            index.intervals[cell, : shared[cell]], slack, cells.power, at.scale, queries.offsets,
+            at.least[cell] if len(at.least) else 0.0, queries.skipped, found,
         )  # fmt: skip
         if count:
             _search_cell(cells, cell, at, queries, found[:count], excluded)
@@ -155,18 +177,25 @@ def _search_cell(
         if not len(asking):
             return
     other, rows, first = cells.searchable(cell), cells.rows(cell), int(at.starts[cell])
+    own_offsets = at.offsets(cell)
     if not at.use_trees:
-        _search_by_products(other, labels, rows, first, queries, asking, excluded)
+        offsets = NO_OFFSETS
+        if len(own_offsets):
+            joined = np.concatenate([own_offsets, queries.offsets[asking]])
+            offsets = Offsets(at.scale, joined, np.array([joined.min()]))
+        _search_by_products(other, offsets, labels, rows, first, queries, asking, excluded)
         return
     tree = other.tree
     ordered, uniform = labels[tree.order], np.empty(len(tree.bounds), np.int64)
     mark_uniform_nodes(tree, ordered, uniform)
-    kind = kernel_kind(tree, cells.power)
-    search_foreign(tree, kind, ordered, uniform, rows, first, asking, queries, excluded)
+    offsets = tree_offsets(tree, at.scale, own_offsets) if len(own_offsets) else NO_OFFSETS
+    kind = kernel_kind(tree, cells.power, offsets)
+    search_foreign(tree, kind, offsets, ordered, uniform, rows, first, asking, queries, excluded)
 
 
 def _search_by_products(
     other: Points,
+    offsets: Offsets,
     labels: np.ndarray,
     rows: np.ndarray,
     first: int,
@@ -182,7 +211,7 @@ def _search_by_products(
     limits = np.nextafter(np.minimum(queries.best[queries.groups], queries.costs)[asking], np.inf)
     forest.lower_bound[n:] = limits
     forbidden = _local_exclusions(excluded, asking, first, n)
-    ForeignNeighborProducts(points, 0, n_jobs=1).search_among(
+    ForeignNeighborProducts(points, 0, offsets=offsets, n_jobs=1).search_among(
         n, np.arange(n, n + m), forest, forbidden
     )
     found, costs = forest.nearest[n:].astype(np.int64), forest.lower_bound[n:]

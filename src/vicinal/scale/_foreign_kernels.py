@@ -5,24 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
-from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between, lower_bound
 from vicinal.scale._cell_kernels import box_cost, plane_cost
 
 
 @jit
-def choose_asking(X, coords, limits, low, high, intervals, slack, p, skipped, out):
+def choose_asking(
+    X, coords, limits, low, high, intervals, slack, p, scale, offsets, least, skipped, out
+):
     """Points that may have a point of another cell within their limits; returns their number.
 
-    The others note in ``skipped`` the least cost that the cell can have for them.
+    The others note in ``skipped`` the least cost that the cell can have for them. ``offsets`` of the points
+    may be empty; ``least`` is the smallest offset in the cell.
     """
     count = 0
     for i in range(len(X)):
         bound = box_cost(X, i, low, high, p)
         for s in range(len(intervals)):
-            if bound > limits[i]:
+            if len(offsets) == 0 and bound > limits[i]:
                 break
             cost = plane_cost(coords[i, s], intervals[s, 0], intervals[s, 1], slack, p)
             bound = max(bound, cost)
+        if len(offsets):
+            bound = scale * bound + (offsets[i] + least)
         if bound > limits[i]:
             skipped[i] = min(skipped[i], bound)
         else:
@@ -41,7 +46,7 @@ def _may_not_join(excluded, i, position):
 
 
 @jit
-def search_foreign(tree, kind, labels, uniform, rows, first, asking, queries, excluded):
+def search_foreign(tree, kind, offsets, labels, uniform, rows, first, asking, queries, excluded):
     """Improve the nearest foreign points of the asking queries by the points of a cell.
 
     Parameters
@@ -50,6 +55,8 @@ def search_foreign(tree, kind, labels, uniform, rows, first, asking, queries, ex
         Points of the cell.
     kind : tuple
         Kind of the kernels of the tree.
+    offsets : Offsets
+        Offsets of the points of the tree, in its order.
     labels : ndarray (n,)
         Component of each point of the tree, in its order.
     uniform : ndarray (n_nodes,)
@@ -77,6 +84,8 @@ def search_foreign(tree, kind, labels, uniform, rows, first, asking, queries, ex
             if uniform[node] == label:
                 continue
             gap = box_gap(kind, points, points, q, tree.lower, tree.upper, node)
+            if len(kind[2]):
+                gap = lower_bound(kind, offsets, gap, queries.offsets[q] + offsets.nodes[node])
             if gap > limit:
                 queries.skipped[q] = min(queries.skipped[q], gap)
                 continue
@@ -91,7 +100,9 @@ def search_foreign(tree, kind, labels, uniform, rows, first, asking, queries, ex
             for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
                 if labels[j] == label:
                     continue
-                cost = cost_between(kind, NO_OFFSETS, points, q, tree.points, j)
+                cost = cost_between((kind[0], kind[1], ()), NO_OFFSETS, points, q, tree.points, j)
+                if len(kind[2]):
+                    cost = offsets.scale * cost + (queries.offsets[q] + offsets.points[j])
                 if cost > limit:
                     queries.skipped[q] = min(queries.skipped[q], cost)
                     continue

@@ -34,7 +34,14 @@ BYTES_PER_POINT, BYTES_PER_NEIGHBOR, BYTES_PER_EXCLUDED_EDGE = 90.0, 12.0, 48.0
 class ForeignNeighborCells:
     """Search by cells; points are numbered cell by cell, and by rows within a cell."""
 
-    def __init__(self, cells: Cells, k: int, engine: Engine) -> None:
+    def __init__(
+        self,
+        cells: Cells,
+        k: int,
+        engine: Engine,
+        scale: float = 1.0,
+        offsets: np.ndarray | None = None,
+    ) -> None:
         n = cells.n_points
         require_memory(
             (BYTES_PER_POINT + BYTES_PER_NEIGHBOR * k) * n,
@@ -52,6 +59,12 @@ class ForeignNeighborCells:
         name = f"tree-{uuid.uuid4().hex[:16]}"
         self.store = cells.store.folder({"n_points": n}, name)
         self._excluded: ExcludedEdges | None = None
+        self._scale, self._least = scale, np.empty(0)
+        if offsets is not None:
+            by_position = np.append(offsets[self.order], np.inf)
+            self.store.save("offsets", by_position[:-1])
+            # The cells without points get the offset of the next, which does no harm.
+            self._least = np.minimum.reduceat(by_position, self.starts[:-1])
         largest = cells.searchable(int(np.argmax(cells.index.sizes)))
         self._use_trees = largest.tree_is_faster_among(n, k=max(1, min(k, len(largest) - 1)))
 
@@ -95,7 +108,9 @@ class ForeignNeighborCells:
         self.store.save("best", forest.best[forest.component[queries]])
         bounds = np.searchsorted(queries, self.starts)
         has_exclusions = self._excluded is not None and len(self._excluded.indptr) > 0
-        round_ = Round(self.store, self.starts, has_exclusions, self._use_trees)
+        round_ = Round(
+            self.store, self.starts, has_exclusions, self._use_trees, self._scale, self._least
+        )
         asking = np.flatnonzero(np.diff(bounds))
         # The cells with most queries first, so that no worker is left with one of them at the end.
         asking = asking[np.argsort(-np.diff(bounds)[asking], kind="stable")]
@@ -135,6 +150,15 @@ def spanning_tree(points: StoredPoints, k: int, n_jobs: int | None, verbose: int
     return found.edges, points.cells.lengths(found.costs)
 
 
+def offset_tree(
+    points: StoredPoints, scale: float, offsets: np.ndarray, n_jobs: int | None, verbose: int
+) -> np.ndarray:
+    """Edges of the tree with the smallest sum of ``scale * d^2 + b_i + b_j``, with d in the unit of cells."""
+    title = "spanning tree" if verbose > 0 else None
+    with open_search(points.cells, 0, n_jobs, verbose, scale, offsets) as search:
+        return spanning_edges(search, n_jobs=n_jobs, progress=title).edges
+
+
 def spanning_links(points: StoredPoints, components: np.ndarray, n_jobs: int | None) -> Edges:
     """Shortest edges that connect all components, and their lengths."""
     with open_search(points.cells, 0, n_jobs, 0) as search:
@@ -158,12 +182,17 @@ def disjoint_trees(
 
 @contextmanager
 def open_search(
-    cells: Cells, k: int, n_jobs: int | None, verbose: int
+    cells: Cells,
+    k: int,
+    n_jobs: int | None,
+    verbose: int,
+    scale: float = 1.0,
+    offsets: np.ndarray | None = None,
 ) -> Iterator[ForeignNeighborCells]:
     """A search whose files are deleted at the end."""
     fill_lists(cells, k, current_engine(n_jobs, verbose))
     # The tree has a progress bar of its own, over all rounds.
-    search = ForeignNeighborCells(cells, k, current_engine(n_jobs, 0))
+    search = ForeignNeighborCells(cells, k, current_engine(n_jobs, 0), scale, offsets)
     try:
         yield search
     finally:

@@ -57,6 +57,15 @@ class StoredPoints(ChunkedRows):
         self.cells = cells
 
 
+def extent_of(points: StoredPoints) -> np.ndarray:
+    """Smallest and largest value of each column, (2, D), in the unit of the input."""
+    index = points.cells.index
+    full = index.sizes > 0
+    return (
+        np.stack([index.low[full].min(axis=0), index.high[full].max(axis=0)]) / points.cells.factor
+    )
+
+
 def store_points(
     X: Any, metric: Any = "euclidean", n_jobs: int | None = -1, verbose: int = 0
 ) -> StoredPoints:

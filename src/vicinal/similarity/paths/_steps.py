@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.chunked import ChunkedRows, is_chunked
+from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.rescale import safe_factor
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.connect import shortest_bridges
+from vicinal.graphs._build.nearest_foreign import in_common_unit
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.trees import tree_edges
 from vicinal.neighbors import NeighborSearch
@@ -36,7 +39,7 @@ class PointSteps:
     One search with one k-d tree serves the neighbours, the spanning trees and the bridges.
     """
 
-    points: np.ndarray
+    points: np.ndarray | ChunkedRows
     metric: Metric
     unit: float
     n_jobs: NJobs
@@ -47,8 +50,10 @@ class PointSteps:
         return len(self.points)
 
     @property
-    def original_points(self) -> np.ndarray:
+    def original_points(self) -> np.ndarray | ChunkedRows:
         """The points, or distances, in the units of the input."""
+        if isinstance(self.points, ChunkedRows):
+            return self.points
         return self.points if self.unit == 1 else self.points * self.unit
 
     @cached_property
@@ -67,6 +72,9 @@ class PointSteps:
         if k < 1:
             return None, np.zeros((self.n, 1))
         indices, distances = self._search.nearest(k)
+        if isinstance(self.points, ChunkedRows):
+            # Its distances are in the unit of the input.
+            indices, distances = self.points.load(indices), self.points.load(distances) / self.unit
         return indices[:, 1:], np.square(distances[:, 1:])
 
     def candidates(self, offsets: np.ndarray | None) -> Candidates:
@@ -78,7 +86,32 @@ class PointSteps:
         return self._tree(None)
 
     def _tree(self, offsets: np.ndarray | None) -> Candidates:
-        edges, lengths = tree_edges(
+        if isinstance(self.points, ChunkedRows):
+            edges, lengths = self._tree_of_chunks(self.points, offsets)
+        else:
+            edges, lengths = self._tree_of_points(offsets)
+        # This order breaks ties between equal heights.
+        edges = np.sort(edges, axis=1)
+        order = np.lexsort((edges[:, 1], edges[:, 0]))
+        return Candidates(edges[order], lengths[order], np.zeros(len(edges)))
+
+    def _tree_of_chunks(
+        self, points: ChunkedRows, offsets: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if offsets is None:
+            edges, lengths = tree_edges(points, self.metric, None, n_jobs=self.n_jobs)
+            return edges, lengths / self.unit
+        # Points on a store and offsets have the same unit.
+        extent = chunked_counterpart("extent_of")(points) / self.unit
+        scale, weights = in_common_unit(extent, 1.0, offsets)
+        edges = chunked_counterpart("offset_tree")(
+            points, scale, weights, self.n_jobs, self.verbose
+        )
+        lengths = chunked_counterpart("pair_lengths")(points, edges, self.n_jobs)
+        return edges, lengths / self.unit
+
+    def _tree_of_points(self, offsets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        return tree_edges(
             self.points,
             self.metric,
             offsets,
@@ -86,16 +119,13 @@ class PointSteps:
             verbose=self.verbose,
             prepared=None if offsets is None else self._prepared,
         )
-        # This order breaks ties between equal heights.
-        edges = np.sort(edges, axis=1)
-        order = np.lexsort((edges[:, 1], edges[:, 0]))
-        return Candidates(edges[order], lengths[order], np.zeros(len(edges)))
 
     def bridges(self, components: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Shortest edges that connect the components, and their lengths."""
-        return shortest_bridges(
+        links, lengths = shortest_bridges(
             self.points, self.metric, components, 1, self.n_jobs, self._prepared
         )
+        return links, lengths / self.unit if isinstance(self.points, ChunkedRows) else lengths
 
 
 @dataclass
@@ -151,6 +181,9 @@ def make_steps(
     if isinstance(X, Graph):
         return _graph_steps(X)
     measure = as_metric(metric)
+    if is_chunked(X) and not measure.is_precomputed:
+        stored = chunked_counterpart("store_points")(X, measure.name, n_jobs, verbose)
+        return PointSteps(stored, measure, 1 / stored.cells.factor, n_jobs, verbose)
     points = measure.validate(X)
     if not isinstance(points, np.ndarray):
         raise InvalidTypeError(
