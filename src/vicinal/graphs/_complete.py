@@ -56,7 +56,7 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
     """
     measure = as_metric(metric)
     in_blocks = measure.is_precomputed or (measure.is_minkowski and not sparse.issparse(X))
-    points = _check_all_pairs(X, measure, bytes_per_pair=20 if in_blocks else 34)
+    points = _check_all_pairs(X, measure, bytes_per_pair=12 if in_blocks else 32)
     n = points.shape[0]
     n_entries = n * (n - 1)
     distance_rows = measure.distance_rows(points, n_jobs)
@@ -114,7 +114,7 @@ def gaussian(
            [0.135, 0.607, 0.   ]])
     """
     check_scale(scale)
-    points = _check_all_pairs(X, as_metric(metric), bytes_per_pair=36)
+    points = _check_all_pairs(X, as_metric(metric), bytes_per_pair=28)
     graph = complete(points, metric=metric, n_jobs=n_jobs)
     entries = graph._csr._replace(strengths=affinity(graph, scale).data)
     return Graph._trusted(entries, False, graph.points, graph.metric)
