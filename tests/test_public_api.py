@@ -72,6 +72,7 @@ def test_every_builder_of_points_is_tested():
         "GrowingKNN",
         "GrowingMST",
         "affinity",
+        "connecting_neighbors",
         "contextual_distance",
         "edge_scale",
         "grid",

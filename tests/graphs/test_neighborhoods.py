@@ -10,7 +10,14 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 from test_graph import as_dict
 
-from vicinal.graphs import complete, edge_scale, epsilon_ball, gaussian, knn
+from vicinal.graphs import (
+    complete,
+    connecting_neighbors,
+    edge_scale,
+    epsilon_ball,
+    gaussian,
+    knn,
+)
 from vicinal.neighbors import NeighborSearch
 
 rng = np.random.default_rng(7)
@@ -329,3 +336,16 @@ def test_invalid_scales_raise_before_distances_are_computed(monkeypatch):
     monkeypatch.setattr("vicinal.graphs._complete.complete", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(ValueError, match="scale=-1"):
         gaussian(X, -1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_connecting_neighbors_is_the_smallest_number_that_connects(seed):
+    rng = np.random.default_rng(seed)
+    X = np.repeat([[0.0, 0.0], [4.0, 4.0]], [30, 5 + seed], axis=0) + rng.normal(
+        size=(35 + seed, 2)
+    )
+    if seed % 2:
+        X[:12] = X[0]  # duplicates
+    k = connecting_neighbors(X)
+    assert knn(X, k).n_components == 1
+    assert k == 1 or knn(X, k - 1).n_components > 1

@@ -35,6 +35,7 @@ NOT_BUILDERS = {
     "GrowingKNN",
     "GrowingMST",
     "affinity",
+    "connecting_neighbors",
     "contextual",
     "contextual_distance",
     "edge_scale",

@@ -2,7 +2,8 @@
 
 Every function takes points (or, with ``metric="precomputed"``, distances) and returns a `Graph`.
 
-- neighbourhoods: `knn`, `epsilon_ball`, `complete`, `gaussian`
+- neighbourhoods: `knn`, `epsilon_ball`, `complete`, `gaussian`; `connecting_neighbors` is the smallest
+  number of neighbours of a connected graph
 - spanning trees and their ensembles: `mst`, `disjoint_mst`, `perturbed_mst`
 - empty regions: `delaunay`, `gabriel`, `relative_neighborhood`, `beta_skeleton`
 - the same graphs with points inserted and removed later: `GrowingKNN`, `GrowingMST`
@@ -17,7 +18,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "graph": ["Graph"],
-        "neighborhoods": ["epsilon_ball", "knn"],
+        "neighborhoods": ["connecting_neighbors", "epsilon_ball", "knn"],
         "_complete": ["complete", "gaussian"],
         "trees": ["disjoint_mst", "mst", "perturbed_mst"],
         "_delaunay": ["delaunay"],

@@ -14,6 +14,7 @@ from vicinal.graphs.empty_region import relative_neighborhood as relative_neighb
 from vicinal.graphs.graph import Graph as Graph
 from vicinal.graphs.growing import GrowingKNN as GrowingKNN
 from vicinal.graphs.growing import GrowingMST as GrowingMST
+from vicinal.graphs.neighborhoods import connecting_neighbors as connecting_neighbors
 from vicinal.graphs.neighborhoods import epsilon_ball as epsilon_ball
 from vicinal.graphs.neighborhoods import knn as knn
 from vicinal.graphs.trees import disjoint_mst as disjoint_mst
@@ -28,6 +29,7 @@ __all__ = [
     "affinity",
     "beta_skeleton",
     "complete",
+    "connecting_neighbors",
     "contextual",
     "contextual_distance",
     "delaunay",

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 BYTES_PER_NEIGHBOR = 72.0
 # The lists of dask arrays are on a store: one copy, positions, and up to two entries of the graph.
 BYTES_PER_STORED_NEIGHBOR = 40.0
+# Neighbours that are searched first for the smallest number that connects a graph.
+FIRST_LIST_LENGTH = 16
 REMEDY = "A point has at most n - 1 neighbours: use fewer, or complete(X)."
 
 
@@ -182,6 +184,67 @@ def has_isolated_duplicates(graph: Graph) -> bool:
     connected = graph.degrees > 0
     longest = np.maximum.reduceat(graph.lengths, graph.indptr[:-1][connected])
     return bool((longest == 0).any())
+
+
+@checked
+def connecting_neighbors(
+    X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs = -1, verbose: int = 0
+) -> int:
+    """Smallest number of neighbours for which the graph `knn` is connected.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        Points, at least 2, as for `knn`; a distance matrix with ``metric="precomputed"``.
+    metric : str or callable, default="euclidean"
+        Metric, as for `knn`.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Returns
+    -------
+    int
+        The number, between 1 and n - 1. A single outlier far from all others does not increase it, but a
+        small group of m outliers does, to at least m.
+
+    Examples
+    --------
+    >>> from vicinal.graphs import connecting_neighbors, knn
+    >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
+    >>> connecting_neighbors(X)
+    3
+    >>> knn(X, 3).n_components, knn(X, 2).n_components
+    (1, 2)
+    """
+    search = NeighborSearch(X, metric=metric, method="exact", n_jobs=n_jobs, verbose=verbose)
+    n = search.n_points
+    if n < 2:
+        raise InvalidValueError(f"X has {n} point(s), but a graph needs at least 2.")
+    points = None if as_metric(metric).is_precomputed else X
+
+    def is_connected(k: int) -> bool:
+        if points is None:
+            return knn(search, k, n_jobs=n_jobs).n_components == 1
+        return knn(points, k, metric=metric, method="exact", n_jobs=n_jobs).n_components == 1
+
+    lists = search.nearest(min(FIRST_LIST_LENGTH, n - 1))
+    high = lists[0].shape[1] - 1
+    while high < n - 1 and Graph.from_kneighbors(*lists).n_components > 1:
+        high = min(2 * high, n - 1)
+        lists = search.nearest(high)
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if Graph.from_kneighbors(*lists, middle).n_components == 1:
+            high = middle
+        else:
+            low = middle
+    # Lists count rows, but the graph counts distinct points where duplicates would be cut off.
+    while high > 1 and is_connected(high - 1):
+        high -= 1
+    return high
 
 
 @checked

@@ -2,6 +2,7 @@
 
 - geodesic distances and embeddings: `geodesic_error`, `residual_variance`
 - clusters against classes: `clustering_accuracy`, `normalized_mutual_info`, `rand_index`
+- clusters of subsets against those of all rows: `stability`
 - retrieval: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
 - several methods before and after smoothing: `compare`
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
@@ -14,6 +15,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "geodesic": ["geodesic_error", "residual_variance"],
         "clustering": ["clustering_accuracy", "normalized_mutual_info", "rand_index"],
+        "_stability": ["Stability", "stability"],
         "comparison": ["Comparison", "compare"],
         "retrieval": ["bulls_eye", "mean_average_precision", "retrieval_rate"],
         "segmentation": ["global_consistency_error", "local_consistency_error"],

@@ -1,3 +1,5 @@
+from vicinal.metrics._stability import Stability as Stability
+from vicinal.metrics._stability import stability as stability
 from vicinal.metrics.clustering import clustering_accuracy as clustering_accuracy
 from vicinal.metrics.clustering import normalized_mutual_info as normalized_mutual_info
 from vicinal.metrics.clustering import rand_index as rand_index
@@ -14,6 +16,7 @@ from vicinal.metrics.segmentation import local_consistency_error as local_consis
 __all__: list[str]
 __all__ = [
     "Comparison",
+    "Stability",
     "bulls_eye",
     "clustering_accuracy",
     "compare",
@@ -25,4 +28,5 @@ __all__ = [
     "rand_index",
     "residual_variance",
     "retrieval_rate",
+    "stability",
 ]
