@@ -21,6 +21,8 @@ sys.exit(arguments.only == "broken")
 def clone(tmp_path, monkeypatch):
     """A repository whose benchmarks only print their arguments."""
     (tmp_path / "benchmarks").mkdir()
+    # Without this file, a package of the same name elsewhere on the path would be run instead.
+    (tmp_path / "benchmarks" / "__init__.py").touch()
     (tmp_path / "benchmarks" / "__main__.py").write_text(FAKE)
     (tmp_path / "src" / "vicinal").mkdir(parents=True)
     (tmp_path / "docs").mkdir()
