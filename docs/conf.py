@@ -61,6 +61,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"vicinal {release}"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["vicinal.css"]
 html_math_renderer = "native"
 html_copy_source = False

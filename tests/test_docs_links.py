@@ -85,3 +85,14 @@ def test_missing_targets_and_placeholders_are_detected(tmp_path):
     assert missing_anchors(page) == ["#title"]
     assert PLACEHOLDER.search("Words.\n\nTABLE1\n\nMore.")
     assert not PLACEHOLDER.search("Words about\nTABLE1 and more.")
+
+
+@pytest.mark.parametrize("page", ["cheat-sheet.md", "llms.txt"])
+def test_names_on_pages_without_examples_exist(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    names = set(re.findall(r"\b(?:vicinal|graphs)(?:\.[A-Za-z_]+)+(?=[(`])", text))
+    assert len(names) > 10
+    for name in names:
+        target = vicinal
+        for part in name.removeprefix("vicinal.").split("."):
+            target = getattr(target, part)
