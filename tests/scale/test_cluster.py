@@ -47,6 +47,43 @@ def test_two_processes_give_the_same_bits_as_memory(client):
     np.testing.assert_array_equal(lazy[0].compute(), expected[0])
 
 
+def test_trees_of_two_processes_are_those_of_memory(client):
+    with scale.config(client=client, cell_size=800):
+        assert graphs.mst(da.from_array(X, chunks=700)) == graphs.mst(X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2, 3])
+def test_graphs_do_not_depend_on_the_number_of_workers(n_workers):
+    array = da.from_array(X, chunks=700)
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        scale.config(client=client, cell_size=500),
+    ):
+        for build in (graphs.knn, graphs.mst, graphs.disjoint_mst, graphs.contextual):
+            assert build(array) == build(X)
+        options = {"n_trees": 2, "random_state": 0}
+        assert graphs.perturbed_mst(array, **options) == graphs.perturbed_mst(X, **options)
+
+
+@pytest.mark.slow
+def test_a_worker_killed_during_a_tree_changes_nothing(client, monkeypatch):
+    results, killed = _engine.ClusterEngine._results, []
+
+    def kill_once(self, futures, title):
+        if title == "spanning tree" and not killed:
+            killed.append(kill_a_worker(client))
+        return results(self, futures, title)
+
+    monkeypatch.setattr(_engine.ClusterEngine, "_results", kill_once)
+    with scale.config(client=client, cell_size=300):
+        assert graphs.mst(da.from_array(X, chunks=500)) == graphs.mst(X)
+    assert killed
+
+
 def kill_a_worker(client):
     pid = next(iter(client.run(os.getpid).values()))
     os.kill(pid, signal.SIGKILL)
