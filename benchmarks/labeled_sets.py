@@ -139,11 +139,22 @@ def clusters_in_noise(n_seeds: int = 1) -> Iterator[LabeledSet]:
                         yield _in_noise(name, kind, dim, fraction, background, seed)
 
 
+def other_clusters_in_noise() -> Iterator[LabeledSet]:
+    """Families on which no rule was chosen: stretched and unequal blobs, spirals, nested rings, in noise."""
+    for kind in ("stretched", "unequal", "spirals", "nested"):
+        for dim in (2, 5, 20):
+            for fraction in (0.1, 0.3):
+                for background in ("uniform", "tail"):
+                    name = f"{kind}_{dim}d_{int(100 * fraction)}_{background}"
+                    yield _in_noise(name, kind, dim, fraction, background, 0)
+
+
 def _in_noise(
     name: str, kind: str, dim: int, fraction: float, background: str, seed: int
 ) -> LabeledSet:
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    points, labels = _clusters(kind, dim, 1000, rng)
+    make = _clusters if kind in ("blobs", "moons", "rings", "varied") else _other_clusters
+    points, labels = make(kind, dim, 1000, rng)
     m = round(len(points) * fraction / (1 - fraction))
     low, high = points.min(axis=0), points.max(axis=0)
     if background == "uniform":
@@ -175,6 +186,34 @@ def _clusters(
         flat = np.c_[np.cos(angles), np.sin(angles)] * np.where(labels == 0, 1.0, 0.4)[:, None]
     plane = np.linalg.qr(rng.normal(size=(dim, dim)))[0][:2]
     return flat @ plane + 0.08 / np.sqrt(dim / 2) * rng.normal(size=(n, dim)), labels
+
+
+def _other_clusters(
+    kind: str, dim: int, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Blobs of different shape, or of different size and density; spirals and rings in a random plane."""
+    if kind in ("stretched", "unequal"):
+        fractions = np.geomspace(1.0, 1.0 if kind == "stretched" else 0.1, 4)
+        labels = rng.choice(4, n, p=fractions / fractions.sum())
+        spread = np.ones(4) if kind == "stretched" else rng.permutation(np.geomspace(0.3, 2.0, 4))
+        offsets = rng.normal(size=(n, dim)) * spread[labels, None]
+        if kind == "stretched":
+            axes = [np.linalg.qr(rng.normal(size=(dim, dim)))[0] for _ in range(4)]
+            scales = np.geomspace(0.4, 2.0, dim)
+            turned = np.array([axis * scales for axis in axes])
+            offsets = np.einsum("ni,nij->nj", offsets, turned[labels].transpose(0, 2, 1))
+        return _spaced_centers(4, dim, 10.0, rng)[labels] + offsets, labels
+    if kind == "spirals":
+        labels = np.arange(n) % 2
+        turn = np.sqrt(rng.uniform(0.05, 1.0, n)) * 3.0 * np.pi
+        angles = turn + np.pi * labels
+        flat, width = turn[:, None] * np.c_[np.cos(angles), np.sin(angles)], 0.3
+    else:
+        labels = rng.choice(3, n, p=[0.15, 0.35, 0.5])
+        angles = rng.uniform(0, 2 * np.pi, n)
+        flat, width = (1.0 + 2.0 * labels)[:, None] * np.c_[np.cos(angles), np.sin(angles)], 0.15
+    plane = np.linalg.qr(rng.normal(size=(dim, dim)))[0][:2]
+    return flat @ plane + width / np.sqrt(dim / 2) * rng.normal(size=(n, dim)), labels
 
 
 def _spaced_centers(n: int, dim: int, distance: float, rng: np.random.Generator) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -67,6 +68,12 @@ def _local_factor(X: np.ndarray, seed: int) -> np.ndarray:
     return -LocalOutlierFactor().fit(X).negative_outlier_factor_
 
 
+def _ecod(X: np.ndarray, seed: int) -> np.ndarray:
+    from pyod.models.ecod import ECOD
+
+    return ECOD().fit(X).decision_scores_
+
+
 METHODS: dict[str, Method] = {
     "vicinal OutlierDetector": _detector,
     "vicinal PerceptualClustering, noise_score_": _noise_score,
@@ -74,6 +81,8 @@ METHODS: dict[str, Method] = {
     "distance to the 5th neighbour": _neighbor,
     "scikit-learn LocalOutlierFactor": _local_factor,
 }
+if find_spec("pyod"):
+    METHODS["PyOD ECOD"] = _ecod
 
 
 def markdown(table: dict[str, dict[str, float]], halves: dict[str, str]) -> str:

@@ -230,3 +230,16 @@ def test_a_sparser_graph_is_tried_where_another_has_no_gap():
     assert model.cluster_evidence_.n_clusters == 1
     assert model.eigengaps_.argmax() + 1 != 2
     assert model.n_clusters_ == 2
+
+
+def test_the_noise_column_of_perceptual_clusters_is_a_probability_on_points():
+    rng = np.random.default_rng(0)
+    X, _ = make_blobs(300, centers=3, cluster_std=0.5, random_state=1)
+    X = np.r_[X, rng.uniform(X.min(axis=0) - 2, X.max(axis=0) + 2, (100, 2))]
+    model = PerceptualClustering(3, random_state=0).fit(X)
+    noise = model.probabilities_[:, -1]
+    np.testing.assert_array_equal(noise, model.cluster_evidence_.noise.score)
+    np.testing.assert_array_equal(noise > 0.5, model.labels_ < 0)
+    assert ((noise > 0.05) & (noise < 0.95)).any()
+    given = PerceptualClustering(3, noise=0.2, random_state=0).fit(X)
+    np.testing.assert_array_equal(given.probabilities_[:, -1], given.labels_ < 0)

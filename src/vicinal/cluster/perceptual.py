@@ -149,7 +149,7 @@ class PerceptualClustering(
         With "auto" on points, nested clusters from coarse to fine.
     probabilities_ : ndarray of shape (n, n_clusters + 1)
         Membership of each point in each cluster, smoothed over its neighbours, and in the last column in the
-        noise. Rows sum to 1.
+        noise: a probability with ``noise="auto"`` on points, otherwise 0 or 1. Rows sum to 1.
     stationary_ : ndarray of shape (n,)
         Stationary distribution of the walk.
     graph_ : Graph
@@ -172,6 +172,7 @@ class PerceptualClustering(
     _accepts_chunks = True
     labels_: np.ndarray
     _noise_score: np.ndarray | None
+    _noise_probability: np.ndarray | None
 
     def __init__(
         self,
@@ -352,8 +353,10 @@ class PerceptualClustering(
     @rows_by_chunks
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
-        labels = self._of_nodes(self._center_numbers())
-        return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_))
+        labels, noise = self._of_nodes(self._center_numbers()), self._noise_probability
+        if noise is not None and not np.array_equal(noise > 0.5, labels < 0):
+            noise = None  # constraints have decided otherwise
+        return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_, noise))
 
     @by_chunks(lambda model: model.n_clusters_ + 1)
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -400,7 +403,7 @@ class PerceptualClustering(
         self, norms: np.ndarray, evidence: ClusterEvidence | None, detected: dict[Any, Any]
     ) -> np.ndarray:
         """Which nodes are noise; stores the threshold and its evidence."""
-        self.noise_gain_, self.noise_doubt_ = None, False
+        self.noise_gain_, self.noise_doubt_, self._noise_probability = None, False, None
         if isinstance(self.noise, str):
             key = self._directions.shape[1], evidence is None
             if key not in detected:
@@ -412,6 +415,8 @@ class PerceptualClustering(
             if self.noise_doubt_:
                 warn_user(DOUBTFUL_NOISE.format(split.lower_fraction))
             self.noise_threshold_, self.noise_gain_ = split.threshold, split.gain
+            if evidence is not None and np.array_equal(is_noise, evidence.noise.is_noise):
+                self._noise_probability = evidence.noise.score
             return is_noise
         order = np.argsort(norms, kind="stable")
         n_rows = np.cumsum(self._multiplicity()[order])
