@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_moons, make_swiss_roll
 from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_info_score
 
-from vicinal.cluster import estimate_clusters
+from vicinal.cluster import _evidence, estimate_clusters
 from vicinal.cluster._communities import louvain
 from vicinal.cluster._community_choice import null_modularity
 from vicinal.cluster._consensus import _merge_by_majority, consensus_communities
@@ -259,3 +259,21 @@ def test_clusters_of_different_density_are_not_noise():
     assert evidence.n_clusters == 2
     assert evidence.noise.is_noise[:300].mean() < 0.05
     assert evidence.noise.is_noise[300:].mean() < 0.05
+
+
+def test_a_sample_of_many_points_gives_clusters_and_noise_of_all(monkeypatch):
+    X, _ = make_blobs(1500, 3, centers=5, cluster_std=0.3, random_state=0)
+    X = np.r_[X, [[40.0, 40.0, 40.0]], X[:20]]
+    whole = estimate_clusters(X)
+    monkeypatch.setattr(_evidence, "MAX_POINTS", 500)
+    sampled = estimate_clusters(X)
+    assert sampled.n_clusters == whole.n_clusters == 5
+    np.testing.assert_array_equal(sampled.labels, whole.labels)
+    assert [len(layer.labels) for layer in sampled.layers] == [len(X)] * len(sampled.layers)
+    assert sampled.noise.is_noise[1500]
+    assert sampled.noise.is_noise.mean() < 0.02
+    assert _evidence.count_modes(X) == 5
+    order = np.random.default_rng(0).permutation(len(X))
+    shuffled = estimate_clusters(X[order] * 8.0, n_jobs=1)
+    np.testing.assert_array_equal(shuffled.noise.is_noise, sampled.noise.is_noise[order])
+    assert adjusted_rand_score(shuffled.labels, sampled.labels[order]) == 1.0

@@ -12,7 +12,13 @@ from vicinal._core.chunked import in_memory
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._communities import louvain, modularity
 from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
-from vicinal.cluster._evidence import ClusterEvidence, Layer, count_modes, estimate_clusters
+from vicinal.cluster._evidence import (
+    MAX_POINTS,
+    ClusterEvidence,
+    Layer,
+    count_modes,
+    estimate_clusters,
+)
 from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors._directions import as_directions
@@ -136,6 +142,9 @@ def choose_number(
         return evidence.n_clusters
     minimum = MIN_EIGENGAP * (UNSUPPORTED_FACTOR if evidence.n_clusters == 1 else 1.0)
     if by_gap == 1 or gaps.max() < minimum:
+        # Many points are so close together that 10 neighbours do not link clusters either.
+        if len(points) > MAX_POINTS:
+            return evidence.n_clusters
         gaps, spectrum = _sparser_spectrum(points, len(gaps), spectrum)
         by_gap = n_clusters_by_gap(gaps)
         if by_gap == 1 or gaps.max() < minimum:

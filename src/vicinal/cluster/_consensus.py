@@ -7,9 +7,7 @@ from scipy import sparse
 
 from vicinal.cluster._communities import louvain, weights_between
 
-# Number of halves, fewer for large graphs, where a single partition is less arbitrary.
-N_HALVES, MIN_HALVES = 20, 4
-FEWER_HALVES_ABOVE = 20_000
+N_HALVES = 20
 # Communities are merged if this fraction of the halves keeps the edges between them together, and these are
 # at least this fraction of the edges of the smaller one: modularity also joins small communities with few
 # edges between them.
@@ -43,16 +41,15 @@ def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> tuple
     n = weights.shape[0]
     upper = sparse.coo_array(sparse.triu(weights, 1))
     sources, targets, strengths = upper.row, upper.col, upper.data
-    n_halves = max(MIN_HALVES, min(N_HALVES, N_HALVES * FEWER_HALVES_ABOVE // max(n, 1)))
     rng = np.random.default_rng(0)
     together = np.zeros(len(sources))
-    for _ in range(n_halves):
+    for _ in range(N_HALVES):
         kept = rng.random(len(sources)) < 0.5
         half = _symmetric(sources[kept], targets[kept], strengths[kept], n)
         labels = louvain(half, order).levels[-1]
         together += labels[sources] == labels[targets]
     linked = together > 0
-    agreed = strengths * together / n_halves
+    agreed = strengths * together / N_HALVES
     consensus = _symmetric(sources[linked], targets[linked], agreed[linked], n)
     levels = louvain(consensus, order).levels
     merged = _merge_by_majority(levels[-1], weights, consensus)

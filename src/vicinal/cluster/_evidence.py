@@ -48,6 +48,8 @@ MIN_POINTS = MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]
 # Clusters are estimated again without the noise if it is at least this fraction of the points; a few outliers
 # change little.
 MIN_NOISE_TO_REPEAT = 0.01
+# Of more points, a random sample is examined. A cluster of one in 400 points still has about 40 in it.
+MAX_POINTS = 15_000
 
 
 class Layer(NamedTuple):
@@ -116,6 +118,9 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     modes. If there is noise, the other points are clustered again without it; noise belongs to the cluster of
     the nearest other point.
 
+    Of more than 15,000 distinct points, a random sample of 15,000 is examined. The other points get the
+    cluster of the nearest sampled point, and noise is found by the distances of all points to the sample.
+
     Parameters
     ----------
     X : array-like of shape (n, n_features)
@@ -143,21 +148,22 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     distinct = points[groups.representative]
     if len(distinct) < MIN_POINTS:
         return _one_cluster(len(points))
-    neighbors, distances, views = _density_views(distinct, n_jobs)
-    evidence = _combine_views(distinct, np.arange(len(distinct)), neighbors, distances, views)
+    sample = _sample(distinct)
+    neighbors, distances, views = _density_views(sample, n_jobs)
+    nearest, reach = np.arange(len(sample)), distances[:, 1 : N_NEIGHBORS + 1]
+    if len(sample) < len(distinct):
+        nearest, reach = _nearest_sampled(distinct, sample, n_jobs)
+    evidence = _combine_views(sample, nearest, neighbors, distances, views)
     # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
-    find_noise = partial(
-        _noise_without_clusters, distinct, distances[:, 1 : N_NEIGHBORS + 1], dimension, n_jobs
-    )
+    find_noise = partial(_noise_without_clusters, distinct, reach, dimension, n_jobs)
     noise = find_noise(evidence.labels)
     kept = np.flatnonzero(~noise.is_noise)
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones: cluster the other points again, without it.
-        nearest = NeighborSearch(distinct[kept], n_jobs=n_jobs).nearest(1, queries=distinct)[0]
-        evidence = _combine_views(
-            distinct[kept], nearest[:, 0], *_density_views(distinct[kept], n_jobs)
-        )
+        sample = _sample(distinct[kept])
+        nearest = NeighborSearch(sample, n_jobs=n_jobs).nearest(1, queries=distinct)[0][:, 0]
+        evidence = _combine_views(sample, nearest, *_density_views(sample, n_jobs))
         again = find_noise(evidence.labels)
         noise = again if again.is_noise.any() else noise
     return _expand_to_rows(evidence._replace(noise=noise), groups.group)
@@ -206,7 +212,27 @@ def count_modes(points: np.ndarray, *, n_jobs: NJobs = -1) -> int:
     groups = _in_canonical_order(find_duplicates(points), points)
     if len(groups.representative) < MIN_POINTS:
         return 1
-    return choose_modes(_density_views(points[groups.representative], n_jobs)[2]).number
+    sample = _sample(points[groups.representative])
+    return choose_modes(_density_views(sample, n_jobs)[2]).number
+
+
+def _sample(distinct: np.ndarray) -> np.ndarray:
+    """At most `MAX_POINTS` random points, in their order."""
+    if len(distinct) <= MAX_POINTS:
+        return distinct
+    rows = np.random.default_rng(0).choice(len(distinct), MAX_POINTS, replace=False)
+    return distinct[np.sort(rows)]
+
+
+def _nearest_sampled(
+    distinct: np.ndarray, sample: np.ndarray, n_jobs: NJobs
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest sampled point of every point, and distances to the nearest other sampled points."""
+    rescaling = fit_rescaling(distinct)
+    search = NeighborSearch(rescaling.transform(sample), n_jobs=n_jobs)
+    indices, distances = search.nearest(N_NEIGHBORS + 1, queries=rescaling.transform(distinct))
+    is_sampled = distances[:, :1] == 0
+    return indices[:, 0], np.where(is_sampled, distances[:, 1:], distances[:, :-1])
 
 
 def _density_views(
