@@ -148,7 +148,18 @@ def test_disjoint_trees_are_the_first_forests_of_all_edges():
 
 
 @pytest.mark.parametrize(
-    "name", ["normal", "curved", "float32", "grid", "duplicates", "huge", "tiny", "two points"]
+    "name",
+    [
+        "normal",
+        "curved",
+        "float32",
+        "grid",
+        "duplicates",
+        "huge",
+        "tiny",
+        "two points",
+        "many dimensions",
+    ],
 )
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_perturbed_trees_are_those_of_memory(name, metric):

@@ -229,6 +229,10 @@ def perturbed_mst(
     grow as sqrt(D) and move points away from their neighbours; here the root mean square displacement is
     sqrt(2) r d_i for every D >= 2. With "manhattan", 2 / D replaces sqrt(2 / D).
 
+    With more features than neighbours (D > k), Euclidean points move within the subspace spanned by the
+    offsets to their neighbours, and its dimension replaces D. Noise in all of many directions would be almost
+    orthogonal to every offset: all distances would grow alike, and all trees would be the same.
+
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)

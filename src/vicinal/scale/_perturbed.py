@@ -8,7 +8,8 @@ import numpy as np
 
 from vicinal._core.parallel import progress_bar
 from vicinal.graphs._build.boruvka import spanning_edges
-from vicinal.graphs._build.jitter import axis_fraction, perturbed_points, replicate_seeds
+from vicinal.graphs._build.jitter import perturbed_points, replicate_seeds
+from vicinal.graphs._build.neighbor_span import axis_fraction, perturb_in_span
 from vicinal.neighbors.metric import as_metric
 from vicinal.scale._contexts import load_rows
 from vicinal.scale._engine import Engine, current_engine
@@ -82,10 +83,18 @@ def _perturb_cell(
     cells: Cells, cell: int, store: Store, k: int, length: int, noise: float, seed: np.uint64
 ) -> None:
     """Task: move the points of a cell."""
-    rows, X = cells.rows(cell), cells.points(cell)
-    distances = cells.lengths(load_lists(cells, cell, length).costs[:, :k])
-    spread = noise * distances.mean(axis=1) * axis_fraction(X.shape[1], cells.power)
-    moved = perturbed_points(X / cells.factor, spread, seed, rows) * cells.factor
+    rows, X = cells.rows(cell), cells.points(cell) / cells.factor
+    lists = load_lists(cells, cell, length)
+    spread = noise * cells.lengths(lists.costs[:, :k]).mean(axis=1)
+    if as_metric(cells.metric).is_euclidean and X.shape[1] > k:
+        needed, neighbors = np.unique(lists.rows[:, :k], return_inverse=True)
+        points = load_rows(cells, needed, cell)
+        neighbors = neighbors.reshape(len(rows), k)
+        moved = perturb_in_span(X, points, neighbors, spread, seed, rows)
+    else:
+        spread *= float(axis_fraction(X.shape[1], cells.power))
+        moved = perturbed_points(X, spread, seed, rows)
+    moved *= cells.factor
     write_cell(store, cells.tree, cell, cells.index.paths[cell], moved, rows)
 
 

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import n_threads
 from vicinal.graphs._build._noise_kernels import perturb_rows
+from vicinal.graphs._build.neighbor_span import axis_fraction, perturb_in_span
 from vicinal.neighbors.metric import PRECOMPUTED, Metric, as_metric
 from vicinal.neighbors.search import NeighborSearch
 
@@ -39,6 +40,7 @@ def perturbed_replicates(
     """Replicates under uniform zero-mean noise that moves point i by about ``noise * d_i``.
 
     d_i is the mean distance of point i to its k nearest neighbours; see `axis_fraction` for the size.
+    Euclidean points of more than k features move within the span of the offsets to these neighbours.
     Each replicate has its own seed, so that results depend neither on threads nor on the order.
     """
     perturb: Callable[[np.ndarray, np.ndarray, np.uint64], np.ndarray] = _perturb_all
@@ -58,11 +60,16 @@ def perturbed_replicates(
             "Reduce them to fewer columns, for instance by TruncatedSVD.",
         )
         X = X.toarray()
-    _, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
+    indices, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
-    if metric.is_minkowski:
-        spread *= axis_fraction(n_features, metric.power)
     seeds = replicate_seeds(seed_of(random_state), n_replicates)
+    if metric.is_euclidean and n_features > k:
+        rows, neighbors = np.arange(n), indices[:, 1:]
+        return Replicates(
+            lambda i: perturb_in_span(X, X, neighbors, spread, seeds[i], rows), X, metric
+        )
+    if metric.is_minkowski:
+        spread *= float(axis_fraction(n_features, metric.power))
     return Replicates(lambda i: perturb(X, spread, seeds[i]), X, metric)
 
 
@@ -70,16 +77,6 @@ def replicate_seeds(seed: int, n_replicates: int) -> list[np.uint64]:
     """Seed of each replicate."""
     children = np.random.SeedSequence(seed).spawn(n_replicates)
     return [child.generate_state(1, np.uint64)[0] for child in children]
-
-
-def axis_fraction(n_features: int, power: int) -> float:
-    """Standard deviation along each axis, in units of ``noise * d_i``: min(1, (2 / D)^(1/p)).
-
-    With the same noise along each of D axes, a displacement is D^(1/p) times as long as along one axis in
-    the metric of power p, and soon exceeds the distance to the neighbours. So its length is kept as in the
-    plane: a root mean square of sqrt(2) noise d_i for Euclidean distances.
-    """
-    return float(min(1.0, (2.0 / n_features) ** (1.0 / power)))
 
 
 def seed_of(random_state: RandomStateLike) -> int:
