@@ -92,3 +92,40 @@ def test_fused_similarities_without_a_diagonal_are_named():
 def test_a_sparse_matrix_is_not_a_mapping_of_curves():
     with pytest.raises(InvalidTypeError, match="curves"):
         vicinal.plot.dynamics(sparse.dok_array(np.eye(3)))
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: vicinal.graphs.GrowingKNN(POINTS, metric=POINTS), "metric"),
+        (lambda: vicinal.graphs.GrowingKNN(POINTS, mutual=POINTS), "mutual"),
+        (lambda: vicinal.graphs.GrowingMST(POINTS, metric=POINTS), "metric"),
+        (lambda: vicinal.graphs.GrowingMST(POINTS).remove([[1], [2, 3]]), "rows"),
+        (
+            lambda: vicinal.PerceptualClustering(2).fit(POINTS, cannot_link=[[1], [2, 3]]),
+            "cannot_link",
+        ),
+        (
+            lambda: vicinal.GraphClassifier(class_prior=[[1], [2, 3]]).fit(POINTS, CLASSES),
+            "class_prior",
+        ),
+        (lambda: vicinal.GraphClassifier().fit(POINTS, CLASSES >= 0).suggest_queries(), "y"),
+    ],
+)
+def test_tables_and_ragged_lists_in_other_places_are_rejected_by_name(call, name):
+    with pytest.raises((InvalidTypeError, InvalidValueError), match=rf"\b{name}\b"):
+        call()
+
+
+def test_the_noise_of_huge_values_is_proportional_to_them():
+    values = np.random.default_rng(0).normal(size=len(POINTS))
+    common = {"graph_params": {"n_neighbors": 3}}
+    std = vicinal.GraphRegressor(**common).fit(POINTS, values).noise_std_
+    huge = vicinal.GraphRegressor(**common).fit(POINTS, np.ldexp(values, 1000)).noise_std_
+    np.testing.assert_allclose(np.ldexp(huge, -1000), std, rtol=1e-9)
+
+
+def test_a_table_with_one_huge_row_is_encoded():
+    table = POINTS.copy()
+    table[0] = 1.7e308
+    assert np.isfinite(vicinal.TableEncoder().fit_transform(table)).all()

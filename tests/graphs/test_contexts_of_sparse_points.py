@@ -17,7 +17,7 @@ from vicinal.graphs import contextual
 
 def random_table(n=60, n_features=30, seed=0, density=0.3):
     rng = np.random.default_rng(seed)
-    return sparse.random_array((n, n_features), density=density, rng=rng, format="csr")
+    return sparse.random_array((n, n_features), density=density, random_state=rng, format="csr")
 
 
 def clusters(n=60, n_features=30):

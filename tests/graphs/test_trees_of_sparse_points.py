@@ -15,7 +15,7 @@ METRICS = ("euclidean", "cosine")
 
 def random_table(n=70, n_features=40, seed=0):
     rng = np.random.default_rng(seed)
-    table = sparse.random_array((n, n_features - 1), density=0.2, rng=rng)
+    table = sparse.random_array((n, n_features - 1), density=0.2, random_state=rng)
     # No row is zero, which cosine distances reject.
     return sparse.csr_array(sparse.hstack([table, np.ones((n, 1))]))
 

@@ -58,7 +58,7 @@ class Constraints(NamedTuple):
         if len(self.conflicts):
             needed = int(_greedy_colours(self._neighbors()).max()) + 1
         if self.max_size is not None:
-            needed = max(needed, -(-int(self.weights.sum()) // self.max_size))
+            needed = max(needed, -(-int(self.weights.sum()) // int(self.max_size)))
         return needed
 
     def _neighbors(self) -> list[list[int]]:
@@ -256,7 +256,12 @@ def _limit_sizes(
 def _check_pairs(pairs: Any, name: str, n: int) -> np.ndarray:
     if pairs is None:
         return np.empty((0, 2), np.int64)
-    array = np.asarray(pairs)
+    try:
+        array = np.asarray(pairs)
+    except ValueError as error:
+        raise InvalidTypeError(
+            f"{name} is ragged, but pairs of row numbers, an integer array of shape (m, 2), are needed."
+        ) from error
     if array.size == 0:
         return np.empty((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from vicinal._core.array_checks import check_points
-from vicinal._core.options import check_flag
+from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build._growing_kernels import (
@@ -39,6 +39,7 @@ MAX_NEW_FRACTION = 0.01
 METRICS = ("euclidean", "manhattan", "cosine")
 # Arrays have room for this fraction of further points.
 GROWTH = 0.25
+ROW_NUMBERS_NEEDED = "rows must be row numbers: an int or a list of int."
 
 
 class GrowingGraph(ABC):
@@ -46,6 +47,7 @@ class GrowingGraph(ABC):
 
     _prepared: np.ndarray
 
+    @checked
     def __init__(self, X: ArrayLike, metric: MetricLike, n_jobs: NJobs) -> None:
         self.metric, self.n_jobs = as_metric(metric).name, n_jobs
         if self.metric not in METRICS:
@@ -226,6 +228,7 @@ class GrowingKNN(GrowingGraph):
     True
     """
 
+    @checked
     def __init__(
         self,
         X: ArrayLike,
@@ -241,7 +244,7 @@ class GrowingKNN(GrowingGraph):
         check_not_mutual_and_directed(mutual, directed)
         check_choice(duplicates, "duplicates", DUPLICATE_MODES)
         self.n_neighbors = check_neighbors(n_neighbors, self._n, "Start with more points.")
-        self.mutual, self.directed = check_flag(mutual, "mutual"), check_flag(directed, "directed")
+        self.mutual, self.directed = mutual, directed
         self.duplicates = duplicates
         self._update()
 
@@ -398,11 +401,14 @@ def _check(X: Any, name: str) -> np.ndarray:
 
 def check_rows(rows: Any, n: int, min_points: int) -> np.ndarray:
     """Row numbers to remove, each once, such that at least ``min_points`` are left."""
-    numbers = np.atleast_1d(np.asarray(rows))
+    try:
+        numbers = np.atleast_1d(np.asarray(rows))
+    except ValueError as error:  # ragged
+        raise InvalidTypeError(ROW_NUMBERS_NEEDED) from error
     if numbers.size == 0:
         return np.empty(0, np.int64)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise InvalidTypeError("rows must be row numbers: an int or a list of int.")
+        raise InvalidTypeError(ROW_NUMBERS_NEEDED)
     if numbers.min() < 0 or numbers.max() >= n:
         raise InvalidValueError(
             f"rows contains {numbers.min()} to {numbers.max()}, but there are rows 0 to {n - 1}."

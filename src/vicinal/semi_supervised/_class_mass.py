@@ -34,7 +34,7 @@ def check_class_prior(prior: Any) -> None:
     """Raise unless ``prior`` is None, a name in `PRIORS` or one positive number per class."""
     if prior is None or (isinstance(prior, str) and prior in PRIORS):
         return
-    if isinstance(prior, (str, bytes, bool)) or np.ndim(prior) != 1:
+    if isinstance(prior, (str, bytes, bool)) or not _is_list(prior):
         raise InvalidValueError(
             f"class_prior={prior!r}, but None, 'labels', 'estimate' or one proportion per class is needed."
         )
@@ -43,6 +43,13 @@ def check_class_prior(prior: Any) -> None:
         raise InvalidValueError(
             f"class_prior={prior!r}, but proportions of classes must be finite and > 0."
         )
+
+
+def _is_list(values: Any) -> bool:
+    try:
+        return np.ndim(values) == 1
+    except ValueError:  # ragged
+        return False
 
 
 def class_proportions(prior: Any, counts: np.ndarray, densities: np.ndarray) -> np.ndarray:

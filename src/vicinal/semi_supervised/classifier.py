@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import in_memory_model
 from vicinal._core.scalar_checks import check_choice, check_count
+from vicinal.exceptions import InvalidValueError
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._class_mass import check_class_prior
 from vicinal.semi_supervised._classification import TransductiveClassifier
@@ -198,6 +199,8 @@ class GraphClassifier(TransductiveClassifier):
         check_is_fitted(self)
         labelled = self._codes >= 0
         n_left = int((~labelled).sum())
+        if n_left == 0:
+            raise InvalidValueError("all of y is labelled; mark the points to choose from with -1.")
         check_count(n_queries, "n_queries", high=n_left)
         model = in_memory_model(self)
         uncertainty = uncertainties(model.label_distributions_, model.reached_)

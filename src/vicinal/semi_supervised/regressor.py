@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from vicinal._core.options import check_flag
+from vicinal._core.rescale import safe_factor
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators._components import affinity_structure
@@ -209,7 +210,9 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
         n_free = 0
         if self.ridge == 0:
             n_free = len(np.unique(affinity_structure(self.affinity_).components[self._labelled]))
-        return np.sqrt(noise_variance(known, fitted, n_free))
+        # Squares of very large or small values leave the range of floats.
+        factor = safe_factor(known)
+        return np.sqrt(noise_variance(known * factor, fitted * factor, n_free)) / factor
 
     def _std(
         self, weights: sparse.csr_array, known: np.ndarray, predicted: np.ndarray

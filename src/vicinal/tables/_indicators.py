@@ -14,6 +14,8 @@ N_KNOTS = 5
 MAX_INDICATORS = 12
 # Combinations of indicators that vary less, relative to the most variable one, are left out.
 MIN_VARIANCE = 1e-3
+# Knots closer than this fraction of their range are one.
+MIN_GAP = 1e-15
 
 
 class Indicators(NamedTuple):
@@ -67,6 +69,8 @@ def fit_indicators(coordinates: np.ndarray, is_nominal: bool) -> Indicators:
         width = pooling.shape[1]
     else:
         knots = np.unique(np.quantile(known[:, 0], np.linspace(0.0, 1.0, N_KNOTS)))
+        # Interpolation between knots that coincide, compared with their range, would overflow.
+        knots = knots[np.append(True, np.diff(knots) > MIN_GAP * np.ptp(knots))]
         width = len(knots)
     plain = Indicators(knots, pooling, np.zeros(width), np.eye(width), np.eye(width))
     raw = plain._raw(known)
