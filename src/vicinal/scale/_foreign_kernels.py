@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
+from vicinal.graphs._build._boruvka_kernels import is_excluded
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between, lower_bound
 from vicinal.scale._cell_kernels import box_cost, plane_cost
 
@@ -34,15 +35,6 @@ def choose_asking(
             out[count] = i
             count += 1
     return count
-
-
-@jit(inline="always")
-def _may_not_join(excluded, i, position):
-    if len(excluded.indptr):
-        for e in range(excluded.indptr[i], excluded.indptr[i + 1]):
-            if excluded.indices[e] == position:
-                return True
-    return False
 
 
 @jit
@@ -109,7 +101,7 @@ def search_foreign(tree, kind, offsets, labels, uniform, rows, first, asking, qu
                 local = tree.order[j]
                 if cost == queries.costs[q] and queries.rows[q] < rows[local]:
                     continue
-                if not _may_not_join(excluded, q, first + local):
+                if not is_excluded(excluded, q, first + local):
                     queries.positions[q], queries.rows[q] = first + local, rows[local]
                     queries.costs[q] = limit = cost
                     queries.best[group] = min(queries.best[group], cost)
