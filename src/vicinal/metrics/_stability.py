@@ -137,7 +137,11 @@ def stability(
 
 
 def _labels(estimator: Any, parameter: str, value: Any, points: np.ndarray) -> np.ndarray:
-    return np.asarray(clone(estimator).set_params(**{parameter: value}).fit(points).labels_)
+    try:
+        model = clone(estimator).set_params(**{parameter: value}).fit(points)
+    except (ValueError, TypeError) as error:
+        raise InvalidValueError(f"values contains {value!r} for {parameter}: {error}") from error
+    return np.asarray(model.labels_)
 
 
 def _check_candidates(estimator: Any, parameter: Any, values: Any) -> list[Any]:
