@@ -19,12 +19,16 @@ def no_materialising(monkeypatch):
     monkeypatch.setattr(da.Array, "__array__", fail)
 
 
+def slow(value):
+    return pytest.param(value, marks=pytest.mark.slow)
+
+
 def chunked(X):
     return da.from_array(X, chunks=(len(X) // 3 + 1, -1))
 
 
 @pytest.mark.parametrize("X", HARD.values(), ids=HARD)
-@pytest.mark.parametrize("n_cells", [1, 4, 13])
+@pytest.mark.parametrize("n_cells", [slow(1), 4, slow(13)])
 def test_the_tree_is_that_of_memory(X, n_cells):
     with scale.config(cell_size=-(-len(X) // n_cells)):
         assert graphs.mst(chunked(X)) == graphs.mst(X)
@@ -41,7 +45,7 @@ def test_the_tree_of_every_metric_is_that_of_memory(name, metric):
 @pytest.mark.parametrize(
     "name", ["normal", "curved", "float32", "grid", "duplicates", "huge", "many dimensions"]
 )
-@pytest.mark.parametrize("n_cells", [1, 6])
+@pytest.mark.parametrize("n_cells", [slow(1), 6])
 def test_disjoint_trees_are_those_of_memory(name, n_cells):
     X = HARD[name]
     with scale.config(cell_size=-(-len(X) // n_cells)):
@@ -74,7 +78,7 @@ def test_components_are_connected_as_in_memory():
 @pytest.mark.parametrize(
     "name", ["normal", "curved", "grid", "duplicates", "huge", "tiny", "many dimensions"]
 )
-@pytest.mark.parametrize("scale_of_squares", [1.0, 0.1])
+@pytest.mark.parametrize("scale_of_squares", [slow(1.0), 0.1])
 def test_trees_with_offsets_are_those_of_memory(name, scale_of_squares):
     X = HARD[name]
     unit = float(np.abs(X).max()) ** 2 if name != "huge" else 1e300
@@ -161,7 +165,7 @@ def test_disjoint_trees_are_the_first_forests_of_all_edges():
         "many dimensions",
     ],
 )
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("metric", ["euclidean", slow("manhattan")])
 def test_perturbed_trees_are_those_of_memory(name, metric):
     X = HARD[name]
     options = {"n_trees": 3, "random_state": 1, "metric": metric}
