@@ -131,8 +131,8 @@ def test_scores_match_the_metrics_on_the_labels(perception):
     result = perception("wine")
     table = {row["method"]: row for row in result.scores.table}
     assert set(table) == {
-        "consensus communities",
-        "spectral clustering on spanning trees",
+        result.clusters.method,
+        result.clusters.other_method,
         "k-means",
         "HDBSCAN",
         "scikit-learn spectral",
