@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.array_checks import validate_input
 from vicinal.exceptions import InvalidValueError
-from vicinal.graphs.growing import check_rows
+from vicinal.graphs._growing_base import check_rows
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike
