@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vicinal._core.parallel import one_openmp_thread
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
 
@@ -49,6 +52,38 @@ class NoiseSplit(NamedTuple):
             and self.gain >= MIN_GAIN
             and self.lower_fraction >= MIN_DOUBTFUL_FRACTION
         )
+
+
+def check_noise(noise: object) -> None:
+    """Raise an error unless noise is "auto", a count or a fraction."""
+    if isinstance(noise, str):
+        check_choice(noise, "noise", ("auto",))
+    elif isinstance(noise, numbers.Integral) and not isinstance(noise, bool):
+        check_count(noise, "noise", low=0)
+    else:
+        check_real(noise, "noise", low=0.0, high=1.0 - 1e-12, remedy="A fraction is below 1.")
+
+
+def given_noise(
+    norms: np.ndarray, multiplicity: np.ndarray, noise: float, n_clusters: int
+) -> tuple[np.ndarray, float]:
+    """The nodes nearest to the origin, as many as a count or fraction of rows allows, and their threshold.
+
+    ``multiplicity`` is the number of rows of each node.
+    """
+    order = np.argsort(norms, kind="stable")
+    n_rows = np.cumsum(multiplicity[order])
+    n, is_count = n_rows[-1], isinstance(noise, numbers.Integral)
+    requested = int(noise if is_count else round(noise * n))
+    count = int(np.searchsorted(n_rows, requested, side="right"))
+    if len(norms) - count < n_clusters:
+        raise InvalidValueError(
+            f"noise={noise!r} leaves {max(n - requested, 0)} of n_samples={n} points for "
+            f"{n_clusters} clusters; reduce the noise or the number of clusters."
+        )
+    is_noise = np.zeros(len(norms), dtype=bool)
+    is_noise[order[:count]] = True
+    return is_noise, float(norms[order[count]]) if count else 0.0
 
 
 def detect_noise(

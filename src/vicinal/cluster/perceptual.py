@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import by_chunks, chunked_fit, rows_by_chunks
 from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._base.row_assignment import (
-    assign_rows,
     nearest_center,
     number_by_first_occurrence,
     relabel_by_first_occurrence,
     unit_rows,
 )
-from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import (
     AutomaticClusters,
@@ -32,12 +29,13 @@ from vicinal.cluster._automatic import (
     points_to_choose_by,
 )
 from vicinal.cluster._constrained import ConstrainedClusters
+from vicinal.cluster._directions import cluster_directions
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._growing import GrowingClusters
-from vicinal.cluster._noise import detect_noise
+from vicinal.cluster._noise import check_noise, detect_noise, given_noise
 from vicinal.cluster._noise_score import noise_scores
 from vicinal.cluster._rarely_visited import follow_steps
-from vicinal.cluster.subspaces import k_subspaces, nearest_subspace
+from vicinal.cluster.subspaces import nearest_subspace
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 
@@ -50,8 +48,6 @@ if TYPE_CHECKING:
 # Minimum number of eigenvectors for the norms; 5 to 12 separate noise equally well.
 NOISE_DIRECTIONS = 5
 TOLERANCE = 1e-6
-# Clusters are separate if less than this fraction of the steps of a walk leads from one to another.
-MAX_FLOW_BETWEEN_SEPARATE = 1e-4
 DOUBTFUL_NOISE = (
     "noise could not be separated reliably: embedding norms look bimodal ({:.0%} of the points in the lower "
     "mode) but the modes overlap. No point was labelled as noise. Pass noise=0 to silence this, or the "
@@ -247,7 +243,7 @@ class PerceptualClustering(
             check_count(self.n_clusters, "n_clusters")
         check_max_clusters(self.max_clusters)
         check_choice(self.assign, "assign", ("subspaces", "kmeans", "discretize"))
-        _check_noise(self.noise)
+        check_noise(self.noise)
 
         walk = self._build_walk(X)
         automatic = isinstance(self.n_clusters, str) or isinstance(self.noise, str)
@@ -418,43 +414,22 @@ class PerceptualClustering(
             if evidence is not None and np.array_equal(is_noise, evidence.noise.is_noise):
                 self._noise_probability = evidence.noise.score
             return is_noise
-        order = np.argsort(norms, kind="stable")
-        n_rows = np.cumsum(self._multiplicity()[order])
-        n, is_count = n_rows[-1], isinstance(self.noise, numbers.Integral)
-        requested = int(self.noise if is_count else round(self.noise * n))
-        count = int(np.searchsorted(n_rows, requested, side="right"))
-        if len(norms) - count < self.n_clusters_:
-            raise InvalidValueError(
-                f"noise={self.noise!r} leaves {max(n - requested, 0)} of n_samples={n} points for "
-                f"{self.n_clusters_} clusters; reduce the noise or the number of clusters."
-            )
-        is_noise = np.zeros(len(norms), dtype=bool)
-        is_noise[order[:count]] = True
-        self.noise_threshold_ = float(norms[order[count]]) if count else 0.0
+        is_noise, self.noise_threshold_ = given_noise(
+            norms, self._multiplicity(), self.noise, self.n_clusters_
+        )
         return is_noise
 
     def _assign(self, walk: Walk, vectors: np.ndarray, is_noise: np.ndarray) -> None:
         """Cluster the nodes that are not noise by rows of eigenvectors, starting with the trivial one."""
-        c, seed = self.n_clusters_, self._seed()
         kept = np.flatnonzero(~is_noise)
-        self._first, rows = 0, vectors[:, :c]
-        if self.assign == "subspaces":
-            best = k_subspaces(rows[kept], c, random_state=seed)
-            after = vectors[:, 1 : c + 1]
-            between = _flow_between(walk, kept, best.labels)
-            if after.shape[1] == c and between > MAX_FLOW_BETWEEN_SEPARATE:
-                other = k_subspaces(after[kept], c, random_state=seed)
-                if other.explained > best.explained:
-                    self._first, rows, best = 1, after, other
-            found, centers = best.labels, best.bases
-        else:
-            found, centers = assign_rows(unit_rows(rows[kept]), c, self.assign, seed)
+        found = cluster_directions(walk, vectors, kept, self.n_clusters_, self.assign, self._seed())
+        self._first, rows = found.first, vectors[:, found.first : found.first + self.n_clusters_]
         self.embedding_ = self._of_rows(rows)
         labels = np.full(len(vectors), -1)
-        labels[kept] = found
+        labels[kept] = found.labels
         if self.laplacian == "global":
             labels = follow_steps(self.graph_.to_scipy("strengths"), self._masses, labels)
-        labels[kept], self._centers = relabel_by_first_occurrence(labels[kept], centers)
+        labels[kept], self._centers = relabel_by_first_occurrence(labels[kept], found.centers)
         self.labels_ = self._of_rows(labels)
 
     def _use_communities(self, evidence: ClusterEvidence | None) -> bool:
@@ -467,22 +442,3 @@ class PerceptualClustering(
         communities[kept] = number_by_first_occurrence(communities[kept])
         self.labels_ = self._of_rows(communities)
         return True
-
-
-def _flow_between(walk: Walk, kept: np.ndarray, labels: np.ndarray) -> float:
-    """Fraction of the steps of a walk on the kept nodes that lead from one cluster to another."""
-    # pi_i P_ij, symmetrised, is root_i Theta_ij root_j; it is summed over the clusters of i and j.
-    shape = (len(walk.trivial_vector), int(labels.max()) + 1)
-    roots = sparse.csr_array((walk.trivial_vector[kept], (kept, labels)), shape=shape)
-    flow = (roots.T @ (walk.sparse_part @ roots)).toarray()
-    total = float(flow.sum())
-    return 1.0 - float(np.trace(flow)) / total if total > 0 else 0.0
-
-
-def _check_noise(noise: object) -> None:
-    if isinstance(noise, str):
-        check_choice(noise, "noise", ("auto",))
-    elif isinstance(noise, numbers.Integral) and not isinstance(noise, bool):
-        check_count(noise, "noise", low=0)
-    else:
-        check_real(noise, "noise", low=0.0, high=1.0 - 1e-12, remedy="A fraction is below 1.")
