@@ -9,6 +9,7 @@ import pytest
 import vicinal
 from vicinal.report._html.data import is_spread, notes_on_map, payload
 from vicinal.report._html.page import render
+from vicinal.report._steps.maps import Maps
 
 
 def unpack(colour):
@@ -109,8 +110,8 @@ def test_dots_and_lines_are_not_maps_but_clouds_and_curves_are(n):
 
 
 def test_maps_without_an_area_are_left_out_and_listed(wine):
-    flat = wine.maps.coordinates | {"isomap": wine.maps.coordinates["isomap"] * [1.0, 0.0]}
-    result = replace(wine, maps=wine.maps._replace(coordinates=flat))
+    flat = {**wine.maps, "isomap": wine.maps["isomap"] * [1.0, 0.0]}
+    result = replace(wine, maps=Maps(flat, wine.maps.about, wine.maps.notes))
     assert "isomap" not in [entry["name"] for entry in payload(result)["maps"]]
     assert "the map &#x27;isomap&#x27; is not shown" in render(result)
     assert "isomap_x" in result.to_frame()
@@ -118,7 +119,7 @@ def test_maps_without_an_area_are_left_out_and_listed(wine):
 
 def test_one_map_is_always_shown(wine):
     dot = {"principal": np.zeros((178, 2))}
-    result = replace(wine, maps=wine.maps._replace(coordinates=dot))
+    result = replace(wine, maps=Maps(dot, wine.maps.about, wine.maps.notes))
     assert [entry["name"] for entry in payload(result)["maps"]] == ["principal"]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vicinal.report._html.page import render
+from vicinal.report._steps.maps import Maps
 
 N = 100_000
 
@@ -30,9 +31,8 @@ def large(perception):
             "code": np.array([f"code {i}" for i in range(N)], dtype=object),
         },
     )
-    maps = small.maps._replace(
-        coordinates={name: rng.normal(size=(N, 2)) for name in small.maps.coordinates}
-    )
+    coordinates = {name: rng.normal(size=(N, 2)) for name in small.maps}
+    maps = Maps(coordinates, small.maps.about, small.maps.notes)
     lists = rng.integers(0, N, (N, 8))
     return replace(
         small,

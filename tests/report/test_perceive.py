@@ -11,6 +11,7 @@ import vicinal
 from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.metrics import clustering_accuracy
 from vicinal.report._html.data import payload
+from vicinal.report._steps.maps import Maps
 
 every_table = pytest.mark.parametrize(
     "name", ["iris", "wine", "digits", "half-cylinders", "spirals"]
@@ -21,6 +22,8 @@ def same_bits(a, b):
     """Whether two nested results are bitwise equal."""
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, Maps):
+        return same_bits(a._asdict(), b._asdict())
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same_bits(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vicinal._core.types import ArrayLike, RandomStateLike
+
+
+class Clusterer(Protocol):
+    """An estimator with scikit-learn's interface that sets ``labels_``."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+    def fit(self, X: Any) -> Any: ...
 
 
 class Stability(NamedTuple):
@@ -60,7 +68,7 @@ class Stability(NamedTuple):
 
 @checked
 def stability(
-    estimator: Any,
+    estimator: Clusterer,
     X: ArrayLike,
     parameter: str,
     values: Sequence[Any],

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Up to this dimension and number of neighbours, a tree is always faster; beyond, a sample decides.
 TREE_MAX_FEATURES, TREE_MAX_NEIGHBORS, N_SAMPLES = 3, 200, 64
+# A search for a point of another component visits this many times the points of a search for neighbours.
+FOREIGN_VISITS = 2.0
 # Size of the subset that is tried first if there are many more points.
 PILOT_SIZE = 500
 
@@ -56,7 +58,7 @@ class Points:
         self.p = metric.power
         self.method: str | None = None
         self._tree: KDTree | None = None
-        self._decided: dict[tuple[int | None, float | None], bool] = {}
+        self._decided: dict[tuple[int | None, float | None, bool], bool] = {}
 
     def __len__(self) -> int:
         return len(self.X)
@@ -157,25 +159,29 @@ class Points:
             return distances**2 / 2
         return distances if self.factor == 1.0 else distances / self.factor
 
-    def tree_is_faster(self, k: int | None = None, radius: float | None = None) -> bool:
-        """Whether the tree is faster for k neighbours, or for a radius."""
-        if (k, radius) not in self._decided:
+    def tree_is_faster(
+        self, k: int | None = None, radius: float | None = None, *, foreign: bool = False
+    ) -> bool:
+        """Whether the tree is faster for k neighbours, for a radius, or for points of other components."""
+        question = k, radius, foreign
+        if question not in self._decided:
             low = self.X.shape[1] <= TREE_MAX_FEATURES and (k or 1) <= TREE_MAX_NEIGHBORS
-            self._decided[k, radius] = low or self._tree_is_cheaper(k, radius)
-            if not self._decided[k, radius]:
+            self._decided[question] = low or self._tree_is_cheaper(*question)
+            if not self._decided[question]:
                 self._tree = None  # frees as much memory as the points take
-        use_tree = self._decided[k, radius]
+        use_tree = self._decided[question]
         brute_force = "direct" if self.p == 1 else "blocked"
         self.method = "kdtree" if use_tree else brute_force
         return use_tree
 
-    def _tree_is_cheaper(self, k: int | None, radius: float | None) -> bool:
+    def _tree_is_cheaper(self, k: int | None, radius: float | None, foreign: bool) -> bool:
+        cost = self._visit_cost * (FOREIGN_VISITS if foreign else 1.0)
         if k is not None and len(self.X) > 8 * PILOT_SIZE:
             # A smaller tree visits fewer points. If even that is too slow, the full tree is not built.
             pilot = Points(self.X[:: len(self.X) // PILOT_SIZE].copy(), self.metric, 1)
-            if pilot._visits(k, None) * self._visit_cost > self._pairs_cost(k):
+            if pilot._visits(k, None) * cost > self._pairs_cost(k):
                 return False
-        return self._visits(k, radius) * self._visit_cost < self._pairs_cost(k or 1)
+        return self._visits(k, radius) * cost < self._pairs_cost(k or 1)
 
     def tree_is_faster_among(self, n: int, k: int) -> bool:
         """Whether trees are faster for k neighbours among n points, of which these are a part."""

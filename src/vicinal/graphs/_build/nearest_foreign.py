@@ -271,7 +271,7 @@ def foreign_neighbor_search(
         return SearchWithLengths(among_rows, rows.in_metric)
     if metric.is_compiled:
         compiled = prepared or Points(X, metric, n_jobs)
-        if compiled.tree_is_faster(k=max(k, 1)):
+        if compiled.tree_is_faster(k=max(k, 1), foreign=True):
             tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
             return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
         if metric.power == 2:
@@ -326,7 +326,7 @@ def offset_search(
         rows_of_points = SparsePoints(X, metric, n_jobs)
         return ForeignNeighborSparse(rows_of_points, 0, scale=scale, offsets=offsets, n_jobs=n_jobs)
     points = prepared or Points(X, metric, n_jobs)
-    if points.tree_is_faster(k=max(k, 1)):
+    if points.tree_is_faster(k=max(k, 1), foreign=True):
         in_tree = tree_offsets(points.tree, scale, offsets)
         return ForeignNeighborTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)
     with_minimum = Offsets(scale, offsets, np.array([offsets.min()]))
