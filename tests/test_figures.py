@@ -109,3 +109,20 @@ def test_a_lead_within_chance_is_called_a_tie():
     assert better.verdict == "ahead"
     assert better.difference == pytest.approx(0.1)
     assert Comparison(-0.2, -0.3, -0.1, 3).verdict == "behind"
+
+
+@pytest.mark.slow
+def test_the_readme_repeats_what_the_example_of_retrieval_prints():
+    from sklearn.datasets import load_digits
+
+    from vicinal import SelfSmoothing
+    from vicinal.metrics import retrieval_rate
+
+    X, digit = load_digits(return_X_y=True)
+    model = SelfSmoothing(random_state=0).fit(X[:1000])
+    before, after = (
+        retrieval_rate(similarity, digit[:1000], 100)
+        for similarity in (model.at(0), model.similarity_)
+    )
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"| **{after:.3f}** | {before:.3f} before smoothing |" in readme
