@@ -153,6 +153,7 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
         yield partial(_fit_and_predict, learner(), small, partial_labels)
     yield partial(_fit_and_predict, semi_supervised.GraphRegressor(), small, small[:, 0])
     yield lambda: vicinal.pagerank(graphs.knn(small))
+    yield lambda: vicinal.Reranker().fit(small).rank(small[:5] + 0.01, 5)
     yield partial(vicinal.segment, np.random.default_rng(0).random((32, 32, 3)), 3)
     yield partial(vicinal.perceive, small, labels=classes)
 

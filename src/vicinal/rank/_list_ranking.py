@@ -1,4 +1,4 @@
-"""Ranking from lists: smoothed similarities at several scales, and results that differ from each other."""
+"""Ranking from lists: smoothed similarities to queries, and results that differ from each other."""
 
 from __future__ import annotations
 
@@ -7,57 +7,81 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.parallel import blocks, map_threads
+from vicinal.similarity.smoothing._diffusion_lists import DiffusionLists
 
-class SimilarityLists(NamedTuple):
-    """Most similar items of each gallery item at one scale, itself included, in single precision."""
+QUERIES_PER_TASK = 64
+
+
+class Ranking(NamedTuple):
+    """Best items of each query, their scores, and how many there are."""
 
     indices: np.ndarray
-    similarities: np.ndarray
-
-    def combine(self, rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weighted sum of the similarities of some items: candidates, ascending, and their values."""
-        ids, inverse = np.unique(self.indices[rows], return_inverse=True)
-        values = self.similarities[rows] * weights[:, None]
-        return ids, np.bincount(inverse.ravel(), values.ravel(), len(ids))
-
-    def between(self, rows: np.ndarray) -> np.ndarray:
-        """Similarities between the given items, 0 for those that are not in the lists."""
-        order = np.argsort(rows)
-        at = order[np.minimum(np.searchsorted(rows[order], self.indices[rows]), len(rows) - 1)]
-        known = rows[at] == self.indices[rows]
-        matrix = np.zeros((len(rows), len(rows)))
-        i = np.nonzero(known)[0]
-        matrix[i, at[known]] = self.similarities[rows][known]
-        return np.maximum(matrix, matrix.T)
+    scores: np.ndarray
+    counts: np.ndarray
 
 
-def with_self(similarities: np.ndarray, indices: np.ndarray) -> SimilarityLists:
-    """Add each item, similarity 1, to the list of its neighbours."""
-    n = len(indices)
-    return SimilarityLists(
-        np.column_stack([np.arange(n), indices]).astype(np.int32),
-        np.column_stack([np.ones(n), similarities]).astype(np.float32),
-    )
+def rank_by_lists(
+    lists: DiffusionLists,
+    starts: np.ndarray,
+    weights: np.ndarray,
+    near: np.ndarray,
+    own: np.ndarray,
+    size: int,
+    *,
+    keep_nearest: bool,
+    n_jobs: int | None,
+) -> Ranking:
+    """Rank the gallery for queries by the cosine of diffusion coordinates.
 
-
-def mean_log_similarity(
-    scales: list[SimilarityLists], rows: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Candidates, and the mean over scales of the logarithm of their combined similarity.
-
-    A long walk finds the members of a cluster, a short one orders the nearest. Candidates that are missing at
-    a scale count as half as similar as the least similar one that is listed.
+    Parameters
+    ----------
+    lists : DiffusionLists
+        Lists of the gallery.
+    starts, weights : ndarray (m, s)
+        Items whose weighted coordinates sum to those of each query.
+    near : ndarray (m, k)
+        Items near each query, the nearest first.
+    own : ndarray (m,)
+        The item that each query is, which is not among its results; -1 for none.
+    size : int
+        Largest number of results.
+    keep_nearest : bool
+        Whether the nearest item is the first result.
+    n_jobs : int or None
+        Number of threads.
     """
-    parts = [scale.combine(rows, weights) for scale in scales]
-    ids = np.unique(np.concatenate([part[0] for part in parts]))
-    total = np.zeros(len(ids))
-    for candidates, values in parts:
-        positive = values > 0
-        least = values[positive].min() if positive.any() else 1.0
-        logs = np.full(len(ids), np.log(least / 2))
-        logs[np.searchsorted(ids, candidates[positive])] = np.log(values[positive])
-        total += logs
-    return ids, total / len(scales)
+    from vicinal.rank._list_kernels import rank_queries
+
+    m = len(starts)
+    out = Ranking(np.zeros((m, size), np.int64), np.zeros((m, size)), np.empty(m, np.int64))
+    map_threads(
+        lambda rows: rank_queries(
+            starts,
+            weights,
+            near,
+            own,
+            lists.items,
+            lists.similarities,
+            keep_nearest,
+            *rows,
+            tuple(out),
+        ),
+        blocks(m, QUERIES_PER_TASK),
+        n_jobs,
+    )
+    return out
+
+
+def similarities_between(lists: DiffusionLists, rows: np.ndarray) -> np.ndarray:
+    """Similarities between the given items, 0 for those that are not in the lists."""
+    order = np.argsort(rows)
+    items = lists.items[rows]
+    at = order[np.minimum(np.searchsorted(rows[order], items), len(rows) - 1)]
+    known = rows[at] == items
+    matrix = np.zeros((len(rows), len(rows)))
+    matrix[np.nonzero(known)[0], at[known]] = lists.similarities[rows][known]
+    return np.maximum(matrix, matrix.T)
 
 
 def distance_matrix(indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:

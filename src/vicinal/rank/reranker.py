@@ -17,36 +17,36 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors.search import NeighborSearch
 from vicinal.rank._k_reciprocal import ReciprocalEncoding
 from vicinal.rank._list_ranking import (
-    SimilarityLists,
     distance_matrix,
     diversified,
-    mean_log_similarity,
-    with_self,
+    rank_by_lists,
+    similarities_between,
 )
 from vicinal.rank._queries import parse_queries
-from vicinal.similarity.smoothing.estimator import SelfSmoothing
+from vicinal.similarity.smoothing._diffusion_lists import diffusion_lists
+from vicinal.similarity.smoothing.kernel import kernel_and_scales
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NeighborArrays, NJobs
 
 METHODS = ("smoothed", "k_reciprocal", "query_expansion", "distance")
-# Numbers of steps relative to the automatic one: clusters, neighbourhoods, nearest items.
-SCALES = (1.0, 1 / 4, 1 / 16)
 # Items averaged with the query, by the reference of query expansion.
 N_AVERAGED = 10
 # Width of the kernel, as in `SelfSmoothing`.
 BANDWIDTH = 0.1
 # Candidates per result among which diverse results are chosen.
 CANDIDATES_PER_RESULT = 5
-BYTES_PER_ENTRY = 24.0
+# Three powers with twice as many entries while the lists are computed, and the lists.
+BYTES_PER_ENTRY = 60.0
 
 
 class Reranker(FitCallbacks, BaseEstimator):
     """Re-rank search results by how the items of the gallery are connected with each other.
 
-    The default combines self-smoothed similarities of a long, a medium and a short random walk: the long one
-    finds the members of the query's cluster, the short one keeps the nearest items first. A query that is not
-    in the gallery is inserted by its similarities to its neighbours.
+    The default compares items by their random walks along the similarities of the gallery, as
+    self-smoothing does: W_t[i, j] / sqrt(W_t[i, i] W_t[j, j]), the cosine of diffusion coordinates. Hubs
+    have no advantage by this, and the number of steps t is chosen from the gallery. A query that is not in
+    the gallery is inserted by its similarities to its neighbours. The nearest item keeps the first place.
 
     The gallery is given by points, or by the neighbour lists that any search index returns.
 
@@ -60,6 +60,9 @@ class Reranker(FitCallbacks, BaseEstimator):
     list_size : int, default=100
         Number of items that are kept for each item, and the largest number of results. Memory grows with
         it.
+    keep_nearest : bool, default=True
+        With "smoothed", whether the nearest item by distance is always the first result. The first result
+        is then never worse than without re-ranking.
     metric : str or callable, default="euclidean"
         Metric of points, as for `NeighborSearch`.
     n_jobs : int or None, default=-1
@@ -69,8 +72,11 @@ class Reranker(FitCallbacks, BaseEstimator):
 
     Attributes
     ----------
-    t_ : float
-        With "smoothed", number of steps of the longest walk.
+    t_ : int
+        With "smoothed", number of steps; t + 1 is a power of 2.
+    t_curve_ : ndarray of shape (m, 2)
+        With "smoothed", numbers of steps, and at each the rank correlation between return probability and
+        degree. ``t_`` is where it is nearest to 0, unless walks leave the lists before.
     n_items_ : int
         Number of items of the gallery.
 
@@ -102,6 +108,7 @@ class Reranker(FitCallbacks, BaseEstimator):
         *,
         n_neighbors: int = 30,
         list_size: int = 100,
+        keep_nearest: bool = True,
         metric: MetricLike = "euclidean",
         n_jobs: NJobs = -1,
         verbose: int = 0,
@@ -109,6 +116,7 @@ class Reranker(FitCallbacks, BaseEstimator):
         self.method = method
         self.n_neighbors = n_neighbors
         self.list_size = list_size
+        self.keep_nearest = keep_nearest
         self.metric = metric
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -182,7 +190,8 @@ class Reranker(FitCallbacks, BaseEstimator):
         indices : ndarray of int of shape (m, k)
             Items by descending score.
         scores : ndarray of shape (m, k)
-            Scores: mean logarithm of smoothed similarities, or negative distances.
+            Scores: smoothed similarities in [0, 1], or negative distances. An item that keeps the first place
+            has at least the score of the second.
         """
         check_is_fitted(self, "n_items_")
         diversity = check_real(diversity, "diversity", low=0.0, high=1.0)
@@ -196,22 +205,57 @@ class Reranker(FitCallbacks, BaseEstimator):
         k = check_count(k, "k", high=largest, remedy="Use a larger list_size for more results.")
         m = len(near)
         require_memory(16.0 * m * k, f"The results of {m:,} queries", "Use a smaller k.")
+        if self.method == "smoothed":
+            return self._rank_smoothed(items, near, distances, k, diversity)
         indices, scores = np.empty((m, k), np.int64), np.empty((m, k))
         for q in range(m):
             item = None if items is None else int(items[q])
-            ids, values = self._candidates(near[q], distances[q], item, queries, q)
+            ids, values = self._candidates(near[q], distances[q], item, q)
             kept = ids != (-1 if item is None else item)
-            indices[q], scores[q] = self._best(ids[kept], values[kept], k, diversity)
+            indices[q], scores[q] = _best(ids[kept], values[kept], k)
+        return indices, scores
+
+    def _rank_smoothed(
+        self,
+        items: np.ndarray | None,
+        near: np.ndarray,
+        distances: np.ndarray,
+        k: int,
+        diversity: float,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if items is None:
+            starts, own = near, np.full(len(near), -1)
+            weights = self._weights(near, distances)
+        else:
+            starts, own, weights = items[:, None], items, np.ones((len(items), 1))
+        n_candidates = k if diversity == 0 else CANDIDATES_PER_RESULT * k
+        found = rank_by_lists(
+            self._similar,
+            starts,
+            weights,
+            near,
+            own,
+            n_candidates,
+            keep_nearest=bool(self.keep_nearest),
+            n_jobs=self.n_jobs,
+        )
+        if len(near) and found.counts.min() < k:
+            raise _too_few(k, int(found.counts.min()))
+        if diversity == 0:
+            return found.indices, found.scores
+        indices, scores = np.empty((len(near), k), np.int64), np.empty((len(near), k))
+        for q, count in enumerate(found.counts.tolist()):
+            ids, values = found.indices[q, :count], found.scores[q, :count]
+            relevance = values / values[0] if values[0] > 0 else np.ones(count)
+            similarity = similarities_between(self._similar, ids)
+            chosen = diversified(relevance, similarity, k, diversity)
+            indices[q], scores[q] = ids[chosen], values[chosen]
         return indices, scores
 
     def _candidates(
-        self, near: np.ndarray, distances: np.ndarray, item: int | None, queries: Any, q: int
+        self, near: np.ndarray, distances: np.ndarray, item: int | None, q: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Candidates of one query, and their scores."""
-        if self.method == "smoothed":
-            if item is not None:
-                return mean_log_similarity(self._similar, np.array([item]), np.ones(1))
-            return mean_log_similarity(self._similar, near, self._weights(near, distances))
+        """Candidates of one query, and their scores, without self-smoothing."""
         if self.method == "k_reciprocal":
             ids, final = self._reciprocal.rank(near, distances, item)
             return ids, -final
@@ -224,53 +268,29 @@ class Reranker(FitCallbacks, BaseEstimator):
             return found[0], -lengths[0]
         return near, -distances
 
-    def _best(
-        self, ids: np.ndarray, values: np.ndarray, k: int, diversity: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        order = np.lexsort([ids, -values])
-        if diversity > 0:
-            top = order[: CANDIDATES_PER_RESULT * k]
-            relevance = np.exp(values[top] - values[top[0]])
-            similarity = self._similar[-1].between(ids[top])
-            k_found = min(k, len(top))
-            order = top[diversified(relevance, similarity, k_found, diversity)]
-        order = order[:k]
-        if len(order) < k:
-            raise InvalidValueError(
-                f"k={k}, but the lists lead to {len(order)} items only; use fewer results, or a larger "
-                "n_neighbors and list_size."
-            )
-        return ids[order], values[order]
-
     def _smooth(self) -> None:
         n = self.n_items_
         k = min(self.list_size, n - 1)
         require_memory(
-            BYTES_PER_ENTRY * n * k * len(SCALES),
+            BYTES_PER_ENTRY * n * k,
             f"Lists of {k} items for each of {n:,} items",
             "Use a smaller list_size.",
         )
-        if self._points is None:
-            matrix = distance_matrix(*self._lists)
-            model = SelfSmoothing(metric="precomputed", n_jobs=self.n_jobs, verbose=self.verbose)
-            model.fit(matrix)
-        else:
-            model = SelfSmoothing(metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose)
-            model.fit(self._points)
-        self.t_ = float(model.t_)
-        steps = [max(1, round(self.t_ * scale)) for scale in SCALES]
-        self._similar: list[SimilarityLists] = [
-            with_self(*found) for _, found in model.sweep_neighbors(steps, k)
-        ]
-        self._scales = self._lists[1].mean(axis=1)
+        weights, self._scales = kernel_and_scales(
+            distance_matrix(*self._lists), BANDWIDTH, self._lists[0].shape[1], "pair"
+        )
+        progress = "smoothing" if self.verbose > 0 else None
+        self._similar = diffusion_lists(weights, k, self.n_jobs, progress)
+        self.t_, curve = self._similar.n_steps - 1, self._similar.curve
+        self.t_curve_ = curve - [1, 0]
 
     def _weights(self, near: np.ndarray, distances: np.ndarray) -> np.ndarray:
-        """Kernel between a new query and its neighbours, summing to 1."""
-        scale = distances.mean() / 2 + self._scales[near] / 2
+        """Weights of the coordinates of near items, whose sum are those of new queries."""
+        scale = distances.mean(axis=1, keepdims=True) / 2 + self._scales[near] / 2
         # Items at distance 0 of a query without scale are as similar as can be.
-        exponent = np.square(np.divide(distances, scale, out=np.zeros(len(near)), where=scale > 0))
-        weights = np.exp((exponent.min() - exponent) / BANDWIDTH)
-        return weights / weights.sum()
+        exponent = np.square(np.divide(distances, scale, out=np.zeros(near.shape), where=scale > 0))
+        first_step = np.exp((exponent.min(axis=1, keepdims=True) - exponent) / BANDWIDTH)
+        return first_step / first_step.sum(axis=1, keepdims=True) * self._similar.norms[near]
 
     def _read(self, queries: Any) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
         """Gallery items of the queries, if they are, and the neighbours of each query."""
@@ -294,6 +314,20 @@ class Reranker(FitCallbacks, BaseEstimator):
         self._new_points = new
         size = min(max(self._lists[0].shape[1], 1), self.n_items_)
         return None, *self._search.nearest(size, check_points(new, name="queries", dtype=None))
+
+
+def _best(ids: np.ndarray, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.lexsort([ids, -values])[:k]
+    if len(order) < k:
+        raise _too_few(k, len(order))
+    return ids[order], values[order]
+
+
+def _too_few(k: int, n_found: int) -> InvalidValueError:
+    return InvalidValueError(
+        f"k={k}, but the lists lead to {n_found} items only; use fewer results, or a larger n_neighbors and "
+        "list_size."
+    )
 
 
 def _others(indices: np.ndarray, distances: np.ndarray) -> NeighborArrays:

@@ -52,7 +52,7 @@ def choose_t(
         return _geometric_mean_crossing(returns, len(sums), grid)
     curve: list[tuple[float, float]] = []
     for t in grid:
-        curve.append((t, _rank_correlation(sums, returns(t))))
+        curve.append((t, rank_correlation(sums, returns(t))))
         if curve[-1][1] >= 0:
             break
     steps, values = np.array(curve).T
@@ -103,7 +103,8 @@ def choose_t_for_clusters(
     return max(1, round(t)), np.column_stack([steps, ranks])
 
 
-def _rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman correlation; 0 if all values of either are equal."""
     # Later digits are rounding errors, which must not break ties.
     a = rankdata(np.round(x / np.abs(x).max(), 12))
     b = rankdata(np.round(y / np.abs(y).max(), 12))

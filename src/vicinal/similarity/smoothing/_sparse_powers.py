@@ -71,7 +71,7 @@ def nearest_in_power(
 
     n = walk.shape[0]
     keep = min(keep, n)
-    first = _from_sparse(walk, keep)
+    first = from_sparse(walk, keep)
     half = _pruned_power(first, exponent // 2, keep, n_jobs, progress)
     left = _product(half, first, keep, n_jobs, progress) if exponent % 2 else half
     out = PowerNeighbors(
@@ -108,6 +108,13 @@ def _pruned_power(
     return power
 
 
+def pruned_square(
+    power: PrunedPower, keep: int, n_jobs: int | None, progress: str | None = None
+) -> PrunedPower:
+    """The square of a power, with at most ``keep`` entries per row."""
+    return _product(power, power, keep, n_jobs, progress)
+
+
 def _product(
     left: PrunedPower, right: PrunedPower, keep: int, n_jobs: int | None, progress: str | None
 ) -> PrunedPower:
@@ -125,7 +132,7 @@ def _product(
     return out
 
 
-def _from_sparse(walk: sparse.csr_array, keep: int) -> PrunedPower:
+def from_sparse(walk: sparse.csr_array, keep: int) -> PrunedPower:
     """A sparse matrix with at most ``keep`` entries per row, the largest."""
     n = walk.shape[0]
     rows = np.repeat(np.arange(n), np.diff(walk.indptr))
