@@ -95,3 +95,52 @@ def test_the_automatic_threshold_is_the_fence_of_a_boxplot_of_log_scores(table):
     model = OutlierDetector().fit(X)
     low, high = np.quantile(np.log(-model.score_samples(X)), [0.25, 0.75])
     assert model.offset_ == pytest.approx(-np.exp(high + 1.5 * (high - low)))
+
+
+def literal_outlier_scores(model, X):
+    """In units of the boxplot of the training rows, written out row by row."""
+    training = np.log(-model.score_samples(X))
+    low, middle, high = np.quantile(training, [0.25, 0.5, 0.75])
+    expected = []
+    for log_distance, label in zip(training, model.predict(X), strict=True):
+        beyond = (log_distance - middle) / (high - low) - 2.0
+        within = 0.5 + 0.5 * beyond / (1.0 + abs(beyond))
+        expected.append(within / 2.0 + (0.5 if label == -1 else 0.0))
+    return expected
+
+
+@pytest.mark.parametrize("contamination", ["auto", 0.2])
+def test_outlier_scores_are_those_of_the_definition(table, contamination):
+    X, _ = table
+    model = OutlierDetector(contamination).fit(X)
+    np.testing.assert_allclose(model.outlier_score_, literal_outlier_scores(model, X), rtol=1e-12)
+    np.testing.assert_array_equal(model.outlier_score(X), model.outlier_score_)
+    np.testing.assert_array_equal(model.outlier_score_ > 0.5, model.labels_ == -1)
+    assert ((model.outlier_score_ > 0) & (model.outlier_score_ < 1)).all()
+    for label in (-1, 1):
+        rows = model.labels_ == label
+        order = np.argsort(model.score_samples(X[rows]))
+        assert (np.diff(model.outlier_score_[rows][order]) <= 0).all()
+
+
+def test_outlier_scores_mean_the_same_in_any_unit_and_for_new_rows(table):
+    X, outlier = table
+    model = OutlierDetector().fit(X)
+    # Outliers beyond the fence score at least 0.75 or so, typical rows well below 0.25.
+    assert model.outlier_score_[outlier].min() > 0.7
+    assert np.median(model.outlier_score_[~outlier]) < 0.2
+    new = np.array([[0.0, 0.0, 0.0], [50.0, 0.0, 0.0], [500.0, 0.0, 0.0]])
+    scores = model.outlier_score(new)
+    assert scores[0] < 0.25 < 0.75 < scores[1] < scores[2] < 1
+    np.testing.assert_array_equal(scores > 0.5, model.predict(new) == -1)
+    scaled = OutlierDetector().fit(1e-9 * X).outlier_score_
+    np.testing.assert_allclose(scaled, model.outlier_score_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("X", [np.ones((5, 2)), np.zeros((2, 1)), [[0.0], [1.0], [1.0]]])
+def test_few_or_equal_rows_have_outlier_scores_below_one_half(X):
+    model = OutlierDetector().fit(X)
+    assert ((model.outlier_score_ > 0) & (model.outlier_score_ < 0.5)).all()
+    far = np.full((1, np.shape(X)[1]), 9.0)
+    assert model.predict(far)[0] == -1
+    assert 0.5 < model.outlier_score(far)[0] < 1

@@ -8,7 +8,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import roc_auc_score
 
 from vicinal import PerceptualClustering
-from vicinal.cluster._noise_score import boxplot_units, noise_scores
+from vicinal._core.boxplot_scores import boxplot_units
+from vicinal.cluster._noise_score import noise_scores
 from vicinal.graphs import contextual
 from vicinal.graphs.graph import Graph
 

@@ -85,7 +85,8 @@ def test_outliers_are_those_of_memory(points, options):
     assert_same(model.labels_, known.labels_)
     assert model.offset_ == pytest.approx(known.offset_, rel=1e-9)
     new = da.from_array((points[::7] + 0.5).astype(points.dtype), chunks=20)
-    for method in ("predict", "score_samples", "decision_function"):
+    np.testing.assert_allclose(model.outlier_score_.compute(), known.outlier_score_, rtol=1e-9)
+    for method in ("predict", "score_samples", "decision_function", "outlier_score"):
         values = getattr(model, method)(new)
         expected = getattr(known, method)((points[::7] + 0.5).astype(points.dtype))
         assert values.chunks[0] == (20, 20, 18)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import validate_input
+from vicinal._core.boxplot_scores import fit_boxplot, score_of
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import is_chunked, validate_chunks
 from vicinal._core.options import seed_from
@@ -65,6 +66,8 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         Fraction of training rows that are outliers.
     labels_ : ndarray of int of shape (n,)
         Labels of the training rows: -1 for outliers, 1 for inliers.
+    outlier_score_ : ndarray of shape (n,)
+        Scores of the training rows as in `outlier_score`: from 0 to 1, above 0.5 for outliers.
     n_features_in_ : int
         Number of columns.
 
@@ -77,8 +80,9 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
     >>> import numpy as np
     >>> from vicinal import OutlierDetector
     >>> X = np.r_[np.random.default_rng(0).normal(size=(100, 2)), [[9.0, 9.0]]]
-    >>> int(OutlierDetector().fit_predict(X)[-1])
-    -1
+    >>> model = OutlierDetector().fit(X)
+    >>> int(model.labels_[-1]), bool(model.outlier_score_[-1] > 0.75)
+    (-1, True)
     """
 
     def __init__(
@@ -138,6 +142,8 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         self.threshold_curve_ = np.column_stack([levels, below])
         self.labels_ = np.where(scores < self.offset_, -1, 1)
         self.contamination_ = float(np.mean(self.labels_ == -1))
+        self._scale = fit_boxplot(-scores)
+        self.outlier_score_ = self._calibrated(scores)
         return self
 
     def _distances_of_chunks(
@@ -189,6 +195,27 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         """
         return self.score_samples(X) - self.offset_
 
+    @by_chunks(dtype=lambda model: np.float64)
+    def outlier_score(self, X: ArrayLike) -> np.ndarray:
+        """Compute scores from 0 to 1 that are comparable between data sets, like ``noise_score_``.
+
+        The score is above 0.5 exactly for rows that `predict` labels as outliers. Within both groups it
+        increases with the distance to the samples. At the fence of a boxplot of the log distances of the
+        training rows it is about 0.25, or 0.75 for outliers; an outlier with a lower score is only one
+        because of the requested ``contamination``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            Rows to score. A dask array is processed lazily, chunk by chunk.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Scores; training rows have the same scores as in ``outlier_score_``.
+        """
+        return self._calibrated(self.score_samples(X))
+
     @by_chunks()
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict whether rows are outliers.
@@ -221,6 +248,9 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
             -1 for outliers, 1 for inliers.
         """
         return self.fit(X).labels_
+
+    def _calibrated(self, scores: np.ndarray) -> np.ndarray:
+        return score_of(self._scale.units(-scores), scores < self.offset_)
 
     def _score(self, rescaled: np.ndarray) -> np.ndarray:
         return -self._distances(rescaled, self.n_jobs) / self._unit

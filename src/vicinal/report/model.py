@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.contextual_extension import context_steps, entered_contexts, symmetric_rows
+from vicinal._core.boxplot_scores import BoxplotScale, score_of
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal._core.suggestions import listing
-from vicinal.cluster._noise_score import BoxplotScale, Unusualness, fit_unusualness, score_of
+from vicinal.cluster._noise_score import Unusualness, fit_unusualness
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.neighbors import NeighborSearch
