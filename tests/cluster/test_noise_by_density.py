@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import f1_score
 
 from vicinal import PerceptualClustering
@@ -13,6 +13,7 @@ from vicinal.cluster._background import (
     MIN_CLUSTER_SIZE,
     SAMPLING_ERROR,
     background_noise,
+    no_noise,
 )
 from vicinal.cluster._density_mixture import (
     DensityMixture,
@@ -21,7 +22,8 @@ from vicinal.cluster._density_mixture import (
     _log_member,
     fit_mixture,
 )
-from vicinal.cluster._evidence import _noise_without_clusters
+from vicinal.cluster._evidence import _noise_without_clusters, _one_cluster
+from vicinal.cluster._noise import _is_noise_by_norms
 from vicinal.neighbors import NeighborSearch
 
 
@@ -199,3 +201,41 @@ def test_uniform_noise_around_blobs_is_found_and_predicted():
     far = far[np.linalg.norm(far - [8, 0], axis=1) > 4]
     assert np.mean(model.predict(far) < 0) > 0.7
     assert np.mean(model.predict(X + 1e-3) >= 0) > 0.9
+
+
+def rings_in_noise(n_noise, seed=0):
+    rng = np.random.default_rng(seed)
+    X, _ = make_circles(400, noise=0.04, factor=0.5, random_state=seed)
+    return np.r_[X, rng.uniform(-1.3, 1.3, size=(n_noise, 2))]
+
+
+def test_norms_show_noise_around_thin_rings_that_densities_miss():
+    X = rings_in_noise(170)
+    model = PerceptualClustering(2, random_state=0, n_jobs=1).fit(X)
+    assert not model.cluster_evidence_.noise.is_noise.any()
+    assert model.noise_threshold_ > 0
+    np.testing.assert_array_equal(model.labels_ == -1, model.norms_ < model.noise_threshold_)
+    assert f1_score(np.arange(570) >= 400, model.labels_ == -1) > 0.65
+    # New points are compared with the same threshold.
+    assert (model.predict([[1.25, 1.25], [0.0, 1.0]]) == -1).tolist() == [True, False]
+    clean = PerceptualClustering(2, random_state=0, n_jobs=1).fit(rings_in_noise(0))
+    assert (clean.labels_ >= 0).all()
+
+
+def test_norms_decide_only_for_sparse_points_around_enough_points_of_few_dimensions():
+    is_near = np.arange(200) < 40
+    sparsity = np.where(is_near, 1.5, 0.0)
+
+    def decides(near=is_near, sparsity=sparsity, dimension=2.0, is_noise=None):
+        found = np.zeros(len(near), bool) if is_noise is None else is_noise
+        noise = no_noise(len(near))._replace(is_noise=found, sparsity=sparsity)
+        evidence = _one_cluster(len(near))._replace(dimension=dimension, noise=noise)
+        return _is_noise_by_norms(near, evidence)
+
+    assert decides()
+    assert not decides(sparsity=0.6 * sparsity)
+    assert not decides(dimension=3.0)
+    assert not decides(is_noise=np.arange(200) == 3)
+    assert not decides(near=np.zeros(200, bool))
+    assert not decides(near=np.arange(200) < 150, sparsity=1.5 * (np.arange(200) < 150))
+    assert not decides(near=is_near[:100], sparsity=sparsity[:100])
