@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vicinal.exceptions import MissingDependencyError
+from vicinal.report._document import Document
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from vicinal.duplicates.result import NearDuplicates
     from vicinal.report._audit.copies import Leakage
     from vicinal.report._audit.label_doubts import LabelDoubts
@@ -25,7 +23,7 @@ MIN_DOUBT = 0.5
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(Document):
     """Result of `vicinal.audit`.
 
     Printing it shows a summary; a notebook shows the report.
@@ -154,44 +152,15 @@ class Audit:
 
         return to_json(self)
 
-    def to_html(self, path: str | PathLike[str]) -> Path:
-        """Write the report as one self-contained HTML file.
-
-        The file is replaced only when all of it has been written.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        from vicinal._core.files import atomic_write
+    def _page(self) -> str:
         from vicinal.report._audit.page import render
 
-        path = Path(path)
-        page = render(self)
-        with atomic_write(path) as unfinished:
-            unfinished.write_text(page, encoding="utf-8")
-        return path
+        return render(self)
 
-    def summary(self) -> str:
-        """Summarise the findings as text.
-
-        Returns
-        -------
-        str
-            Sentences and small tables for a terminal.
-        """
+    def _summary(self) -> str:
         from vicinal.report._audit.text import summary
 
         return summary(self)
-
-    def __str__(self) -> str:
-        return self.summary()
 
     def __repr__(self) -> str:
         from vicinal.report._summary_text import plural

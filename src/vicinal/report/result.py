@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vicinal.exceptions import MissingDependencyError
+from vicinal.report._document import Document
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._steps.clusters import Clusters
 from vicinal.report._steps.exemplars import Exemplars
@@ -37,7 +38,7 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Perception:
+class Perception(Document):
     """Result of `vicinal.perceive`.
 
     Printing it shows a summary; a notebook shows the report.
@@ -200,38 +201,12 @@ class Perception:
                 columns[f"{name.replace(' ', '_')}_{axis}"] = values
         return pandas.DataFrame(columns)
 
-    def to_html(self, path: str | PathLike[str]) -> Path:
-        """Write the report as one self-contained HTML file.
-
-        The file is replaced only when all of it has been written.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        from vicinal._core.files import atomic_write
+    def _page(self) -> str:
         from vicinal.report._html.page import render
 
-        path = Path(path)
-        page = render(self)
-        with atomic_write(path) as unfinished:
-            unfinished.write_text(page, encoding="utf-8")
-        return path
+        return render(self)
 
-    def summary(self) -> str:
-        """Summarise the findings as text.
-
-        Returns
-        -------
-        str
-            Sentences and small tables for a terminal.
-        """
+    def _summary(self) -> str:
         from vicinal.report._summary_text import summary
 
         return summary(self)
@@ -247,9 +222,6 @@ class Perception:
         from vicinal.report._snippet import snippet
 
         return snippet(self)
-
-    def __str__(self) -> str:
-        return self.summary()
 
     def __repr__(self) -> str:
         n, d = len(self.labels), self.data.n_used
