@@ -59,11 +59,11 @@ def test_harmonic_equals_its_closed_form_and_label_propagation(seed):
     assert plain.label_distributions_ == pytest.approx(expected, abs=1e-8)
     other = LabelPropagation(**PRECOMPUTED).fit(weights, codes)
     assert plain.label_distributions_ == pytest.approx(other.label_distributions_)
-    # Class mass normalisation, then squares.
+    # Class mass normalisation, then a power.
     unlabelled = codes < 0
     expected = expected[unlabelled] * [0.2, 0.3, 0.5] / expected.sum(axis=0)
-    expected = (expected / expected.sum(axis=1, keepdims=True)) ** 2
     model = fitted("harmonic", weights, codes, class_prior=[2, 3, 5])
+    expected = (expected / expected.sum(axis=1, keepdims=True)) ** model.calibration_.power
     assert model.label_distributions_[unlabelled] == pytest.approx(
         expected / expected.sum(axis=1, keepdims=True), abs=1e-8
     )

@@ -5,6 +5,7 @@ All solve systems of the Laplacian by `absorb`. In a component, classes without 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from vicinal.operators._components import affinity_structure
 from vicinal.semi_supervised._absorption import Spread
+from vicinal.semi_supervised._calibration import Calibration, calibrate, rehearsal_labels
 from vicinal.semi_supervised._class_mass import (
     class_densities,
     class_proportions,
@@ -27,9 +29,6 @@ from vicinal.semi_supervised.graph_prior import spread_classes
 from vicinal.semi_supervised.propagation import spread_steps
 
 METHODS = ("harmonic", "laplace", "poisson", "poisson_mbo", "prior")
-# Harmonic functions of few labels are flat, so probabilities in proportion to them are too even: the expected
-# calibration error is lowest, or nearly so, if they are squared.
-HARMONIC_POWER = 2.0
 # Potentials, divided by their standard deviation, times this are log probabilities.
 POTENTIAL_FACTOR = 2.0
 
@@ -46,10 +45,10 @@ class Options(NamedTuple):
 
 def spread_by_method(
     method: str, weights: sparse.csr_array, codes: np.ndarray, options: Options
-) -> Spread:
-    """Class probabilities of all nodes by one of `METHODS`."""
+) -> tuple[Spread, Calibration | None]:
+    """Class probabilities of all nodes by one of `METHODS`, and how their power was chosen, if it was."""
     if method == "prior":
-        return spread_classes(
+        spread = spread_classes(
             weights,
             codes,
             options.ridge,
@@ -58,16 +57,44 @@ def spread_by_method(
             options.n_jobs,
             options.verbose,
         )
-    if method in ("harmonic", "laplace"):
-        spread = spread_steps(weights, codes, None, options.n_jobs, options.verbose)
-        rescale = _normalize_mass if method == "harmonic" else _standardize
-        unlabelled = spread.reached & (codes < 0)
-        if unlabelled.any():
-            spread.values[unlabelled] = rescale(
-                spread.values, unlabelled, codes, options.class_prior
-            )
-        return spread
-    return _poisson(method, weights, codes, options)
+        return spread, None
+    if method == "harmonic":
+        return _harmonic(weights, codes, options)
+    if method == "laplace":
+        return _rescaled_steps(_standardize, weights, codes, options), None
+    return _poisson(method, weights, codes, options), None
+
+
+def _rescaled_steps(
+    rescale: Callable[..., np.ndarray],
+    weights: sparse.csr_array,
+    codes: np.ndarray,
+    options: Options,
+) -> Spread:
+    """Harmonic functions, rescaled at the unlabelled nodes."""
+    spread = spread_steps(weights, codes, None, options.n_jobs, options.verbose)
+    unlabelled = spread.reached & (codes < 0)
+    if unlabelled.any():
+        spread.values[unlabelled] = rescale(spread.values, unlabelled, codes, options.class_prior)
+    return spread
+
+
+def _harmonic(
+    weights: sparse.csr_array, codes: np.ndarray, options: Options
+) -> tuple[Spread, Calibration | None]:
+    """Harmonic functions; with a class prior, also class mass normalisation and an honest power."""
+    spread = _rescaled_steps(_normalize_mass, weights, codes, options)
+    unlabelled = spread.reached & (codes < 0)
+    if options.class_prior is None or not unlabelled.any():
+        return spread, None
+    labels = rehearsal_labels(spread.values * spread.reached[:, None], codes)
+    rehearsal = _rescaled_steps(_normalize_mass, weights, labels, options)
+    tested = spread.reached & rehearsal.reached & (labels < 0)
+    classes = spread.values.argmax(axis=1)
+    calibration = calibrate(rehearsal.values[tested], classes[tested])
+    sharp = spread.values[unlabelled] ** calibration.power
+    spread.values[unlabelled] = sharp / sharp.sum(axis=1, keepdims=True)
+    return spread, calibration
 
 
 def _normalize_mass(
@@ -77,9 +104,7 @@ def _normalize_mass(
     if prior is None:
         return values[unlabelled]
     counts = np.bincount(codes[codes >= 0])
-    scaled = rescale_by_mass(values, unlabelled, values.sum(axis=0), counts, prior)
-    scaled **= HARMONIC_POWER
-    return scaled / scaled.sum(axis=1, keepdims=True)
+    return rescale_by_mass(values, unlabelled, values.sum(axis=0), counts, prior)
 
 
 def _standardize(

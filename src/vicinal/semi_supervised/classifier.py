@@ -55,7 +55,8 @@ class GraphClassifier(TransductiveClassifier):
     method : {"harmonic", "laplace", "poisson", "poisson_mbo", "prior"}, default="harmonic"
         - "harmonic": each class is a function with values 1 and 0 at the labels and the mean of its
           neighbours at every other node (Zhu, Ghahramani and Lafferty, 2003). With a class prior, classes
-          are scaled to it, and probabilities are squared, because harmonic functions are too flat.
+          are scaled to it, and probabilities are raised to a power, because harmonic functions of few
+          labels are too flat, see ``calibration_``.
         - "laplace": the same functions, standardised per class over the unlabelled points; the softmax of
           the result (mean-shifted Laplace learning).
         - "poisson": labels are sources and sinks of a flow (Calder et al., 2020); softmax of the potentials.
@@ -101,6 +102,10 @@ class GraphClassifier(TransductiveClassifier):
     reached_ : ndarray of bool of shape (n,)
         False for points that no label reaches, as in a component without labels: their probabilities are
         the class frequencies of the labels.
+    calibration_ : Calibration or None
+        With ``method="harmonic"`` and a class prior: the ``power`` of the probabilities, the ``powers`` tried
+        and their ``losses`` in a rehearsal, which takes the predicted classes for the truth and predicts them
+        from as many labels. The most probable class does not depend on it.
     graph_ : Graph or None
         The graph; None if X is an affinity matrix.
     affinity_ : csr_array of shape (n, n)
@@ -163,7 +168,8 @@ class GraphClassifier(TransductiveClassifier):
 
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
         options = Options(self.class_prior, self.ridge, self.smoothness, self.n_jobs, self.verbose)
-        return spread_by_method(self.method, affinity, codes, options)
+        spread, self.calibration_ = spread_by_method(self.method, affinity, codes, options)
+        return spread
 
     def suggest_queries(self, n_queries: int = 1) -> np.ndarray:
         """Suggest which training points to label next.
@@ -203,7 +209,13 @@ class GraphClassifier(TransductiveClassifier):
             raise InvalidValueError("all of y is labelled; mark the points to choose from with -1.")
         check_count(n_queries, "n_queries", high=n_left)
         model = in_memory_model(self)
-        uncertainty = uncertainties(model.label_distributions_, model.reached_)
+        probabilities = model.label_distributions_
+        if model.calibration_ is not None:
+            # As flat as the harmonic functions: an honest model is sure of most points, but queries have
+            # to cover these too.
+            probabilities = probabilities ** (1.0 / model.calibration_.power)
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        uncertainty = uncertainties(probabilities, model.reached_)
         return choose_queries(self.affinity_, uncertainty, labelled, n_queries)
 
     def doubtful_labels(self) -> DoubtfulLabels:
