@@ -5,6 +5,7 @@ import pytest
 from tree_oracles import edge_set, kruskal, make_points, squares_between
 
 from vicinal import graphs
+from vicinal.datasets import make_swiss_roll
 from vicinal.graphs import mst, perturbed_mst
 from vicinal.neighbors import NeighborSearch
 
@@ -135,6 +136,77 @@ def test_collinear_and_duplicate_neighbours_span_less():
     # The noise of a row depends on its number, not on the rows that are moved with it.
     part = perturb_in_span(X[2:4], X, neighbors[2:4], np.ones(2), np.uint64(1), np.arange(2, 4))
     np.testing.assert_array_equal(part, moved[2:4])
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("columns", [[0], [0, 1], [0, 1, 2]])
+def test_aligned_noise_has_the_covariance_of_the_neighbours(scale, columns):
+    from vicinal.graphs._build.neighbor_span import perturb_in_span
+
+    offsets = np.array([[2.0, 0.3, 0.0], [-1.0, 0.2, 0.1], [0.5, -0.4, 0.2], [1.0, 0.1, -0.3]])
+    offsets = np.where(np.isin(np.arange(3), columns), offsets, 0.0)
+    n = 40_000
+    X, neighbors = np.zeros((n, 3)), np.tile(np.arange(4), (n, 1))
+    moved = perturb_in_span(
+        X, offsets * scale, neighbors, np.full(n, 0.5 * scale), np.uint64(3), np.arange(n),
+        is_aligned=True,
+    )  # fmt: skip
+    scatter = offsets.T @ offsets
+    variances = np.linalg.eigvalsh(scatter)
+    participation = variances.sum() ** 2 / (variances**2).sum()
+    expected = 0.25 * min(2.0, participation) * scatter / np.trace(scatter)
+    steps = moved / scale
+    np.testing.assert_allclose(steps.T @ steps / n, expected, atol=0.005)
+    np.testing.assert_allclose(steps.mean(axis=0), 0.0, atol=0.01)
+
+
+def test_aligned_noise_stays_on_a_plane_and_isotropic_noise_leaves_it():
+    from vicinal.graphs._build.jitter import perturbed_replicates
+
+    X = np.c_[np.random.default_rng(0).uniform(size=(300, 2)), np.zeros(300)]
+    for is_aligned in (False, True):
+        replicates = perturbed_replicates(X, "euclidean", 1, 0.4, 5, 0, is_aligned=is_aligned)
+        assert (replicates.make(0)[:, 2] == 0).all() == is_aligned
+
+
+def test_aligned_trees_are_the_trees_of_the_replicates():
+    from vicinal.graphs._build.jitter import perturbed_replicates
+
+    X = make_points("clustered", 60, 3, 2)
+    replicates = perturbed_replicates(X, "euclidean", 5, 0.4, 5, 3, is_aligned=True)
+    expected = set()
+    for replicate in range(5):
+        expected |= set(kruskal(squares_between(replicates.make(replicate)))[0])
+    options = {"noise_model": "aligned", "random_state": 3}
+    graph = perturbed_mst(X, 5, **options)
+    assert edge_set(graph) == expected
+    assert graph == perturbed_mst(X, 5, n_jobs=1, **options)
+    assert graph != perturbed_mst(X, 5, random_state=3)
+    assert edge_set(perturbed_mst(X, 5, noise=0.0, **options)) == edge_set(mst(X))
+
+
+def test_aligned_noise_leaves_fewer_shortcuts_between_the_turns_of_a_roll():
+    X, sheet = make_swiss_roll(600, noise=0.2, random_state=0)
+
+    def shortcuts(noise_model):
+        i, j = perturbed_mst(X, noise=0.6, noise_model=noise_model, random_state=0).edges().T
+        # Neighbouring turns are 2 pi apart, and much farther along the sheet.
+        return np.sum(np.linalg.norm(sheet[i] - sheet[j], axis=1) > 5 * np.pi)
+
+    assert shortcuts("aligned") < 0.6 * shortcuts("isotropic")
+
+
+def test_equal_and_few_points_stay_connected_with_aligned_noise():
+    for X in (np.ones((5, 3)), [[0.0, 1.0], [2.0, 3.0]], [[1.0, 2.0]]):
+        graph = perturbed_mst(X, 3, noise_model="aligned", random_state=0)
+        assert graph.n_components == 1
+
+
+def test_aligned_noise_needs_euclidean_points():
+    with pytest.raises(ValueError, match=r"noise_model='aligned' .* metric='cosine'; use"):
+        perturbed_mst(np.eye(4), noise_model="aligned", metric="cosine")
+    with pytest.raises(ValueError, match=r"noise_model='round', but one of 'isotropic', 'aligned'"):
+        perturbed_mst(np.eye(4), noise_model="round")
 
 
 def test_trees_of_many_columns_differ_between_replicates():

@@ -165,10 +165,14 @@ def test_disjoint_trees_are_the_first_forests_of_all_edges():
         "many dimensions",
     ],
 )
-@pytest.mark.parametrize("metric", ["euclidean", slow("manhattan")])
-def test_perturbed_trees_are_those_of_memory(name, metric):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"noise_model": "aligned"}, pytest.param({"metric": "manhattan"}, marks=pytest.mark.slow)],
+    ids=str,
+)
+def test_perturbed_trees_are_those_of_memory(name, options):
     X = HARD[name]
-    options = {"n_trees": 3, "random_state": 1, "metric": metric}
+    options = {"n_trees": 3, "random_state": 1, **options}
     with scale.config(cell_size=-(-len(X) // 5)):
         assert graphs.perturbed_mst(chunked(X), **options) == graphs.perturbed_mst(X, **options)
 

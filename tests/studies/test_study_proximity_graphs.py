@@ -101,7 +101,7 @@ def test_the_command_writes_tables_and_figures(tmp_path, monkeypatch, capsys):
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     with (folder / "isomap.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * 2 * 6
+    assert len(rows) == 2 * 2 * 8
     lines = (folder / "clustering.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 2 + 3 * len(study.IMAGE_GRAPHS)
     assert len({line.count("|") for line in lines}) == 1

@@ -72,8 +72,9 @@ class PerceptualClustering(
         Number (int) or fraction (float in [0, 1)) of points labelled -1: those nearest to the origin. It may
         be slightly fewer so that duplicates keep the same label. "auto" labels points whose density is too
         low for their cluster, if a mixture of clusters and background noise is clearly more likely than
-        clusters alone, and single points that are too sparse for any cluster. For digraphs without points it
-        splits the norms if their distribution is clearly bimodal, also without the nodes in no context.
+        clusters alone, and single points that are too sparse for any cluster. For digraphs without points,
+        and if densities show no noise around curves and surfaces, it splits the norms if their distribution
+        is clearly bimodal, also without the nodes in no context.
     min_cluster_size : int, optional
         Smaller clusters are dissolved, the smallest first: their points get the next best cluster, and there
         are fewer clusters.
@@ -118,11 +119,11 @@ class PerceptualClustering(
         whichever is more unusual. At the fence of a boxplot of these distances it is 0.25, or 0.75 for label
         -1, for any data. Without points it follows the stationary distribution.
     noise_threshold_ : float
-        Norm below which a point is noise. With ``noise="auto"`` on points it is 0, because densities decide:
-        see ``cluster_evidence_.noise`` for their threshold and its curve.
+        Norm below which a point is noise. With ``noise="auto"`` it is 0 if densities decide: see
+        ``cluster_evidence_.noise`` for their threshold and its curve.
     noise_gain_ : float or None
         With ``noise="auto"``, the gain of two modes over one for the norms (penalised log-likelihood per
-        point). Without points, noise needs at least 0.1 and a valley between the modes.
+        point). If norms decide, noise needs at least 0.1 and a valley between the modes.
     noise_doubt_ : bool
         With ``noise="auto"``, whether no noise was found although there is a large lower mode of norms, which
         causes a warning: it may be the thin edge of clean clusters, or heavy noise.

@@ -7,7 +7,7 @@ trees of perturbed data, or trees that may not share an edge.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import map_threads, n_threads
-from vicinal._core.scalar_checks import check_count, check_real
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 from vicinal.graphs._build.nearest_foreign import in_common_unit
@@ -212,6 +212,7 @@ def perturbed_mst(
     *,
     noise: float = 0.4,
     n_neighbors: int = 5,
+    noise_model: Literal["isotropic", "aligned"] = "isotropic",
     metric: MetricLike = "euclidean",
     random_state: RandomStateLike = None,
     n_jobs: NJobs = -1,
@@ -233,6 +234,11 @@ def perturbed_mst(
     offsets to their neighbours, and its dimension replaces D. Noise in all of many directions would be almost
     orthogonal to every offset: all distances would grow alike, and all trees would be the same.
 
+    On a curved sheet, isotropic noise also moves points across the sheet, towards other parts of it. With
+    ``noise_model="aligned"``, a point moves by a random combination of the offsets to its neighbours, so the
+    noise has the shape of the neighbourhood: long along the sheet, short across it. The root mean square
+    displacement is sqrt(min(2, q)) r d_i, with q the participation ratio of the variances of the offsets.
+
     Parameters
     ----------
     X : array of shape (n, n_features) or (n, n)
@@ -243,7 +249,11 @@ def perturbed_mst(
     noise : float, default=0.4
         Size of the noise, r in the paper, from 0 to 1.
     n_neighbors : int, default=5
-        Number of neighbours that define the local scale d_i; fewer if there are fewer points.
+        Number of neighbours that define the local scale d_i, and the offsets; fewer if there are fewer
+        points.
+    noise_model : {"isotropic", "aligned"}, default="isotropic"
+        Shape of the noise: that of the paper, or that of the neighbourhood of each point, which leaves fewer
+        shortcuts between the turns of a roll. "aligned" needs Euclidean points.
     metric : str or callable, default="euclidean"
         With "euclidean" and "manhattan" the points are perturbed. With other metrics there may be no
         points to move, so the distances are perturbed: uniformly, with standard deviation
@@ -288,6 +298,12 @@ def perturbed_mst(
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
+    is_aligned = check_choice(noise_model, "noise_model", ("isotropic", "aligned")) == "aligned"
+    if is_aligned and not measure.is_euclidean:
+        raise InvalidValueError(
+            f"noise_model='aligned' moves points along Euclidean offsets, but metric={measure.name!r}; use "
+            "metric='euclidean' or noise_model='isotropic'."
+        )
     n_threads(n_jobs)
     _require_memory(n, n_trees, BYTES_PER_PERTURBED_EDGE)
     if n == 1:
@@ -297,12 +313,14 @@ def perturbed_mst(
     k, length = min(n_neighbors, n - 1), _list_length(n, LIST_LENGTH)
     if isinstance(points, ChunkedRows):
         trees = chunked_counterpart("perturbed_trees")(
-            points, n_trees, noise, k, length, seed_of(random_state), n_jobs, verbose
+            points, n_trees, noise, k, length, seed_of(random_state), n_jobs, verbose, is_aligned
         )
         edges, strengths = _frequencies(trees, n)
         lengths = chunked_counterpart("pair_lengths")(points, edges, n_jobs)
         return graph_from_edges_trusted(n, edges, lengths, points, measure.name, strengths)
-    replicates = perturbed_replicates(points, measure, n_trees, noise, k, random_state, n_jobs)
+    replicates = perturbed_replicates(
+        points, measure, n_trees, noise, k, random_state, n_jobs, is_aligned=is_aligned
+    )
 
     def tree(replicate: int) -> np.ndarray:
         perturbed = replicates.make(replicate)

@@ -29,6 +29,7 @@ def perturbed_trees(
     seed: int,
     n_jobs: int | None,
     verbose: int,
+    is_aligned: bool = False,
 ) -> list[np.ndarray]:
     """Edges of the spanning tree of each replicate, as sorted numbers ``i * n + j``.
 
@@ -39,7 +40,9 @@ def perturbed_trees(
     trees = []
     with progress_bar(n_trees, "perturbed trees" if verbose > 0 else None) as bar:
         for tree_seed in replicate_seeds(seed, n_trees):
-            replicate = _replicate(cells, k, stored, noise, tree_seed, current_engine(n_jobs, 0))
+            replicate = _replicate(
+                cells, k, stored, noise, tree_seed, is_aligned, current_engine(n_jobs, 0)
+            )
             try:
                 with open_search(replicate, length, n_jobs, 0) as search:
                     edges = spanning_edges(search, n_jobs=n_jobs).edges
@@ -68,29 +71,42 @@ def pair_lengths(points: StoredPoints, edges: np.ndarray, n_jobs: int | None) ->
 
 
 def _replicate(
-    cells: Cells, k: int, length: int, noise: float, seed: np.uint64, engine: Engine
+    cells: Cells,
+    k: int,
+    length: int,
+    noise: float,
+    seed: np.uint64,
+    is_aligned: bool,
+    engine: Engine,
 ) -> Cells:
     """The same cells with perturbed points."""
     store = cells.store.folder({"seed": int(seed)}, f"replicate-{uuid.uuid4().hex[:16]}")
     save_parts(store, cells.tree)
-    tasks = [(cells, cell, store, k, length, noise, seed) for cell in range(len(cells))]
+    tasks = [(cells, cell, store, k, length, noise, seed, is_aligned) for cell in range(len(cells))]
     engine.run(_perturb_cell, tasks, "perturbed points")
     save_parts(store, index_of(store, cells.index.paths))
     return Cells(store, cells.n_points, cells.metric, cells.factor)
 
 
 def _perturb_cell(
-    cells: Cells, cell: int, store: Store, k: int, length: int, noise: float, seed: np.uint64
+    cells: Cells,
+    cell: int,
+    store: Store,
+    k: int,
+    length: int,
+    noise: float,
+    seed: np.uint64,
+    is_aligned: bool,
 ) -> None:
     """Task: move the points of a cell."""
     rows, X = cells.rows(cell), cells.points(cell) / cells.factor
     lists = load_lists(cells, cell, length)
     spread = noise * cells.lengths(lists.costs[:, :k]).mean(axis=1)
-    if as_metric(cells.metric).is_euclidean and X.shape[1] > k:
+    if is_aligned or (as_metric(cells.metric).is_euclidean and X.shape[1] > k):
         needed, neighbors = np.unique(lists.rows[:, :k], return_inverse=True)
         points = load_rows(cells, needed, cell)
         neighbors = neighbors.reshape(len(rows), k)
-        moved = perturb_in_span(X, points, neighbors, spread, seed, rows)
+        moved = perturb_in_span(X, points, neighbors, spread, seed, rows, is_aligned=is_aligned)
     else:
         spread *= float(axis_fraction(X.shape[1], cells.power))
         moved = perturbed_points(X, spread, seed, rows)

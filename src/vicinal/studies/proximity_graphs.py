@@ -11,7 +11,7 @@ After [3] Carreira-Perpinan and Zemel, "Proximity graphs for clustering and mani
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -93,6 +93,10 @@ FAMILIES = {
     "PMST": Family("r", lambda X, value, seed: _perturbed(X, value, seed)),
     "PMST, in 2 trees": Family(
         "r", lambda X, value, seed: _in_several_trees(_perturbed(X, value, seed))
+    ),
+    "PMST, aligned": Family("r", lambda X, value, seed: _perturbed(X, value, seed, "aligned")),
+    "PMST, aligned, in 2 trees": Family(
+        "r", lambda X, value, seed: _in_several_trees(_perturbed(X, value, seed, "aligned"))
     ),
     "DMST": Family("t", lambda X, value, seed: graphs.disjoint_mst(X, int(value))),
 }
@@ -181,8 +185,15 @@ def _pixels(image: np.ndarray) -> np.ndarray:
     return image.reshape(-1, image.shape[-1])
 
 
-def _perturbed(X: np.ndarray, noise: float, seed: int) -> Graph:
-    return graphs.perturbed_mst(X, n_trees=N_TREES, noise=noise, random_state=seed)
+def _perturbed(
+    X: np.ndarray,
+    noise: float,
+    seed: int,
+    noise_model: Literal["isotropic", "aligned"] = "isotropic",
+) -> Graph:
+    return graphs.perturbed_mst(
+        X, n_trees=N_TREES, noise=noise, noise_model=noise_model, random_state=seed
+    )
 
 
 def _in_several_trees(graph: Graph) -> Graph:

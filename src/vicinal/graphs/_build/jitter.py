@@ -36,11 +36,14 @@ def perturbed_replicates(
     k: int,
     random_state: RandomStateLike,
     n_jobs: int | None = -1,
+    *,
+    is_aligned: bool = False,
 ) -> Replicates:
     """Replicates under uniform zero-mean noise that moves point i by about ``noise * d_i``.
 
     d_i is the mean distance of point i to its k nearest neighbours; see `axis_fraction` for the size.
-    Euclidean points of more than k features move within the span of the offsets to these neighbours.
+    Euclidean points of more than k features move within the span of the offsets to these neighbours, and with
+    ``is_aligned`` those of any number of features, by noise with the covariance of the offsets.
     Each replicate has its own seed, so that results depend neither on threads nor on the order.
     """
     perturb: Callable[[np.ndarray, np.ndarray, np.uint64], np.ndarray] = _perturb_all
@@ -63,10 +66,14 @@ def perturbed_replicates(
     indices, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
     seeds = replicate_seeds(seed_of(random_state), n_replicates)
-    if metric.is_euclidean and n_features > k:
+    if is_aligned or (metric.is_euclidean and n_features > k):
         rows, neighbors = np.arange(n), indices[:, 1:]
         return Replicates(
-            lambda i: perturb_in_span(X, X, neighbors, spread, seeds[i], rows), X, metric
+            lambda i: perturb_in_span(
+                X, X, neighbors, spread, seeds[i], rows, is_aligned=is_aligned
+            ),
+            X,
+            metric,
         )
     if metric.is_minkowski:
         spread *= float(axis_fraction(n_features, metric.power))
