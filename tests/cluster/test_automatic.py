@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
 from vicinal.cluster._automatic import (
-    Spectrum,
     are_communities_better,
-    choose_number,
     membership,
 )
 from vicinal.cluster._communities import modularity
+from vicinal.cluster._number import Spectrum, choose_number
+from vicinal.datasets import make_mixed_table
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +220,48 @@ def test_communities_are_compared_only_with_as_many_clusters(digits):
     assert not are_communities_better(evidence._replace(source="density"), worse, weights)
 
 
+def test_communities_do_not_split_clusters_that_a_clear_gap_separates():
+    table, truth = make_mixed_table(300, n_categorical=0, random_state=2)
+    X = np.column_stack(list(table.values()))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for name in ("spectral", "trees", "perceptual"):
+        assert adjusted_rand_score(truth, ENTRY_POINTS[name](X)) > 0.98
+    assert estimate_clusters(X).source == "density"
+
+
+def test_the_clusters_of_the_largest_gap_are_examined_even_if_densities_find_no_more():
+    rng = np.random.default_rng(0)
+    # Two blobs are 5 apart and too small for the densities, the others 40.
+    centers = np.array([[0.0, 0], [5, 0], [40, 0], [0, 40], [40, 40]])
+    truth = np.repeat(np.arange(5), 19)
+    X = centers[truth] + 1.15 * rng.normal(size=(95, 2))
+    model = SpectralClustering(graph="disjoint_mst", random_state=0).fit(X)
+    assert np.argmax(model.eigengaps_) + 1 == model.cluster_evidence_.n_clusters == 4
+    assert model.n_clusters_ == 5
+
+
+def test_waves_are_not_cut_where_they_are_sparse():
+    rng = np.random.default_rng(0)
+    truth, x = np.arange(900) % 3, rng.uniform(0, 2 * np.pi, 900)
+    # Evenly spread along x, so the steep parts of the waves are sparse.
+    X = np.c_[x, np.sin(x) + 1.2 * truth] + 0.1 * rng.normal(size=(900, 2))
+    for name in ("spectral", "trees"):
+        assert adjusted_rand_score(truth, ENTRY_POINTS[name](X)) > 0.97
+
+
+def test_gaps_are_those_of_the_points_without_noise():
+    rng = np.random.default_rng(0)
+    truth, angles = np.repeat([0, 1, 2], [100, 200, 300]), rng.uniform(0, 2 * np.pi, 600)
+    rings = (1.0 + 2.0 * truth)[:, None] * np.c_[np.cos(angles), np.sin(angles)]
+    X = np.zeros((800, 5))
+    X[:600, :2] = rings
+    X[:600] += 0.1 * rng.normal(size=(600, 5))
+    X[600:] = rng.uniform(-6, 6, size=(200, 5))
+    model = PerceptualClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(truth, model.labels_[:600]) > 0.97
+
+
 def test_a_sparser_graph_is_tried_where_another_has_no_gap():
     rng = np.random.default_rng(0)
     # Neighbours on a ring are 1 apart, and the rings 4.5.
@@ -230,6 +272,14 @@ def test_a_sparser_graph_is_tried_where_another_has_no_gap():
     assert model.cluster_evidence_.n_clusters == 1
     assert model.eigengaps_.argmax() + 1 != 2
     assert model.n_clusters_ == 2
+
+
+def test_the_contextual_digraph_is_tried_where_neighbour_graphs_have_no_gap():
+    X, truth = make_moons(400, noise=0.1, random_state=6)
+    model = SpectralClustering(random_state=0).fit(X)
+    assert model.cluster_evidence_.n_clusters == 1
+    assert model.eigengaps_.argmax() == 0
+    assert adjusted_rand_score(truth, model.labels_) > 0.97
 
 
 def test_the_noise_column_of_perceptual_clusters_is_a_probability_on_points():

@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_moons, make_swiss_roll
 from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_info_score
 
-from vicinal.cluster import _evidence, estimate_clusters
+from vicinal.cluster import _density_views, estimate_clusters
 from vicinal.cluster._communities import louvain
-from vicinal.cluster._community_choice import null_modularity
+from vicinal.cluster._community_null import null_modularity
 from vicinal.cluster._consensus import _merge_by_majority, consensus_communities
 from vicinal.cluster._density_modes import density_modes, local_dimension, mode_labels
 from vicinal.datasets import make_half_cylinders, make_two_moons
@@ -265,15 +265,23 @@ def test_a_sample_of_many_points_gives_clusters_and_noise_of_all(monkeypatch):
     X, _ = make_blobs(1500, 3, centers=5, cluster_std=0.3, random_state=0)
     X = np.r_[X, [[40.0, 40.0, 40.0]], X[:20]]
     whole = estimate_clusters(X)
-    monkeypatch.setattr(_evidence, "MAX_POINTS", 500)
+    monkeypatch.setattr(_density_views, "MAX_POINTS", 500)
     sampled = estimate_clusters(X)
     assert sampled.n_clusters == whole.n_clusters == 5
     np.testing.assert_array_equal(sampled.labels, whole.labels)
     assert [len(layer.labels) for layer in sampled.layers] == [len(X)] * len(sampled.layers)
     assert sampled.noise.is_noise[1500]
     assert sampled.noise.is_noise.mean() < 0.02
-    assert _evidence.count_modes(X) == 5
+    assert _density_views.count_modes(X) == 5
     order = np.random.default_rng(0).permutation(len(X))
     shuffled = estimate_clusters(X[order] * 8.0, n_jobs=1)
     np.testing.assert_array_equal(shuffled.noise.is_noise, sampled.noise.is_noise[order])
     assert adjusted_rand_score(shuffled.labels, sampled.labels[order]) == 1.0
+
+
+@pytest.mark.parametrize("n", [100, 400])
+def test_long_normal_clusters_in_many_columns_are_one_cluster(n):
+    rng = np.random.default_rng(0)
+    for dim in (5, 8, 15):
+        X = rng.normal(size=(n, dim)) * np.geomspace(0.15, 1.0, dim)
+        assert estimate_clusters(X).n_clusters == 1

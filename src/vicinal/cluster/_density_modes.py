@@ -4,8 +4,8 @@ The density at a point follows from the distance r to its k-th neighbour: log de
 dimensions, with a standard error of 1 / sqrt(k) whatever the data. Going from dense to sparse, every mode
 ends where it meets a denser one. The prominence of the mode is the fall of the log density from its peak to
 that saddle, in standard errors. Among m = n / k independent neighbourhoods of one cluster the largest error
-is near sqrt(2 log m), which is the unit of prominence. One cluster stays below 1.5 of it, or below 1.9 if the
-data is so thin that paths cannot avoid sparse regions (2 is the upper bound).
+is near sqrt(2 log m), which is the unit of prominence. One cluster stays below 1.5 of it, or below 2.2 if the
+data is so thin that paths cannot avoid sparse regions: then it may be the sum of two errors.
 """
 
 from __future__ import annotations

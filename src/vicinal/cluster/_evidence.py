@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vicinal._base.row_assignment import number_by_first_occurrence
-from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
-from vicinal._core.rescale import max_magnitude
 from vicinal.cluster._background import (
     MAX_UNTESTED_FRACTION,
     N_NEIGHBORS,
@@ -23,9 +21,17 @@ from vicinal.cluster._community_choice import (
     MIN_EXCESS,
     NeighborCommunities,
     choose_communities,
-    neighbor_communities,
+    communities_by_scale,
 )
-from vicinal.cluster._density_modes import DensityModes, density_modes, mode_labels
+from vicinal.cluster._density_modes import DensityModes, mode_labels
+from vicinal.cluster._density_views import (
+    MIN_POINTS,
+    canonical_groups,
+    count_modes,
+    density_views,
+    nearest_sampled,
+    sample_points,
+)
 from vicinal.cluster._mode_choice import (
     MIN_PROMINENCE,
     ModeChoice,
@@ -33,23 +39,14 @@ from vicinal.cluster._mode_choice import (
     n_prominent,
     n_significant,
 )
-from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs
 
-# Numbers of neighbours for densities and communities.
-DENSITY_SCALES = (8, 16, 32, 64)
-COMMUNITY_SCALES = (5, 10, 15)
-# A neighbourhood contains at most a fifth of the points.
-MIN_POINTS_PER_NEIGHBOR = 5
-MIN_POINTS = MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]
 # Clusters are estimated again without the noise if it is at least this fraction of the points; a few outliers
 # change little.
 MIN_NOISE_TO_REPEAT = 0.01
-# Of more points, a random sample is examined. A cluster of one in 400 points still has about 40 in it.
-MAX_POINTS = 15_000
 
 
 class Layer(NamedTuple):
@@ -144,16 +141,16 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     2
     """
     points = check_points(X)
-    groups = _in_canonical_order(find_duplicates(points), points)
+    groups = canonical_groups(points)
     distinct = points[groups.representative]
     if len(distinct) < MIN_POINTS:
         return _one_cluster(len(points))
-    sample = _sample(distinct)
-    neighbors, distances, views = _density_views(sample, n_jobs)
+    sample = sample_points(distinct)
+    neighbors, distances, views = density_views(sample, n_jobs)
     nearest, reach = np.arange(len(sample)), distances[:, 1 : N_NEIGHBORS + 1]
     if len(sample) < len(distinct):
-        nearest, reach = _nearest_sampled(distinct, sample, n_jobs)
-    evidence = _combine_views(sample, nearest, neighbors, distances, views)
+        nearest, reach = nearest_sampled(distinct, sample, N_NEIGHBORS, n_jobs)
+    evidence = _combine_views(sample, nearest, neighbors, distances, views, n_jobs)
     # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
     find_noise = partial(_noise_without_clusters, distinct, reach, dimension, n_jobs)
@@ -161,12 +158,12 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     kept = np.flatnonzero(~noise.is_noise)
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones: cluster the other points again, without it.
-        sample = _sample(distinct[kept])
+        sample = sample_points(distinct[kept])
         nearest = NeighborSearch(sample, n_jobs=n_jobs).nearest(1, queries=distinct)[0][:, 0]
-        evidence = _combine_views(sample, nearest, *_density_views(sample, n_jobs))
+        evidence = _combine_views(sample, nearest, *density_views(sample, n_jobs), n_jobs)
         again = find_noise(evidence.labels)
         noise = again if again.is_noise.any() else noise
-    return _expand_to_rows(evidence._replace(noise=noise), groups.group)
+    return expand_to_rows(evidence._replace(noise=noise), groups.group)
 
 
 def _combine_views(
@@ -175,23 +172,45 @@ def _combine_views(
     neighbors: np.ndarray,
     distances: np.ndarray,
     views: list[DensityModes],
+    n_jobs: NJobs,
 ) -> ClusterEvidence:
     """Evidence from distinct points; ``group`` contains the point whose cluster each row belongs to."""
     modes = choose_modes(views)
-    sizes = np.array([len(distinct)])
-    if modes.is_separated:
-        sizes = np.bincount(mode_labels(modes.view, modes.number))
-    communities = {
-        k: neighbor_communities(
-            neighbors, distances, k, distinct.shape[1], sizes, views[0].thinness
-        )
-        for k in COMMUNITY_SCALES
-        if k < distances.shape[1]
-    }
+    communities = communities_by_scale(distinct, neighbors, distances, views[0].thinness, n_jobs)
     chosen = None if modes.is_certain else choose_communities(communities, neighbors)
     if chosen is not None:
         communities[chosen.n_neighbors] = chosen
+        if modes.is_separated and (
+            modes.number >= chosen.n_clusters
+            or not _parts_have_communities(distinct, modes, n_jobs)
+        ):
+            chosen = None
     return _combine(group, views, modes, communities, chosen)
+
+
+def _parts_have_communities(distinct: np.ndarray, modes: ModeChoice, n_jobs: NJobs) -> bool:
+    """Whether a cluster of the density has communities: separate clusters always have communities."""
+    labels = mode_labels(modes.view, modes.number)
+    return any(
+        has_communities(distinct[labels == label], n_jobs=n_jobs) for label in np.unique(labels)
+    )
+
+
+def has_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> bool:
+    """Whether points have significant communities that densities do not separate.
+
+    If densities separate clusters, at least one of them must have communities itself.
+    """
+    groups = canonical_groups(points)
+    if len(groups.representative) < MIN_POINTS:
+        return False
+    sample = sample_points(points[groups.representative])
+    neighbors, distances, views = density_views(sample, n_jobs)
+    modes = choose_modes(views)
+    communities = communities_by_scale(sample, neighbors, distances, views[0].thinness, n_jobs)
+    if modes.is_certain or not any(view.is_significant for view in communities.values()):
+        return False
+    return not modes.is_separated or _parts_have_communities(sample, modes, n_jobs)
 
 
 def _noise_without_clusters(
@@ -207,62 +226,6 @@ def _noise_without_clusters(
     return noise
 
 
-def count_modes(points: np.ndarray, *, n_jobs: NJobs = -1) -> int:
-    """Number of clusters by density modes alone; 1 for fewer than 40 distinct points."""
-    groups = _in_canonical_order(find_duplicates(points), points)
-    if len(groups.representative) < MIN_POINTS:
-        return 1
-    sample = _sample(points[groups.representative])
-    return choose_modes(_density_views(sample, n_jobs)[2]).number
-
-
-def _sample(distinct: np.ndarray) -> np.ndarray:
-    """At most `MAX_POINTS` random points, in their order."""
-    if len(distinct) <= MAX_POINTS:
-        return distinct
-    rows = np.random.default_rng(0).choice(len(distinct), MAX_POINTS, replace=False)
-    return distinct[np.sort(rows)]
-
-
-def _nearest_sampled(
-    distinct: np.ndarray, sample: np.ndarray, n_jobs: NJobs
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest sampled point of every point, and distances to the nearest other sampled points."""
-    rescaling = fit_rescaling(distinct)
-    search = NeighborSearch(rescaling.transform(sample), n_jobs=n_jobs)
-    indices, distances = search.nearest(N_NEIGHBORS + 1, queries=rescaling.transform(distinct))
-    is_sampled = distances[:, :1] == 0
-    return indices[:, 0], np.where(is_sampled, distances[:, 1:], distances[:, :-1])
-
-
-def _density_views(
-    distinct: np.ndarray, n_jobs: NJobs
-) -> tuple[np.ndarray, np.ndarray, list[DensityModes]]:
-    """Neighbours, their distances, and density modes for each number of neighbours."""
-    points = fit_rescaling(distinct).transform(distinct)
-    max_k = min(DENSITY_SCALES[-1], len(points) // MIN_POINTS_PER_NEIGHBOR)
-    indices, distances = NeighborSearch(points, n_jobs=n_jobs).nearest(max_k)
-    scales = [k for k in DENSITY_SCALES if k <= max_k]
-    views: list[DensityModes] = []
-    for k in scales:
-        finer = views[-1] if views else None
-        views.append(density_modes(points, indices, distances, k, n_jobs, finer))
-    return indices, distances, views
-
-
-def _in_canonical_order(groups: Duplicates, points: np.ndarray) -> Duplicates:
-    """Groups ordered by the values of their rows, so that nothing depends on the order of the rows."""
-    distinct = points[groups.representative]
-    units = distinct / (max_magnitude(distinct) or 1.0)
-    keys = np.column_stack([units.sum(axis=1), np.square(units).sum(axis=1)])
-    order = np.lexsort(keys.T)
-    if (keys[order[1:]] == keys[order[:-1]]).all(axis=1).any():
-        order = np.lexsort(distinct.T)
-    position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
-    return Duplicates(groups.representative[order], position[groups.group])
-
-
 def _combine(
     group: np.ndarray,
     views: list[DensityModes],
@@ -273,8 +236,8 @@ def _combine(
     prominence = {view.n_neighbors: view.prominence for view in views}
     excess = {k: view.excess for k, view in communities.items()}
     view, n_modes = modes.view, modes.number
-    candidates = _candidates(views, communities)
-    if chosen is not None and not (modes.is_separated and n_modes >= chosen.n_clusters):
+    candidates = _candidates(views, modes, communities)
+    if chosen is not None:
         layers = [
             Layer(number_by_first_occurrence(labels[group]), int(labels.max()) + 1, chosen.excess)
             for labels in chosen.levels[::-1]
@@ -303,12 +266,11 @@ def _combine(
 
 
 def _candidates(
-    views: list[DensityModes], communities: dict[int, NeighborCommunities]
+    views: list[DensityModes], modes: ModeChoice, communities: dict[int, NeighborCommunities]
 ) -> list[tuple[int, float]]:
     """Numbers of clusters and the evidence for their weakest cluster, relative to what is required."""
     scores: dict[int, float] = {1: 1.0}
-    for view in views:
-        number = n_prominent(view)
+    for view, number in [*((v, n_prominent(v)) for v in views), (modes.view, modes.number)]:
         if number > 1:
             score = float(view.prominence[number - 2]) / MIN_PROMINENCE
             scores[number] = max(scores.get(number, 0.0), score)
@@ -341,7 +303,7 @@ def _one_cluster(n: int) -> ClusterEvidence:
     return ClusterEvidence(1, labels, "none", [(1, 1.0)], layers, {}, {}, 1.0, no_noise(n))
 
 
-def _expand_to_rows(evidence: ClusterEvidence, group: np.ndarray) -> ClusterEvidence:
+def expand_to_rows(evidence: ClusterEvidence, group: np.ndarray) -> ClusterEvidence:
     """Expand the results of distinct points to all rows."""
     noise = evidence.noise
     layers = [

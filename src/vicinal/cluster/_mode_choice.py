@@ -11,7 +11,7 @@ from vicinal.cluster._density_modes import DensityModes
 # Minimum prominence of a cluster, in units of the largest sampling error, in compact data and on curves,
 # where both the peak and the saddle can be errors. One cluster of any shape stays below on average over its
 # two clearest scales (docs/guides/number-of-clusters.md).
-MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES = 1.6, 2.0
+MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES = 1.6, 2.2
 # Thinness of compact data (a square has 1.3) and of curves.
 THINNESS_OF_COMPACT, THINNESS_OF_CURVES = 1.3, 2.0
 # A fall of the prominences by this factor separates clusters from noise, as an eigengap does.
@@ -42,18 +42,32 @@ def choose_modes(views: list[DensityModes]) -> ModeChoice:
 
     There is more than one cluster if the first mode is prominent enough on average over its two clearest
     scales. Then a steep fall at the finest scale decides if half of the scales agree; coarse scales alone
-    miss small clusters. Otherwise the number is the upper quartile over the scales with more than one
-    cluster.
+    miss small clusters. Modes after the fall count if they are as prominent as the first one has to be,
+    except on curves, along which densities vary. Otherwise the number is the upper quartile over the scales
+    with more than one cluster.
     """
-    if np.mean(sorted(map(_first_prominence, views))[-2:]) < 1.0:
+    certain = _n_certain(views)
+    if certain == 1:
         return ModeChoice(views[0], 1, False)
     several = [(view, number) for view in views if (number := n_prominent(view)) > 1]
     steep = [(view, _n_steep(view)) for view in views]
     agreeing = [item for item in steep if item[1] == steep[0][1] > 1]
     if 2 * len(agreeing) >= len(views):
+        if certain > steep[0][1] and views[0].thinness < THINNESS_OF_CURVES:
+            agreeing = [(view, certain) for view in views if len(view.prominence) >= certain - 1]
         return ModeChoice(*max(agreeing, key=lambda item: separation(*item)), True)
     several.sort(key=lambda item: (item[1], separation(*item)))
     return ModeChoice(*several[(3 * len(several) - 1) // 4], False)
+
+
+def _n_certain(views: list[DensityModes]) -> int:
+    """Number of clusters that are prominent enough on average over the two clearest scales of each."""
+    width = max(len(view.prominence) for view in views)
+    relative = np.zeros((max(len(views), 2), width))
+    for row, view in zip(relative, views, strict=False):
+        row[: len(view.prominence)] = view.prominence / _required_prominence(view)
+    two_clearest = np.sort(relative, axis=0)[-2:].sum(axis=0) / min(len(views), 2)
+    return int(np.count_nonzero(two_clearest >= 1.0)) + 1
 
 
 def n_prominent(view: DensityModes) -> int:

@@ -20,10 +20,8 @@ from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import (
     AutomaticClusters,
-    Spectrum,
     are_communities_better,
     check_max_clusters,
-    choose_number,
     membership,
     n_candidates,
     points_to_choose_by,
@@ -34,6 +32,7 @@ from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._growing import GrowingClusters
 from vicinal.cluster._noise import check_noise, detect_noise, given_noise
 from vicinal.cluster._noise_score import noise_scores
+from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._rarely_visited import follow_steps
 from vicinal.cluster.subspaces import nearest_subspace
 from vicinal.exceptions import InvalidValueError
@@ -279,7 +278,9 @@ class PerceptualClustering(
         if isinstance(self.n_clusters, str):
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
             vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
-            spectrum = Spectrum(self._mutual_steps(), vectors, self._seed(), self.n_jobs)
+            spectrum = Spectrum(
+                self._mutual_steps(), vectors, self._seed(), self.n_jobs, is_contextual=True
+            )
             self.n_clusters_ = choose_number(
                 self.eigengaps_, evidence, points_to_choose_by(self.graph_), spectrum
             )

@@ -18,10 +18,8 @@ from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._automatic import (
     AutomaticClusters,
-    Spectrum,
     are_communities_better,
     check_max_clusters,
-    choose_number,
     membership,
     n_candidates,
     points_to_choose_by,
@@ -29,6 +27,7 @@ from vicinal.cluster._automatic import (
 from vicinal.cluster._constrained import ConstrainedClusters
 from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._growing import GrowingClusters
+from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors

@@ -9,8 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import graphs
 from vicinal._core.parallel import progress_bar
-from vicinal.cluster._automatic import Spectrum, choose_number
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
+from vicinal.cluster._evidence import expand_to_rows
+from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.report._shared_inputs import SharedInputs
@@ -74,7 +75,7 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     best, why = _best_gaps(perceptual, trees)
     chosen = choose_number(
         best,
-        evidence if evidence.prominence else None,
+        expand_to_rows(evidence, inputs.duplicates.group) if evidence.prominence else None,
         inputs.points,
         Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
     )

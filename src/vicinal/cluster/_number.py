@@ -1,0 +1,203 @@
+"""The number of clusters by the eigengaps of a graph and the evidence of its points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._base.perceptual_estimator import contextual_of_distinct
+from vicinal._base.row_assignment import assign_rows, unit_rows
+from vicinal.cluster._density_views import MAX_POINTS, count_modes, sample_points
+from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
+from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT, ClusterEvidence, has_communities
+from vicinal.cluster._spectral_labels import TOLERANCE
+from vicinal.graphs._build.duplicates import find_duplicates
+from vicinal.graphs.neighborhoods import knn
+from vicinal.operators.digraph import SymmetricWalk
+from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs, walk_eigenpairs
+
+if TYPE_CHECKING:
+    from vicinal._core.types import MatrixLike, NJobs
+
+# Eigengaps of at least this many clusters are compared.
+MIN_CANDIDATES = 20
+# A gap has to be this many times the minimum if the evidence finds at most half as many clusters. An annulus
+# has 1.04, half-cylinders in noise 1.9.
+UNSUPPORTED_FACTOR = 1.5
+# Other graphs are tried if the largest gap is smaller: 4 times the minimum.
+CLEAR_EIGENGAP = 10.0
+# Neighbours of graphs that are built to find a gap. With 7 the largest gap of uniform and normal samples of
+# 50 to 1,000 points, of rings and of rolls exceeds the unsupported minimum once in 200 samples; with 5, rings
+# of 200 points break at gaps that occur by chance.
+N_NEIGHBORS, N_FEW_NEIGHBORS = 10, 7
+# Smaller parts of a cluster are a few outliers; densities do not support them.
+MIN_PART = 15
+
+
+class Spectrum(NamedTuple):
+    """Symmetric affinities of nodes, leading eigenvectors, and the settings to cluster by them.
+
+    ``is_contextual`` says that they belong to the contextual digraph.
+    """
+
+    weights: MatrixLike
+    vectors: np.ndarray
+    seed: int
+    n_jobs: NJobs = -1
+    is_contextual: bool = False
+
+
+def choose_number(
+    gaps: np.ndarray, evidence: ClusterEvidence | None, points: object, spectrum: Spectrum
+) -> int:
+    """Number of clusters by the eigengap and the evidence.
+
+    A significant gap rarely indicates too many clusters, but the largest one often comes after a coarse
+    split, so each of its clusters is examined by itself. Communities decide unless a clear gap separates
+    clusters without communities. Where the evidence finds far fewer clusters, the gap has to be larger. On a
+    line, graphs break at any gap that occurs by chance, so the evidence decides. Noise connects clusters, so
+    the gap is that of a neighbour graph without it. A graph without a clear gap may link clusters that are
+    close to each other, so a sparser one and the contextual digraph are tried.
+
+    Parameters
+    ----------
+    gaps : ndarray (m,)
+        Relative eigengaps.
+    evidence : ClusterEvidence or None
+        Evidence of the points; None if there is none.
+    points : ndarray or other
+        The points; without an array, the gap decides.
+    spectrum : Spectrum
+        The affinities and eigenvectors that the gaps belong to.
+    """
+    if evidence is None or not isinstance(points, np.ndarray):
+        return n_clusters_by_gap(gaps)
+    if points.shape[1] == 1:
+        return evidence.n_clusters
+    if evidence.noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT:
+        clean = points[~evidence.noise.is_noise]
+        points = sample_points(clean[find_duplicates(clean).representative])
+        spectrum = spectrum._replace(is_contextual=False)
+        gaps, spectrum = _neighbor_spectrum(points, N_NEIGHBORS, len(gaps), spectrum)
+    if evidence.source == "communities":
+        return _number_despite_communities(gaps, evidence, points, spectrum)
+    # Many points are so close together that 10 neighbours do not link clusters either.
+    if gaps.max(initial=0.0) < CLEAR_EIGENGAP and len(points) <= MAX_POINTS:
+        points, gaps, spectrum = _clearest_spectrum(points, gaps, spectrum)
+    n_gap = _significant_number(gaps, evidence.n_clusters)
+    if n_gap == 1:
+        return evidence.n_clusters
+    if evidence.n_clusters <= n_gap and len(points) > MAX_POINTS:
+        return n_gap
+    has_modes = evidence.n_clusters > n_gap
+    return n_gap + sum(
+        _n_within(points, rows, spectrum, has_modes) - 1 for rows in _members(spectrum, n_gap)
+    )
+
+
+def _significant_number(gaps: np.ndarray, n_supported: int) -> int:
+    """Number of clusters with the largest gap; 1 if it is not significant, given the number by densities."""
+    number = n_clusters_by_gap(gaps)
+    factor = UNSUPPORTED_FACTOR if 2 * n_supported <= number else 1.0
+    return number if gaps.max(initial=0.0) >= factor * MIN_EIGENGAP else 1
+
+
+def _number_despite_communities(
+    gaps: np.ndarray, evidence: ClusterEvidence, points: np.ndarray, spectrum: Spectrum
+) -> int:
+    """Number of communities, unless a clear gap separates clusters none of which has communities."""
+    n_gap = _significant_number(gaps, 1)
+    if n_gap == 1:
+        return evidence.n_clusters
+    members = _members(spectrum, n_gap)
+    if any(has_communities(points[rows], n_jobs=spectrum.n_jobs) for rows in members):
+        return evidence.n_clusters
+    return n_gap + sum(_n_within(points, rows, spectrum, True) - 1 for rows in members)
+
+
+def _members(spectrum: Spectrum, n_clusters: int) -> list[np.ndarray]:
+    """Nodes of each cluster by eigenvectors."""
+    rows = unit_rows(spectrum.vectors[:, :n_clusters])
+    labels = assign_rows(rows, n_clusters, "kmeans", spectrum.seed).labels
+    return [np.flatnonzero(labels == c) for c in np.unique(labels)]
+
+
+def _clearest_spectrum(
+    points: np.ndarray, gaps: np.ndarray, spectrum: Spectrum
+) -> tuple[np.ndarray, np.ndarray, Spectrum]:
+    """Points, gaps and spectrum of the graph with the largest gap: the given or another one."""
+    distinct = points[find_duplicates(points).representative]
+    best = points, gaps, spectrum
+    others = [lambda: _neighbor_spectrum(distinct, N_FEW_NEIGHBORS, len(gaps), spectrum)]
+    if not spectrum.is_contextual:
+        others.append(lambda: _contextual_spectrum(distinct, len(gaps), spectrum))
+    for other in others:
+        other_gaps, other_spectrum = other()
+        if other_gaps.max(initial=0.0) > best[1].max(initial=0.0):
+            best = distinct, other_gaps, other_spectrum
+        if best[1].max(initial=0.0) >= CLEAR_EIGENGAP:
+            break
+    return best
+
+
+def _neighbor_spectrum(
+    points: np.ndarray, k: int, n_gaps: int, spectrum: Spectrum
+) -> tuple[np.ndarray, Spectrum]:
+    """Relative eigengaps of the graph of k neighbours of distinct points, and its spectrum."""
+    graph = knn(points, min(k, len(points) - 1), n_jobs=spectrum.n_jobs)
+    weights = graph.affinity()
+    pairs = _leading_pairs(weights, n_gaps, spectrum)
+    return relative_gaps(pairs.values), spectrum._replace(weights=weights, vectors=pairs.vectors)
+
+
+def _contextual_spectrum(
+    points: np.ndarray, n_gaps: int, spectrum: Spectrum
+) -> tuple[np.ndarray, Spectrum]:
+    """Relative eigengaps of the contextual digraph of distinct points, and its spectrum."""
+    n_jobs, n = spectrum.n_jobs, len(points)
+    digraph = contextual_of_distinct(points, min(N_NEIGHBORS, n - 1), n_jobs=n_jobs)
+    walk = SymmetricWalk(digraph, n_jobs=n_jobs)
+    pairs = walk_eigenpairs(
+        walk,
+        min(n_gaps, n - 1),
+        tolerance=TOLERANCE,
+        random_state=spectrum.seed,
+        n_jobs=n_jobs,
+    )
+    gaps = relative_gaps(np.concatenate([[1.0], pairs.values]))
+    steps = digraph.to_scipy("strengths")
+    vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
+    return gaps, spectrum._replace(weights=steps + steps.T, vectors=vectors)
+
+
+def _leading_pairs(weights: MatrixLike, n_gaps: int, spectrum: Spectrum) -> Eigenpairs:
+    return leading_eigenpairs(
+        weights,
+        min(n_gaps + 1, weights.shape[0]),
+        tolerance=TOLERANCE,
+        random_state=spectrum.seed,
+        n_jobs=spectrum.n_jobs,
+    )
+
+
+def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum, has_modes: bool) -> int:
+    """Number of clusters within a cluster of the eigengap, by its own eigengap and density modes.
+
+    Density modes alone do not count: along a ring, densities vary by chance, and along a curve they may vary
+    without a valley between clusters.
+    """
+    n_modes = count_modes(points[rows], n_jobs=spectrum.n_jobs) if has_modes else 1
+    if max(n_modes, len(rows) // MIN_PART) < 2:
+        return 1
+    weights = sparse.csr_array(spectrum.weights)[rows][:, rows]
+    pairs = _leading_pairs(weights, max(MIN_CANDIDATES, n_modes), spectrum)
+    n_gap = _significant_number(relative_gaps(pairs.values), n_modes)
+    if n_gap == 1:
+        return 1
+    if n_modes == 1:
+        parts = _members(spectrum._replace(vectors=pairs.vectors), n_gap)
+        if min(map(len, parts)) < MIN_PART:
+            return 1
+    return max(n_gap, n_modes)
