@@ -19,7 +19,7 @@ from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import Eigenpairs, leading_eigenpairs, walk_eigenpairs
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal._core.types import MatrixLike, NJobs, SparseMatrix
 
 # Eigengaps of at least this many clusters are compared.
 MIN_CANDIDATES = 20
@@ -129,17 +129,14 @@ def _clearest_spectrum(
 ) -> tuple[np.ndarray, np.ndarray, Spectrum]:
     """Points, gaps and spectrum of the graph with the largest gap: the given or another one."""
     distinct = points[find_duplicates(points).representative]
-    best = points, gaps, spectrum
-    others = [lambda: _neighbor_spectrum(distinct, N_FEW_NEIGHBORS, len(gaps), spectrum)]
-    if not spectrum.is_contextual:
-        others.append(lambda: _contextual_spectrum(distinct, len(gaps), spectrum))
-    for other in others:
-        other_gaps, other_spectrum = other()
-        if other_gaps.max(initial=0.0) > best[1].max(initial=0.0):
-            best = distinct, other_gaps, other_spectrum
-        if best[1].max(initial=0.0) >= CLEAR_EIGENGAP:
-            break
-    return best
+    other_gaps, other = _neighbor_spectrum(distinct, N_FEW_NEIGHBORS, len(gaps), spectrum)
+    if other_gaps.max(initial=0.0) < CLEAR_EIGENGAP and not spectrum.is_contextual:
+        contextual_gaps, contextual = _contextual_spectrum(distinct, len(gaps), spectrum)
+        if contextual_gaps.max(initial=0.0) > other_gaps.max(initial=0.0):
+            other_gaps, other = contextual_gaps, contextual
+    if other_gaps.max(initial=0.0) > gaps.max(initial=0.0):
+        return distinct, other_gaps, other
+    return points, gaps, spectrum
 
 
 def _neighbor_spectrum(
@@ -172,7 +169,7 @@ def _contextual_spectrum(
     return gaps, spectrum._replace(weights=steps + steps.T, vectors=vectors)
 
 
-def _leading_pairs(weights: MatrixLike, n_gaps: int, spectrum: Spectrum) -> Eigenpairs:
+def _leading_pairs(weights: SparseMatrix, n_gaps: int, spectrum: Spectrum) -> Eigenpairs:
     return leading_eigenpairs(
         weights,
         min(n_gaps + 1, weights.shape[0]),
