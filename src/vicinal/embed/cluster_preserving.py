@@ -16,7 +16,7 @@ from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import is_chunked, validate_chunks
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, like_input
-from vicinal._core.scalar_checks import check_choice, check_count
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import as_metric
@@ -72,6 +72,10 @@ class ClusterPreservingEmbedding(
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         "cosine" compares directions only: points are scaled to length 1. "precomputed" if X is a distance
         matrix.
+    between_classes : float, default=1.0
+        Supervised embedding if below 1 and `fit` gets classes ``y``: steps of paths from one class to another
+        are multiplied by it, and 0 cuts them, see `PathSimilarity.separate`. 1 ignores ``y``, as in pipelines
+        that pass it to all steps.
     random_state : int, RandomState or None, default=None
         Seed of the start vectors; it matters only where eigenvalues are equal.
     n_jobs : int or None, default=-1
@@ -129,6 +133,7 @@ class ClusterPreservingEmbedding(
         n_neighbors: int = 10,
         dissimilarity: Literal["squared", "plain"] = "squared",
         metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
+        between_classes: float = 1.0,
         random_state: RandomStateLike = None,
         n_jobs: NJobs = -1,
         verbose: int = 0,
@@ -140,6 +145,7 @@ class ClusterPreservingEmbedding(
         self.n_neighbors = n_neighbors
         self.dissimilarity = dissimilarity
         self.metric = metric
+        self.between_classes = between_classes
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -151,7 +157,7 @@ class ClusterPreservingEmbedding(
 
     @chunked_fit
     def fit(
-        self, X: ArrayLike | Graph | PathSimilarity, y: object = None
+        self, X: ArrayLike | Graph | PathSimilarity, y: ArrayLike | None = None
     ) -> ClusterPreservingEmbedding:
         """Embed points, given by coordinates or distances, or the nodes of a `Graph`.
 
@@ -163,8 +169,8 @@ class ClusterPreservingEmbedding(
         X : array-like of shape (n, n_features), Graph, PathSimilarity, or distances of shape (n, n)
             Points, a graph, similarities, or distances. For a dask array of points, ``embedding_`` is a dask
             array in its chunks.
-        y : None
-            Ignored.
+        y : array-like of shape (n,), optional
+            Class of each point, -1 where unknown; used if ``between_classes`` is below 1.
 
         Returns
         -------
@@ -175,6 +181,7 @@ class ClusterPreservingEmbedding(
         check_choice(self.dissimilarity, "dissimilarity", DISSIMILARITIES)
         check_choice(self.metric, "metric", METRICS)
         check_count(self.n_components, "n_components")
+        check_real(self.between_classes, "between_classes", low=0.0, high=1.0)
         data = X
         if isinstance(X, PathSimilarity):
             reset_feature_attributes(self)
@@ -195,6 +202,8 @@ class ClusterPreservingEmbedding(
             remedy=f"X has n_samples={n}, and one direction is constant.",
         )
         self.similarity_ = data if isinstance(data, PathSimilarity) else self._similarity(data)
+        if y is not None and self.between_classes < 1:
+            self.similarity_ = self.similarity_.separate(y, factor=self.between_classes)
         self.sigma_, self.sigma_curve_ = self.similarity_.sigma, self.similarity_.sigma_curve
         self._operator = self._kernel()
         seed = seed_from(self.random_state)
@@ -206,22 +215,24 @@ class ClusterPreservingEmbedding(
         self._n_features_out = self.n_components
         return self
 
-    def fit_transform(self, X: ArrayLike | Graph | PathSimilarity, y: object = None) -> np.ndarray:
+    def fit_transform(
+        self, X: ArrayLike | Graph | PathSimilarity, y: ArrayLike | None = None
+    ) -> np.ndarray:
         """Fit the model and return the embedding of the points.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features) or Graph
             As for `fit`.
-        y : None
-            Ignored.
+        y : array-like of shape (n,), optional
+            As for `fit`.
 
         Returns
         -------
         ndarray of shape (n, n_components)
             The embedding.
         """
-        return self.fit(X).embedding_
+        return self.fit(X, y).embedding_
 
     @by_chunks(lambda model: model.n_components)
     def transform(self, X: ArrayLike) -> np.ndarray:

@@ -11,13 +11,13 @@ from sklearn.base import ClassifierMixin
 
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.chunked import ChunkedRows, is_chunked
+from vicinal._core.classes import encode_classes
 from vicinal.exceptions import InvalidValueError
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._labels import (
     TOO_FAR,
     count_points,
     decode_classes,
-    encode_classes,
     frequencies,
     warn_unknown,
     warn_unreached,

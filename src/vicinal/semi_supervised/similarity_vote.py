@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.classes import encode_classes
 from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.semi_supervised._labels import (
     count_points,
     decode_classes,
-    encode_classes,
     frequencies,
     warn_unknown,
 )

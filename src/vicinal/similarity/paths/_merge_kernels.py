@@ -155,3 +155,22 @@ def climb(heights, node_parents, leaf_parents, positions, limits, result):
         while node >= 0 and heights[node] <= limits[e]:
             result[e] = node
             node = node_parents[node]
+
+
+@jit
+def mark_class_borders(edges, codes, borders):
+    """Mark the edges of a forest, lowest first, that would merge clusters with different classes.
+
+    Unknown classes are -1. Marked edges merge nothing, so that each cluster has one known class at most.
+    """
+    parent, size, known = np.arange(len(codes)), np.ones(len(codes), np.int64), codes.copy()
+    for e in range(len(edges)):
+        a, b = root_of(parent, edges[e, 0]), root_of(parent, edges[e, 1])
+        if known[a] >= 0 and known[b] >= 0 and known[a] != known[b]:
+            borders[e] = True
+            continue
+        if size[a] < size[b]:
+            a, b = b, a
+        parent[b] = a
+        size[a] += size[b]
+        known[a] = max(known[a], known[b])

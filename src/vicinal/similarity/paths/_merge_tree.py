@@ -48,6 +48,8 @@ class MergeTree:
         Height of each node; infinite where components meet that no edge connects.
     used : ndarray of int
         Edges that merged clusters, a spanning forest, lowest first.
+    merge_heights : ndarray (n - 1,)
+        Heights of these edges, then infinity.
     """
 
     def __init__(self, n: int, edges: np.ndarray, heights: np.ndarray) -> None:
@@ -62,7 +64,7 @@ class MergeTree:
         merge_heights = np.full(n - 1, np.inf)
         merge_heights[: len(self.used)] = heights[self.used]
         self._children, self._sizes = children, np.empty(n - 1, np.int64)
-        self._merge_heights = merge_heights
+        self.merge_heights = merge_heights
         origin = np.empty(n - 1, index)
         if n > 1:
             lay_out(children, self._sizes, self.leaves, self.first, self.split, self.stop, origin)
@@ -149,4 +151,4 @@ class MergeTree:
 
     def to_linkage(self) -> np.ndarray:
         """The merges as rows (cluster, cluster, height, size), as in `scipy.cluster.hierarchy`."""
-        return np.column_stack([self._children, self._merge_heights, self._sizes]).astype(float)
+        return np.column_stack([self._children, self.merge_heights, self._sizes]).astype(float)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vicinal._core.array_checks import real_array
+from vicinal._core.classes import encode_classes
 from vicinal._core.memory import require_memory
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, VicinalWarning
@@ -17,6 +18,7 @@ from vicinal.neighbors._cached_search import CachedSearch
 from vicinal.operators.eigenpairs import Eigenpairs
 from vicinal.operators.ultrametric import Ultrametric, normalized_ultrametric_pairs
 from vicinal.similarity.paths._auto_sigma import SigmaCurve
+from vicinal.similarity.paths._merge_kernels import mark_class_borders
 from vicinal.similarity.paths._merge_tree import MergeTree
 from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vectors
 from vicinal.similarity.paths._rooted_tree import RootedTree
@@ -326,6 +328,55 @@ class PathSimilarity:
                 "the graph."
             )
         return self.clusters(n_clusters=n_clusters)
+
+    def separate(self, y: ArrayLike, *, factor: float = 0.0) -> PathSimilarity:
+        """Weaken the similarities across the borders of known classes.
+
+        Merges follow the order of the similarities, except that none joins two classes: a point without a
+        class belongs to the class that it is connected to by the best path. Steps of the tree from one
+        class to another are multiplied by ``factor``, and with them all paths that need these.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Class of each point, -1 where unknown.
+        factor : float, default=0.0
+            Between 0, which cuts the steps, and 1, which changes nothing.
+
+        Returns
+        -------
+        PathSimilarity
+            Similarities of the same points.
+
+        Examples
+        --------
+        >>> from vicinal import path_similarity
+        >>> S = path_similarity([[0.0], [1.0], [2.5], [3.5]], sigma=1.0, robust=False)
+        >>> S.separate([0, -1, -1, 1]).toarray().round(3)
+        array([[0.607, 0.607, 0.   , 0.   ],
+               [0.607, 0.607, 0.   , 0.   ],
+               [0.   , 0.   , 0.607, 0.607],
+               [0.   , 0.   , 0.607, 0.607]])
+        """
+        check_real(factor, "factor", low=0.0, high=1.0)
+        codes = encode_classes(y, len(self))[1]
+        heights = self.tree.merge_heights[: len(self._edges)].copy()
+        borders = np.zeros(len(heights), dtype=bool)
+        mark_class_borders(self._edges, codes, borders)
+        edges = self._edges
+        if factor > 0:
+            heights[borders] -= np.log(factor)
+        else:
+            edges, heights = edges[~borders], heights[~borders]
+        return PathSimilarity(
+            MergeTree(len(self), edges, heights),
+            edges,
+            self.sigma,
+            self.log_weights,
+            self.log_unit,
+            self.sigma_curve,
+            self.origin,
+        )
 
     def to_linkage(self) -> np.ndarray:
         """Single-linkage matrix of -log s, for `scipy.cluster.hierarchy`.
