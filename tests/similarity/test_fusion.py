@@ -123,15 +123,73 @@ def test_cross_fusion_with_missing_items_equals_the_literal_one():
 
 
 @pytest.mark.parametrize("how", FUSIONS)
-def test_a_fused_model_has_t_neighbors_and_at_but_no_transform(how):
+def test_a_fused_model_has_t_neighbors_and_at(how):
     views, labels = sources()
     model = SelfSmoothing().fuse(views, how=how)
     assert model.t_ >= 1
     _, indices = model.kneighbors(n_neighbors=5)
     assert (labels[indices] == labels[:, None]).mean() > 0.8
     np.testing.assert_allclose(model.at(model.t_), model.similarity_, atol=1e-9)
-    with pytest.raises(ValueError, match=r"not available after fuse\(\); call fit\(\) instead"):
-        model.transform(np.ones((1, 60)))
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+@pytest.mark.parametrize("metric", ["similarity", "precomputed"])
+def test_fitted_items_given_as_new_items_keep_their_rows(how, metric):
+    views, _ = sources(n=40)
+    if metric == "precomputed":
+        rng = np.random.default_rng(1)
+        points = [rng.normal(size=(40, 3)) for _ in views]
+        views = [np.linalg.norm(V[:, None] - V, axis=-1) for V in points]
+    model = SelfSmoothing(6, metric=metric, n_neighbors=10).fuse(views, how=how)
+    rows = model.transform([view[:7] for view in views])
+    np.testing.assert_allclose(rows, model.similarity_[:7], rtol=1e-8, atol=1e-10)
+    indices = model.kneighbors([view[:7] for view in views], 5)[1]
+    assert (indices == np.argsort(-rows, axis=1, kind="stable")[:, :5]).mean() > 0.9
+
+
+def test_new_items_are_extended_by_the_mean_similarity_of_the_sources_that_contain_them():
+    (a, b, _), labels = sources(n=50)
+    fitted, new = np.arange(40), np.arange(40, 50)
+    views = [W[np.ix_(fitted, fitted)] for W in (a, b)]
+    rows = [W[np.ix_(new, fitted)] for W in (a, b)]
+    rows[1] = rows[1].copy()
+    rows[1][0] = np.nan
+    mean = (rows[0] + np.where(np.isnan(rows[1]), rows[0], rows[1])) / 2
+    fused = SelfSmoothing(6).fuse(views).transform(rows)
+    single = SelfSmoothing(6, metric="similarity").fit(sum(views) / 2)
+    np.testing.assert_allclose(fused, single.transform(mean), rtol=1e-9)
+    separate = [SelfSmoothing(6, metric="similarity").fit(W) for W in views]
+    expected = separate[0].transform(rows[0])
+    expected[1:] = (expected[1:] + separate[1].transform(rows[1][1:])) / 2
+    after = SelfSmoothing(6).fuse(views, how="after").transform(rows)
+    np.testing.assert_allclose(after, expected, rtol=1e-7)
+    assert (labels[fused.argmax(axis=1)] == labels[new]).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("how", "change", "message"),
+    [
+        ("cross", lambda rows: rows, "how='cross'"),
+        ("before", lambda rows: rows[:1], "1 matrices, but 3 sources"),
+        ("before", lambda rows: [row[:, :5] for row in rows], r"\(m, 40\) is needed"),
+        ("after", lambda rows: [rows[0][:1], *rows[1:]], "1"),
+        ("after", lambda rows: [-row for row in rows], "negative"),
+        ("before", lambda rows: [row * np.nan for row in rows], "every source"),
+        ("before", lambda rows: [row * 0 for row in rows], "zero similarity"),
+    ],
+)
+def test_invalid_new_items_of_a_fusion_are_named(how, change, message):
+    views, _ = sources(n=40)
+    model = SelfSmoothing(4).fuse(views, how=how)
+    with pytest.raises(ValueError, match=message):
+        model.transform(change([view[:3] for view in views]))
+
+
+def test_fit_after_fuse_takes_points_again():
+    views, _ = sources(n=40)
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = SelfSmoothing(3).fuse(views).fit(X)
+    assert model.transform(X[:2]).shape == (2, 40)
 
 
 @pytest.mark.parametrize("how", FUSIONS)

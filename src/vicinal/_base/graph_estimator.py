@@ -98,8 +98,10 @@ class GraphEstimator(GraphSource):
         """Kernel weights of training points for each new point; rows sum to 1.
 
         If a new point equals training points, only these have a weight, so training points are mapped to
-        their own values.
+        their own values. If the estimator was fitted on affinities, X holds those of new points.
         """
+        if self._is_fitted_on_affinities():
+            return self._steps_from(X)
         return self._kernel_weights(*self._neighbors_of(X))
 
     def _extend(
@@ -115,6 +117,11 @@ class GraphEstimator(GraphSource):
         """
         if isinstance(self.affinity_, AffinityOperator):
             return self.affinity_.extend(self._check_queries(X), vectors, values, self.n_jobs)
+        if self._is_fitted_on_affinities():
+            steps = self._steps_from(X)
+            return nystrom(
+                (steps if masses is None else normalize_by_mass(steps, masses)) @ vectors, values
+            )
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
         rows = (weights if masses is None else normalize_by_mass(weights, masses)) @ vectors
@@ -126,6 +133,25 @@ class GraphEstimator(GraphSource):
             return self.affinity_.extend_labels(self._check_queries(X), labels, self.n_jobs)
         values, codes = np.unique(labels, return_inverse=True)
         return values[np.argmax(self._weights_of(X) @ np.eye(len(values))[codes], axis=1)]
+
+    def _is_fitted_on_affinities(self) -> bool:
+        check_is_fitted(self)
+        return self.graph_ is None and self._precomputed_kind() == AFFINITY
+
+    def _steps_from(self, X: MatrixLike) -> sparse.csr_array:
+        """First steps of new points, given their affinities (m, n) to the training points."""
+        rows = validate_input(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        affinities = sparse.csr_array(rows)
+        if affinities.nnz and affinities.data.min() < 0:
+            raise InvalidValueError(
+                f"X contains the negative affinity {affinities.data.min():g}, but affinities must be >= 0."
+            )
+        sums = np.asarray(affinities.sum(axis=1)).ravel()
+        if not (sums > 0).all():
+            raise InvalidValueError(
+                f"X[{int(np.argmin(sums > 0))}] has no affinity to any training point; drop it."
+            )
+        return sparse.csr_array(affinities.multiply(1.0 / sums[:, None]))
 
     def _check_queries(
         self, X: MatrixLike, accept_sparse: str | bool = False

@@ -253,8 +253,8 @@ class SpectralClustering(
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points; distances to the training points if the model was fitted on distances. A dask
-            array is processed lazily, chunk by chunk.
+            New points; distances or affinities to the training points if the model was fitted on these. A
+            dask array is processed lazily, chunk by chunk.
 
         Returns
         -------

@@ -281,7 +281,7 @@ class DiffusionMaps(ConnectedEmbedding):
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points.
+            New points; their affinities (m, n) to the training points if the model was fitted on affinities.
 
         Returns
         -------

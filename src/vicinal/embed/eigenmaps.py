@@ -132,7 +132,8 @@ class LaplacianEigenmaps(ConnectedEmbedding):
         Parameters
         ----------
         X : array-like of shape (m, n_features)
-            New points. A dask array is processed lazily, chunk by chunk.
+            New points; their affinities (m, n) to the training points if the model was fitted on affinities.
+            A dask array is processed lazily, chunk by chunk.
 
         Returns
         -------

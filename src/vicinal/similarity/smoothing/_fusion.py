@@ -19,6 +19,7 @@ from vicinal.similarity.smoothing._dense import (
     smooth_symmetric,
     walk_power,
 )
+from vicinal.similarity.smoothing._out_of_sample import PointKernel
 from vicinal.similarity.smoothing.operator import (
     check_similarity,
     divide_by_diagonal,
@@ -26,8 +27,8 @@ from vicinal.similarity.smoothing.operator import (
 )
 
 FUSIONS = ("before", "after", "cross")
-# Function from distances to similarities.
-Kernel = Callable[[Any], Any]
+# Function from distances to similarities and the kernel that extends them to new items.
+Kernel = Callable[[Any], tuple[Any, PointKernel]]
 
 
 class SimilaritySource:
@@ -35,8 +36,9 @@ class SimilaritySource:
 
     def __init__(self, matrix: Any, name: str, kernel: Kernel | None) -> None:
         matrix, self.known = _drop_unknown(matrix, name)
+        self.kernel: PointKernel | None = None
         if kernel is not None:
-            matrix = kernel(check_distances(matrix, name=name))
+            matrix, self.kernel = kernel(check_distances(matrix, name=name))
         self.weights, self.symmetric = check_similarity(matrix, name)
 
     def smoothed(self, t: float) -> np.ndarray:

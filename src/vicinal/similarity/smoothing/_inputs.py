@@ -25,7 +25,7 @@ from vicinal.similarity.smoothing._out_of_sample import (
     point_distances,
 )
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
-from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales, smoothing_kernel
+from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales
 from vicinal.similarity.smoothing.operator import (
     check_self_similarity,
     check_similarity,
@@ -88,13 +88,18 @@ def _graph_of_chunks(model: Any, points: ChunkedRows) -> Graph:
     return knn(points, k, metric=model.metric, n_jobs=model.n_jobs, verbose=model.verbose)
 
 
-def fusion_kernel(model: Any) -> Callable[[Any], Any] | None:
-    """Function that converts the sources of a fusion to similarities; None if they are similarities."""
+def fusion_kernel(model: Any) -> Callable[[Any], tuple[Any, PointKernel]] | None:
+    """Function from distances to similarities and their kernel; None if sources are similarities."""
     if not as_metric(model.metric).is_precomputed:
         return None
-    return lambda distances: smoothing_kernel(
-        distances, model.bandwidth, n_neighbors=model.n_neighbors, width=model.width
-    )
+
+    def kernel(distances: Any) -> tuple[Any, PointKernel]:
+        weights, scales = kernel_and_scales(
+            distances, float(model.bandwidth), model.n_neighbors, model.width
+        )
+        return weights, PointKernel.of(None, distances, scales, model)
+
+    return kernel
 
 
 def as_dense_or_sparse(weights: Any, method: str) -> Any:

@@ -153,11 +153,6 @@ def is_pairwise(metric: MetricLike) -> bool:
 
 def check_new(model: Any, X: Any) -> Any:
     """Checked new points of a fitted `SelfSmoothing`, or their distances or similarities to fitted points."""
-    fused = model._kernel is None and not holds_similarities(model.metric)
-    if fused or not hasattr(model._walk, "sums"):
-        raise InvalidValueError(
-            "out-of-sample extension is not available after fuse(); call fit() instead."
-        )
     pairwise = is_pairwise(model.metric)
     accepted = "csr" if pairwise or sparse.issparse(model._kernel.points) else False
     new = validate_input(model, X, reset=False, dtype=np.float64, accept_sparse=accepted)
@@ -205,7 +200,7 @@ def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
         if diagonal is not None:
             rows = kernel.similarities(block, search) if kernel else block / diagonal
         else:
-            step = kernel.first_step(block, search) if kernel else _first_step(block, items)
+            step = kernel.first_step(block, search) if kernel else first_step_from(block, items)
             first, degrees = step
             rows = extended_rows(walk, first, degrees, t, items)
         yield slice(start, stop), rows
@@ -246,7 +241,7 @@ def _constant_diagonal(walk: Any) -> float | None:
     )
 
 
-def _first_step(rows: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def first_step_from(rows: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First-step probabilities and degrees of new items, from their similarities to fitted items."""
     degrees = rows.sum(axis=1)
     _check_reached(degrees > 0, items)

@@ -21,6 +21,7 @@ from vicinal._core.precision import PreservesPrecision, is_single, like_input
 from vicinal._core.scalar_checks import check_count, check_list
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors.metric import as_metric
+from vicinal.similarity.smoothing._fused_items import Fusion, fused_blocks, read_fused_rows
 from vicinal.similarity.smoothing._fusion import (
     FusedWalk,
     check_fusion,
@@ -116,6 +117,8 @@ class SelfSmoothing(
     """
 
     similarity_: Any
+    # What `fuse` combined; None after `fit`.
+    _fusion: Fusion | None = None
 
     def __init__(
         self,
@@ -169,6 +172,7 @@ class SelfSmoothing(
         """
         check_parameters(self)
         weights, symmetric, self._kernel = read_input(self, X)
+        self._fusion = None
         self._smooth(weights, symmetric, "sparse" if is_chunked(X) else self.method)
         if isinstance(self.similarity_, np.ndarray):
             self.similarity_ = like_input(self.similarity_, X)
@@ -205,6 +209,7 @@ class SelfSmoothing(
         mean = mean_similarity(checked, source_weights, n)
         reset_feature_attributes(self)
         self._kernel, self.n_features_in_ = None, n
+        self._fusion = Fusion(checked, source_weights, how, n)
         if how == "before":
             return self._smooth(*check_similarity(mean, "sources"), self.method)
         walk = DenseWalk(*check_similarity(mean.toarray() if sparse.issparse(mean) else mean))
@@ -297,9 +302,9 @@ class SelfSmoothing(
                 X, lambda block: self.kneighbors(block, k), k, (np.float64, np.int64)
             )
         if X is not None:
-            new = check_new(self, X)
-            similarities, indices = np.empty((new.shape[0], k)), np.empty((new.shape[0], k), int)
-            for span, rows in extended_blocks(self, new):
+            n_new, extended = self._extended(X)
+            similarities, indices = np.empty((n_new, k)), np.empty((n_new, k), int)
+            for span, rows in extended:
                 indices[span] = largest_in_rows(rows, k)
                 similarities[span] = np.take_along_axis(rows, indices[span], axis=1)
             return np.minimum(similarities, 1.0), indices
@@ -316,8 +321,10 @@ class SelfSmoothing(
         ----------
         X : array or sparse matrix of shape (m, n_features)
             New points; their distances (m, n) with ``metric="precomputed"``, their similarities (m, n)
-            with ``metric="similarity"``. In a sparse matrix, a distance of 0 must be stored; pairs that are
-            not stored have similarity 0. Asymmetric similarities cannot be extended.
+            with ``metric="similarity"``. After `fuse`, a list with one such matrix per source, in which an
+            item that a source does not contain is a row of NaN; not for ``how="cross"``. In a sparse
+            matrix, a distance of 0 must be stored; pairs that are not stored have similarity 0.
+            Asymmetric similarities cannot be extended.
 
         Returns
         -------
@@ -326,13 +333,23 @@ class SelfSmoothing(
             kernel itself; for t > 0, a point far from all others is similar to the nearest.
         """
         check_is_fitted(self, "similarity_")
-        new = check_new(self, X)
-        m, n = new.shape[0], self.n_items_
+        m, extended = self._extended(X)
+        n = self.n_items_
         require_memory(8.0 * m * n, f"The similarities of {m:,} points to {n:,}", "Use kneighbors.")
         similarities = np.empty((m, n), np.float32 if is_single(X) else np.float64)
-        for span, rows in extended_blocks(self, new):
+        for span, rows in extended:
             similarities[span] = np.minimum(rows, 1.0)
         return similarities
+
+    def _extended(self, X: Any) -> tuple[int, Iterator[tuple[slice, np.ndarray]]]:
+        """Number of new points, and their similarities to fitted points, in blocks."""
+        if self._fusion is None:
+            new = check_new(self, X)
+            return new.shape[0], extended_blocks(self, new)
+        rows = read_fused_rows(self._fusion, X)
+        if self._fusion.how == "after":
+            return rows.shape[0], fused_blocks(rows, self.t_)
+        return rows.shape[0], extended_blocks(self, rows.mean())
 
     @property
     def _n_features_out(self) -> int:
