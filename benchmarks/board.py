@@ -187,6 +187,15 @@ def _maps(results: Any) -> Scores:
     return scores
 
 
+def _rerank(results: Any) -> Scores:
+    scores: Scores = {}
+    for name, record in results["sets"].items():
+        for mode in ("within", "apart"):
+            for method, found in record[mode].items():
+                scores.setdefault(method, {})[f"{name}, {mode}"] = found["map"]
+    return scores
+
+
 def _as_it_is(results: Any) -> Scores:
     return {method: dict(row) for method, row in results.items()}
 
@@ -250,6 +259,16 @@ TASKS = [
         _labels,
         "1, 2, 5 and 10 labels per class; a set counts once per number of labels. "
         "[Few labels](guides/few-labels.md).",
+    ),
+    Task(
+        "Retrieval",
+        "mean average precision",
+        "rerank",
+        "vicinal Reranker",
+        _rerank,
+        "The first 100 results for rows of a gallery of images, silhouettes, faces, table rows or texts, and "
+        "for queries apart from it; a set counts once for each. The peers follow their references literally. "
+        "[Retrieval](guides/retrieval.md).",
     ),
     Task(
         "Maps",

@@ -152,17 +152,25 @@ def jitter(row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return row + rng.normal(0, 0.02, row.shape)
 
 
-def made_texts(rng: np.random.Generator, n: int, n_words: int = 2000) -> list[list[str]]:
+def made_texts(rng: np.random.Generator, n: int) -> list[list[str]]:
     """Texts with frequent words of a language and words of one of 20 topics."""
+    return topic_texts(rng, n)[0]
+
+
+def topic_texts(
+    rng: np.random.Generator, n: int, n_words: int = 2000, of_topic: float = 0.5
+) -> tuple[list[list[str]], np.ndarray]:
+    """Texts of a language in which some words are those of one of 20 topics, and their topics."""
     weights = 1 / np.arange(1, n_words + 1)
-    topics = [rng.permutation(n_words) for _ in range(20)]
-    texts = []
+    orders = [rng.permutation(n_words) for _ in range(20)]
+    texts, topics = [], []
     for _ in range(n):
         words = rng.choice(n_words, rng.integers(20, 60), p=weights / weights.sum())
-        of_topic = rng.random(len(words)) < 0.5
-        words[of_topic] = topics[rng.integers(20)][words[of_topic]]
+        changed = rng.random(len(words)) < of_topic
+        topics.append(int(rng.integers(20)))
+        words[changed] = orders[topics[-1]][words[changed]]
         texts.append([f"w{word}" for word in words])
-    return texts
+    return texts, np.array(topics)
 
 
 def docstrings() -> list[list[str]]:

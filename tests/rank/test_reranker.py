@@ -122,8 +122,14 @@ def test_separate_groups_and_duplicates_are_ranked_by_reach_then_by_distance():
     assert (found[:20] < 20).sum(axis=1).min() >= 19
     assert np.isfinite(scores).all()
     assert (found != np.arange(45)[:, None]).all()
+    reranker = Reranker(n_neighbors=10, list_size=40).fit(X)
+    for queries, rest in (([25], 39), (X[25:26], 40)):
+        all_found = reranker.rank(queries, rest)[0][0]
+        assert len(set(all_found)) == rest
+        lengths = np.linalg.norm(X[all_found] - X[25], axis=1)
+        assert (np.diff(lengths[lengths > 1e5]) >= 0).all()
     with pytest.raises(InvalidValueError, match="items only"):
-        Reranker(n_neighbors=10, list_size=40).fit(X).rank([25], 40)
+        Reranker(list_size=40).fit(NeighborSearch(X).nearest(10)).rank([25], 40)
     equal = Reranker(n_neighbors=5).fit(np.ones((12, 3))).rank([0], 5)[0]
     assert len(set(equal[0])) == 5
 

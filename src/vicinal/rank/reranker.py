@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -228,17 +229,23 @@ class Reranker(FitCallbacks, BaseEstimator):
             weights = self._weights(near, distances)
         else:
             starts, own, weights = items[:, None], items, np.ones((len(items), 1))
-        n_candidates = k if diversity == 0 else CANDIDATES_PER_RESULT * k
-        found = rank_by_lists(
+        rank = partial(
+            rank_by_lists,
             self._similar,
-            starts,
-            weights,
-            near,
-            own,
-            n_candidates,
+            size=k if diversity == 0 else CANDIDATES_PER_RESULT * k,
             keep_nearest=bool(self.keep_nearest),
             n_jobs=self.n_jobs,
         )
+        found = rank(starts, weights, near, own)
+        few = np.flatnonzero(found.counts < k)
+        if len(few) and self._points is not None:
+            # Walks from these queries reach few items; the others follow by distance.
+            points = self._new_points[few] if items is None else self._points[items[few]]
+            longer = self._search.nearest(min(k + 1, self.n_items_), points)[0]
+            for target, values in zip(
+                found, rank(starts[few], weights[few], longer, own[few]), strict=True
+            ):
+                target[few] = values
         if len(near) and found.counts.min() < k:
             raise _too_few(k, int(found.counts.min()))
         if diversity == 0:
