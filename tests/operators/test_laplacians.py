@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from vicinal import Graph, graphs
 from vicinal.operators import laplacian, transition
+from vicinal.operators._components import affinity_structure
 from vicinal.operators.laplacians import normalize_by_mass
 
 KINDS = ["combinatorial", "symmetric", "random_walk"]
@@ -192,3 +194,15 @@ def test_rounding_asymmetry_is_averaged():
 def test_an_operator_with_negative_sums_is_rejected():
     with pytest.raises(ValueError, match="negative"):
         laplacian(aslinearoperator(-np.eye(3)))
+
+
+def test_components_equal_those_of_scipy():
+    for seed in range(5):
+        pattern = sparse.random_array(
+            (200, 200), density=0.006, rng=np.random.default_rng(seed), format="csr"
+        )
+        weights = sparse.csr_array(pattern + pattern.T)
+        weights.setdiag(0)
+        weights.eliminate_zeros()
+        expected = connected_components(weights, directed=False)[1]
+        np.testing.assert_array_equal(affinity_structure(weights).components, expected)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -18,7 +17,7 @@ from vicinal._base.affinity_operator import AffinityOperator
 from vicinal._base.nested_params import NestedGraphParams
 from vicinal._core.array_checks import validate_input
 from vicinal._core.chunked import ChunkedRows, is_chunked, validate_chunks
-from vicinal._core.options import check_mapping, check_options, seed_from
+from vicinal._core.options import check_mapping, check_options, parameter_names, seed_from
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.distance_rows import graph_from_distances
 from vicinal.graphs._checks import check_has_nodes
@@ -162,7 +161,7 @@ class GraphSource(NestedGraphParams):
 
     def _checked_graph_params(self, builder: Callable[..., Any]) -> dict[str, Any]:
         parameters = check_mapping(self.graph_params, "graph_params")
-        accepted = inspect.signature(builder).parameters
+        accepted = parameter_names(builder)
         unknown = [name for name in parameters if name not in accepted]
         if unknown:
             raise InvalidTypeError(
@@ -188,7 +187,7 @@ class GraphSource(NestedGraphParams):
         check_two_points(n)
         builder = getattr(graphs, self.graph)
         parameters = self._checked_graph_params(builder)
-        accepted = inspect.signature(builder).parameters
+        accepted = parameter_names(builder)
         defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if self.graph == "knn":
             parameters.setdefault("n_neighbors", min(self._default_n_neighbors, n - 1))

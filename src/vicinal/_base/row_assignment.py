@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from vicinal._core.parallel import one_openmp_thread
+from vicinal._core.parallel import map_threads, one_blas_thread
 
 N_INIT = 10
+# As in scikit-learn.
+KMEANS_MAX_ITER, KMEANS_TOLERANCE = 300, 1e-4
 KMEANS_SAMPLE_SIZE = 20_000
 
 
@@ -56,21 +56,83 @@ def nearest_center(rows: np.ndarray, centers: np.ndarray, assign: str) -> np.nda
     return np.argmin(scores, axis=1)
 
 
-def kmeans(rows: np.ndarray, n_clusters: int, seed: int) -> Assignment:
-    """k-means on all rows, initialised by the best of several runs on a sample."""
-    from sklearn.cluster import KMeans
+def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1) -> Assignment:
+    """k-means on all rows, initialised by the best of several runs on a sample.
 
-    rng = np.random.default_rng(seed)
+    With fewer distinct rows than clusters, some clusters stay empty.
+    """
+    from vicinal._base._lloyd_kernels import lloyd
+
     sample = rows
     if len(rows) > KMEANS_SAMPLE_SIZE:
+        rng = np.random.default_rng(seed)
         sample = rows[np.sort(rng.choice(len(rows), KMEANS_SAMPLE_SIZE, replace=False))]
-    with warnings.catch_warnings(), one_openmp_thread():
-        # With fewer distinct rows than clusters, some clusters stay empty.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        best = KMeans(n_clusters, n_init=N_INIT, random_state=seed).fit(sample)
-        if sample is not rows:
-            best = KMeans(n_clusters, init=best.cluster_centers_, n_init=1).fit(rows)
-    return Assignment(best.labels_, best.cluster_centers_)
+    best = _best_run(kmeans_runs(sample, n_clusters, seed, N_INIT, n_jobs))
+    if sample is rows:
+        return best
+    columns, mean, tolerance = _centered_columns(rows)
+    labels, centers = np.empty(len(rows), np.int64), best.centers - mean
+    with one_blas_thread():
+        lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
+    return Assignment(labels, centers + mean)
+
+
+def kmeans_runs(
+    rows: np.ndarray, n_clusters: int, seed: int, n_init: int, n_jobs: int | None = 1
+) -> list[tuple[float, Assignment]]:
+    """Inertia and clusters of independent runs of k-means.
+
+    They use the random numbers of scikit-learn's KMeans, and so find the same clusters, without its fixed
+    costs.
+    """
+    from vicinal._base._lloyd_kernels import lloyd, spread_centers
+
+    columns, mean, tolerance = _centered_columns(rows)
+
+    def run(start: tuple[int, np.ndarray]) -> tuple[float, Assignment]:
+        centers = np.empty((n_clusters, len(columns)))
+        labels = np.empty(columns.shape[1], np.int64)
+        spread_centers(columns, *start, centers)
+        inertia = lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
+        return inertia, Assignment(labels, centers + mean)
+
+    with one_blas_thread():
+        return map_threads(run, _kmeans_starts(len(rows), n_clusters, seed, n_init), n_jobs)
+
+
+def _centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Columns of the centred rows, the mean, and the squared shift of centres that ends k-means."""
+    mean = rows.mean(axis=0)
+    columns = np.ascontiguousarray((rows - mean).T, dtype=np.float64)
+    return columns, mean, KMEANS_TOLERANCE * float(columns.var(axis=1).mean())
+
+
+def _kmeans_starts(n: int, n_clusters: int, seed: int, n_init: int) -> list[tuple[int, np.ndarray]]:
+    """First centre and random numbers of each run, drawn as by scikit-learn."""
+    rng = np.random.RandomState(seed)
+    cumulative = np.cumsum(np.full(n, 1.0 / n))
+    cumulative /= cumulative[-1]
+    size = n_clusters - 1, 2 + int(np.log(n_clusters))
+    return [
+        (
+            int(np.searchsorted(cumulative, rng.random_sample(), side="right")),
+            rng.uniform(size=size),
+        )
+        for _ in range(n_init)
+    ]
+
+
+def _best_run(runs: list[tuple[float, Assignment]]) -> Assignment:
+    """The run of the smallest inertia; the first of runs that found the same clusters."""
+    lowest, best = runs[0]
+    for inertia, run in runs[1:]:
+        if inertia < lowest and not _is_same_partition(run.labels, best.labels):
+            lowest, best = inertia, run
+    return best
+
+
+def _is_same_partition(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool(np.array_equal(number_by_first_occurrence(a), number_by_first_occurrence(b)))
 
 
 def discretize(units: np.ndarray, n_clusters: int, seed: int) -> Assignment:

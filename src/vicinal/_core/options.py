@@ -68,9 +68,17 @@ def seed_from(random_state: Any) -> int:
     largest = np.iinfo(np.int32).max
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(largest))
+    if isinstance(seed, int):
+        return _seed_from_int(seed)
     from sklearn.utils import check_random_state
 
     return int(check_random_state(seed).randint(largest))
+
+
+@functools.lru_cache(maxsize=256)
+def _seed_from_int(seed: int) -> int:
+    # Setting up a generator takes longer than most steps on few points.
+    return int(np.random.RandomState(seed).randint(np.iinfo(np.int32).max))
 
 
 def check_mapping(value: Any, name: str) -> dict[str, Any]:
@@ -122,8 +130,19 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
 def check_options(estimator: Any) -> None:
     """Check the options that an estimator was constructed with."""
-    for name, check in _checks_for(inspect.signature(type(estimator))).items():
+    for name, check in _checks_of_estimator(type(estimator)).items():
         check(getattr(estimator, name), name)
+
+
+@functools.lru_cache(maxsize=256)
+def _checks_of_estimator(kind: type) -> dict[str, Callable[[Any, str], Any]]:
+    return _checks_for(inspect.signature(kind))
+
+
+@functools.lru_cache(maxsize=256)
+def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of the parameters of a function."""
+    return tuple(inspect.signature(function).parameters)
 
 
 def _checks_for(signature: inspect.Signature) -> dict[str, Callable[[Any, str], Any]]:

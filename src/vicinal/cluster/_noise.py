@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vicinal._core.parallel import one_openmp_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.cluster._background import MAX_FRACTION
 from vicinal.cluster._density_mixture import MIN_SEPARATION
+from vicinal.cluster._normal_mixture import normal_mixture
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
@@ -133,8 +133,6 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
     clearly better (by the Bayesian information criterion), one of them much nearer to the origin, with a
     valley between them.
     """
-    from sklearn.mixture import GaussianMixture
-
     positive = norms[norms > 0]
     if len(positive) < 10 or np.ptp(positive) == 0:
         return NoiseSplit(0.0, 0.0)
@@ -142,24 +140,22 @@ def split_norms(norms: np.ndarray) -> NoiseSplit:
     if len(logs) > MAX_SAMPLE_SIZE:
         logs = np.random.default_rng(0).choice(logs, MAX_SAMPLE_SIZE, replace=False)
     # Sorted, so that the order of the points does not matter.
-    logs = np.sort(logs)[:, None]
-    with one_openmp_thread():  # mixtures start from k-means
-        one = GaussianMixture(1).fit(logs)
-        two = GaussianMixture(2, n_init=N_MIXTURE_FITS, random_state=0).fit(logs)
-    gain = float(one.bic(logs) - two.bic(logs)) / (2 * len(logs))
-    low, high = np.sort(two.means_.ravel())
-    lower_fraction = float(two.weights_[np.argmin(two.means_)])
+    logs = np.sort(logs)
+    one, two = normal_mixture(logs, 1), normal_mixture(logs, 2, n_init=N_MIXTURE_FITS)
+    gain = (one.bic(logs) - two.bic(logs)) / (2 * len(logs))
+    low, high = np.sort(two.means)
+    lower_fraction = float(two.weights[np.argmin(two.means)])
     if low - high > np.log(MAX_NORM_RATIO):
         return NoiseSplit(0.0, gain)
-    grid = np.linspace(low, high, 1001)[:, None]
-    density = np.exp(two.score_samples(grid))
+    grid = np.linspace(low, high, 1001)
+    density = np.exp(two.log_density(grid))
     depth = 1 - density.min() / min(density[0], density[-1])
     if gain < MIN_GAIN or depth * np.sqrt(len(logs)) < MIN_VALLEY:
         return NoiseSplit(0.0, gain, lower_fraction)
-    upper = int(np.argmax(two.means_.ravel()))
+    upper = int(np.argmax(two.means))
     # Both modes are equally likely at the threshold.
-    at = int(np.argmax(two.predict_proba(grid)[:, upper] >= 0.5))
-    return NoiseSplit(float(np.exp(grid[at, 0])), gain, lower_fraction)
+    at = int(np.argmax(two.probabilities(grid)[:, upper] >= 0.5))
+    return NoiseSplit(float(np.exp(grid[at])), gain, lower_fraction)
 
 
 def visited(digraph: Graph, beta: float) -> np.ndarray:

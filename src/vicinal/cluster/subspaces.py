@@ -129,13 +129,26 @@ def _alternate(directions: np.ndarray, state: _State, n_iter: int) -> _State:
         if total <= explained * (1 + 1e-10):
             return _State(labels, bases, explained, True)
         explained = total
-        bases = bases.copy()
-        for c in range(len(bases)):
-            members = directions[labels == c]
-            # An empty cluster keeps its subspace and may gain rows later.
-            if len(members):
-                bases[c] = _leading(members, len(bases[c]))
+        bases = _fitted(directions, labels, bases)
     return _State(labels, bases, explained, converged)
+
+
+def _fitted(directions: np.ndarray, labels: np.ndarray, bases: np.ndarray) -> np.ndarray:
+    """Subspaces fitted to the rows of each cluster; an empty one keeps its own, and may gain rows later."""
+    bases, (_, dimension, n_columns) = bases.copy(), bases.shape
+    clusters, products = [], []
+    for c in range(len(bases)):
+        members = directions[labels == c]
+        if len(members) >= n_columns:
+            clusters.append(c)
+            products.append(members.T @ members)
+        elif len(members):
+            bases[c] = _leading(members, dimension)
+    if clusters:
+        # All at once: a call takes longer than the decomposition of one small matrix.
+        vectors = np.linalg.eigh(np.stack(products))[1][:, :, ::-1]
+        bases[clusters] = vectors[:, :, :dimension].transpose(0, 2, 1)
+    return bases
 
 
 def _spread_bases(

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from vicinal.operators.laplacians import degrees
 
@@ -36,24 +35,24 @@ def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarr
     set of nodes is therefore a component only if the square roots of its degrees are an eigenvector of the
     whole matrix with eigenvalue 1. Otherwise, its edges are restored.
     """
+    from vicinal.operators._matmul_kernels import component_labels
+
     rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     roots = np.sqrt(sums)
     edges = weights.data > 0
-    relevant = weights.data > NEGLIGIBLE * roots[rows] * roots[weights.indices]
+    relevant = weights.data > NEGLIGIBLE * (roots[rows] * roots[weights.indices])
     while True:
-        labels = _labels(rows[relevant], weights.indices[relevant], weights.shape)
+        labels = component_labels(weights.indptr, weights.indices, relevant)
+        cut = edges & ~relevant
+        if not cut.any():
+            return labels
         ends = labels[rows], labels[weights.indices]
-        cut = edges & (ends[0] != ends[1])
+        cut &= ends[0] != ends[1]
         residuals = _residuals(rows[cut], weights.indices[cut], weights.data[cut], sums, labels)
         invalid = residuals > MAX_RESIDUAL
         if not invalid.any():
             return labels
         relevant |= cut & (invalid[ends[0]] | invalid[ends[1]])
-
-
-def _labels(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape)
-    return connected_components(graph, directed=False)[1]
 
 
 def _residuals(

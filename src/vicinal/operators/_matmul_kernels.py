@@ -1,4 +1,4 @@
-"""Kernels for products with a sparse matrix, and for hop counts on its graph."""
+"""Kernels for products with a sparse matrix, and for hop counts and components of its graph."""
 
 from __future__ import annotations
 
@@ -50,3 +50,29 @@ def hops_from(first, indptr, indices):
                 queue[filled] = j
                 filled += 1
     return distance
+
+
+@jit
+def component_labels(indptr, indices, relevant):
+    """Component of each node along relevant entries of a symmetric pattern, numbered by their first nodes."""
+    n = len(indptr) - 1
+    labels = np.full(n, -1, dtype=np.int32)
+    queue = np.empty(n, dtype=np.int64)
+    n_components = 0
+    for first in range(n):
+        if labels[first] >= 0:
+            continue
+        labels[first] = n_components
+        queue[0] = first
+        at, filled = 0, 1
+        while at < filled:
+            i = queue[at]
+            at += 1
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if relevant[e] and labels[j] < 0:
+                    labels[j] = n_components
+                    queue[filled] = j
+                    filled += 1
+        n_components += 1
+    return labels
