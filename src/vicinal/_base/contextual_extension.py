@@ -74,7 +74,7 @@ def context_steps(
         steps = np.zeros(nearest.shape)
     else:
         contexts = np.column_stack([n + np.arange(n_new), nearest])
-        steps = _steps(_stack(points, X), contexts, sigma, n_jobs, **descriptor)
+        steps = _steps(points, X, contexts, sigma, n_jobs, **descriptor)
     steps[coincides] = np.arange(k) == 0
     indptr = np.arange(n_new + 1) * k
     return NewContexts(
@@ -90,7 +90,7 @@ def reverse_context_probabilities(
     A new point enters the context of a training point if it is nearer to it than the farthest member, which
     it replaces.
     """
-    members = graph.indices.reshape(graph.n_nodes, -1).astype(np.int64)
+    members = graph.indices.reshape(graph.n_nodes, -1)
     return entered_contexts(
         _training_points(graph),
         graph._search(n_jobs),
@@ -113,16 +113,22 @@ def entered_contexts(
 ) -> sparse.csr_array:
     """`reverse_context_probabilities` for points whose contexts are the rows of ``members``."""
     n, k = members.shape
-    edges = np.column_stack([np.repeat(np.arange(n), k), members.ravel()])
-    lengths = EUCLIDEAN.pair_distances(points, edges).reshape(n, k)
+    nearest, distances = search.nearest(min(CANDIDATE_FACTOR * k, n), queries=X)
+    candidates, position = np.unique(nearest, return_inverse=True)
+    position = position.reshape(nearest.shape)
+    contexts = members[candidates].astype(np.int64)
+    edges = np.column_stack([np.repeat(candidates, k), contexts.ravel()])
+    rows, pairs = np.unique(edges, return_inverse=True)
+    lengths = EUCLIDEAN.pair_distances(points[rows], pairs.reshape(edges.shape))
+    lengths = lengths.reshape(contexts.shape)
+    # Nearest members first; the last one is replaced.
     order = np.argsort(lengths, axis=1, kind="stable")
     radius = np.take_along_axis(lengths, order[:, -1:], axis=1)[:, 0]
-    nearest, distances = search.nearest(min(CANDIDATE_FACTOR * k, n), queries=X)
-    new, position = np.nonzero((distances < radius[nearest]) & (distances[:, :1] > 0))
-    entered = nearest[new, position]
-    remaining = np.take_along_axis(members[entered], order[entered, :-1], axis=1)
+    new, column = np.nonzero((distances < radius[position]) & (distances[:, :1] > 0))
+    entered, at = nearest[new, column], position[new, column]
+    remaining = np.take_along_axis(contexts[at], order[at, :-1], axis=1)
     contexts = np.column_stack([entered, remaining, n + new])
-    steps = _steps(_stack(points, X), contexts, sigma, n_jobs, **descriptor)
+    steps = _steps(points, X, contexts, sigma, n_jobs, **descriptor)
     return sparse.csr_array((steps[:, -1], (new, entered)), shape=(X.shape[0], n))
 
 
@@ -137,20 +143,38 @@ def symmetric_rows(
     """
     new_masses = beta * (reverse_steps @ masses) + (1.0 - beta) * masses.sum() / (len(masses) + 1)
     roots, new_roots = np.sqrt(masses), np.sqrt(new_masses)
-    forward = sparse.diags_array(new_roots) @ steps @ sparse.diags_array(_inverse(roots))
-    backward = sparse.diags_array(_inverse(new_roots)) @ reverse_steps @ sparse.diags_array(roots)
+    forward = _scaled(steps, new_roots, _inverse(roots))
+    backward = _scaled(reverse_steps, _inverse(new_roots), roots)
     return sparse.csr_array(0.5 * beta * (forward + backward))
 
 
+def _scaled(matrix: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
+    """Product with diagonal matrices on both sides, at a cost that only depends on the entries."""
+    values = np.repeat(left, np.diff(matrix.indptr)) * matrix.data * right[matrix.indices]
+    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 def _steps(
-    data: Points,
+    points: Points,
+    X: Points,
     contexts: np.ndarray,
     sigma: float | None,
     n_jobs: int | None,
     **descriptor: Any,
 ) -> np.ndarray:
-    """Transition probabilities from the first member of each context to the others."""
-    distances = distances_in_contexts(data, contexts, n_jobs=n_jobs, **descriptor)[:, 1:]
+    """Transition probabilities from the first member of each context to the others.
+
+    New points are numbered after the points.
+    """
+    if len(contexts) == 0:
+        return np.empty((0, contexts.shape[1] - 1))
+    # Only members: a copy of all points would cost more than the contexts of a few.
+    rows, members = np.unique(contexts, return_inverse=True)
+    n_old = int(np.searchsorted(rows, points.shape[0]))
+    data = _stack(points[rows[:n_old]], X[rows[n_old:] - points.shape[0]])
+    distances = distances_in_contexts(
+        data, members.reshape(contexts.shape), n_jobs=n_jobs, **descriptor
+    )[:, 1:]
     squares = np.square(distances / sigma)
     # Relative to the smallest distance, so that a context far from all others does not underflow to zeros.
     with np.errstate(under="ignore"):

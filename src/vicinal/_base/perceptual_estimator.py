@@ -148,10 +148,15 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
         """Transition probabilities from new points, and which of them equal a training point."""
         return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
 
-    def _new_rows(self, X: MatrixLike) -> NewContexts:
-        """Like `_new_contexts`, but with rows of Theta for points that do not equal a training point."""
+    def _new_rows(self, X: MatrixLike, contexts: NewContexts | None = None) -> NewContexts:
+        """Like `_new_contexts`, but with rows of Theta for points that do not equal a training point.
+
+        ``contexts`` are those of the new points, if known.
+        """
         points = self._new_points(X)
-        steps, coincides = new_contexts(self.graph_, points, self.n_jobs, **self._descriptor())
+        if contexts is None:
+            contexts = new_contexts(self.graph_, points, self.n_jobs, **self._descriptor())
+        steps, coincides = contexts
         new = np.flatnonzero(~coincides)
         if len(new) == 0:
             return NewContexts(steps, coincides)

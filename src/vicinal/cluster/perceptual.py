@@ -39,6 +39,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, nystrom
 
 if TYPE_CHECKING:
+    from vicinal._base.contextual_extension import NewContexts
     from vicinal._base.perceptual_estimator import Walk
     from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike, SparseMatrix
     from vicinal.cluster._evidence import ClusterEvidence
@@ -313,14 +314,15 @@ class PerceptualClustering(
             Clusters, -1 for noise. Training points keep their clusters.
         """
         check_is_fitted(self)
-        weights, known = self._new_rows(X)
+        contexts = self._new_contexts(X)
+        weights, known = self._new_rows(X, contexts)
         values = self.eigenvalues_[: self._directions.shape[1]]
         norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
         values = np.concatenate([[1.0], self.eigenvalues_])
         values = values[self._first : self._first + self.embedding_.shape[1]]
         rows = nystrom(weights @ self._of_nodes(self.embedding_), values)
         if self._has_communities:
-            labels = self._most_likely_next(X)
+            labels = self._most_likely_next(contexts)
         elif self.assign == "subspaces":
             labels = nearest_subspace(rows, self._centers)
         else:
@@ -328,9 +330,7 @@ class PerceptualClustering(
         is_noise = norms < self.noise_threshold_
         if isinstance(self.noise, str):
             # Noise by density has no threshold on the norms: the points one step away decide.
-            is_noise |= (
-                self._new_contexts(X).steps @ (self._of_nodes(self._center_numbers()) < 0) > 0.5
-            )
+            is_noise |= contexts.steps @ (self._of_nodes(self._center_numbers()) < 0) > 0.5
         labels = np.where(is_noise, -1, labels)
         first = weights.indices[weights.indptr[:-1]]
         labels = np.where(known, self._of_nodes(self._center_numbers())[first], labels)
@@ -373,11 +373,11 @@ class PerceptualClustering(
         check_is_fitted(self)
         return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
 
-    def _most_likely_next(self, X: ArrayLike) -> np.ndarray:
+    def _most_likely_next(self, contexts: NewContexts) -> np.ndarray:
         """Cluster that the next step of the walk most likely leads to, for each new point."""
         labels = self._of_nodes(self._center_numbers())
         one_hot = np.eye(self.n_clusters_ + 1)[labels]
-        return np.argmax((self._new_contexts(X).steps @ one_hot)[:, :-1], axis=1)
+        return np.argmax((contexts.steps @ one_hot)[:, :-1], axis=1)
 
     def _mutual_steps(self) -> SparseMatrix:
         """Strengths of the digraph, summed over both directions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +20,32 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
+class LocalScales:
+    """Scale of each training point, and the typical one, computed at the first prediction."""
+
+    def __init__(self, graph: Graph | None) -> None:
+        self._graph = graph
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        assert self._graph is not None  # otherwise there are no neighbours
+        return np.asarray(edge_scale(self._graph, "local"))
+
+    @cached_property
+    def typical(self) -> float:
+        return float(np.median(self.values))
+
+
 class TransductiveEstimator(GraphEstimator):
     """Base of estimators that spread labels over all nodes of a graph."""
 
     reached_: np.ndarray
+    _local_scales: LocalScales
 
     def _local_affinity(self, X: Graph | MatrixLike, n_groups: int) -> sparse.csr_array:
         """The affinity; a full matrix that cannot separate ``n_groups`` groups is made sparse."""
         affinity = self._build_affinity(X)
+        self._local_scales = LocalScales(self.graph_)
         if self.graph_ is None:
             affinity = self.affinity_ = keep_local(affinity, n_groups)
         return affinity
@@ -55,12 +74,9 @@ class TransductiveEstimator(GraphEstimator):
 
         It starts to fall where `Graph.affinity` treats training points as outliers.
         """
-        graph = self.graph_
-        assert graph is not None  # otherwise there are no neighbours
-        scales = np.asarray(edge_scale(graph, "local"))
-        typical = (
-            as_float(self.scale) if isinstance(self.scale, numbers.Real) else np.median(scales)
-        )
+        scales, typical = self._local_scales.values, self._local_scales.typical
+        if isinstance(self.scale, numbers.Real):
+            typical = as_float(self.scale)
         nearest = slice(0, EDGES_PER_NODE)
         local = np.maximum(scales[indices[:, nearest]].mean(axis=1), typical)
         with np.errstate(over="ignore", under="ignore"):
