@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.sparse.linalg import spsolve
 
 from vicinal import graphs
-from vicinal.operators._conjugate_gradients import solve_positive_definite
+from vicinal.operators._conjugate_gradients import PositiveDefiniteSolver, solve_positive_definite
+from vicinal.operators.laplacians import degrees, normalized_affinity
 
 
 def shifted_laplacian(weights, shift):
@@ -114,3 +116,52 @@ def test_invalid_systems_are_rejected(matrix, right, message):
 def test_invalid_limits_are_rejected(name, value):
     with pytest.raises(ValueError, match=f"{name}="):
         solve_positive_definite(np.eye(2), [1.0, 1.0], **{name: value})
+
+
+@pytest.mark.parametrize("n", [1500, 4000])
+def test_coarse_levels_reach_the_same_solution_in_fewer_iterations(n):
+    rng = np.random.default_rng(n)
+    walk = normalized_affinity(*_weights_and_degrees(graphs.knn(rng.random((n, 2)), 8)))
+    system = sparse.csr_array(sparse.eye_array(n) - 0.9999 * walk)
+    right_sides = np.eye(n)[:, rng.choice(n, 5, replace=False)]
+    fine, coarse = (
+        PositiveDefiniteSolver(system, coarse=coarse).solve(right_sides, tolerance=1e-12)
+        for coarse in (False, True)
+    )
+    scale = np.abs(fine.values).max(axis=0)
+    np.testing.assert_allclose(coarse.values / scale, fine.values / scale, atol=1e-7)
+    expected = spsolve(sparse.csc_array(system), right_sides)
+    np.testing.assert_allclose(coarse.values / scale, expected / scale, atol=1e-7)
+    assert coarse.n_iter < 0.5 * fine.n_iter
+
+
+def test_coarse_levels_give_the_same_bits_for_any_threads_and_other_columns():
+    X = np.random.default_rng(0).random((1500, 3))
+    walk = normalized_affinity(*_weights_and_degrees(graphs.knn(X, 8)))
+    solver = PositiveDefiniteSolver(
+        sparse.csr_array(sparse.eye_array(1500) - 0.999 * walk), coarse=True
+    )
+    right_sides = np.eye(1500)[:, :9]
+    one = solver.solve(right_sides, n_jobs=1).values
+    np.testing.assert_array_equal(solver.solve(right_sides, n_jobs=2).values, one)
+    np.testing.assert_array_equal(solver.solve(right_sides[:, 7], n_jobs=1).values, one[:, 7])
+
+
+def test_coarse_levels_of_matrices_that_cannot_be_coarsened():
+    n = 1200
+    diagonal = sparse.diags_array(np.arange(1.0, n + 1))
+    values = PositiveDefiniteSolver(diagonal, coarse=True).solve(np.ones(n)).values
+    np.testing.assert_allclose(values, 1.0 / np.arange(1, n + 1))
+    # Two halves that are not connected.
+    path = sparse.diags_array(
+        [-np.ones(n - 1), np.full(n, 2.001), -np.ones(n - 1)], offsets=(-1, 0, 1)
+    )
+    halves = sparse.block_diag([path, path], format="csr")
+    right_sides = np.random.default_rng(0).random(2 * n)
+    values = PositiveDefiniteSolver(halves, coarse=True).solve(right_sides).values
+    np.testing.assert_allclose(halves @ values, right_sides, atol=1e-7)
+
+
+def _weights_and_degrees(graph):
+    weights = graph.affinity()
+    return weights, degrees(weights)

@@ -65,11 +65,11 @@ def free_memory(root: Path = Path("/")) -> int | None:
 
 def data_bytes() -> int:
     """Bytes of this process that count against ``ulimit -d``; 0 if the system does not report them."""
-    return 1024 * _values(Path("/proc/self/status")).get("VmData:", 0)
+    return 1024 * _values(Path("/proc/self/status"), "VmData:").get("VmData:", 0)
 
 
 def _free_in_system(root: Path) -> Iterator[int]:
-    free = _values(root / "proc/meminfo").get("MemAvailable:")
+    free = _values(root / "proc/meminfo", "MemAvailable:").get("MemAvailable:")
     if free is not None:
         yield free * 1024
         return
@@ -79,7 +79,7 @@ def _free_in_system(root: Path) -> Iterator[int]:
 
 def _free_in_groups(root: Path) -> Iterator[int]:
     """Free bytes of each limited control group of this process, including parent groups."""
-    for line in _lines(root / "proc/self/cgroup"):
+    for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controllers and "memory" not in controllers.split(","):
             continue
@@ -90,8 +90,7 @@ def _free_in_groups(root: Path) -> Iterator[int]:
         for folder in (group, *group.parents):
             limit, used = _number(folder / interface.limit), _number(folder / interface.used)
             if limit is not None and used is not None:
-                values = _values(folder / "memory.stat")
-                cache = sum(values.get(key, 0) for key in interface.cache)
+                cache = sum(_values(folder / "memory.stat", *interface.cache).values())
                 yield max(0, limit - used + cache)
             if folder == mount:
                 break
@@ -101,12 +100,12 @@ def _free_in_process(root: Path) -> Iterator[int]:
     """Free bytes under each limit that the shell or a scheduler has set on this process."""
     if resource is None:
         return
-    used = _values(root / "proc/self/status")
     for limit, line in PROCESS_LIMITS:
         with suppress(AttributeError, OSError, ValueError):
             soft = resource.getrlimit(getattr(resource, limit))[0]
             if soft != resource.RLIM_INFINITY:
-                yield max(0, soft - 1024 * used.get(line, 0))
+                used = _values(root / "proc/self/status", line).get(line, 0)
+                yield max(0, soft - 1024 * used)
 
 
 def _free_in_worker() -> Iterator[int]:
@@ -118,20 +117,28 @@ def _free_in_worker() -> Iterator[int]:
         yield max(0, int(fraction * limit) - worker.monitor.get_process_memory())
 
 
-def _values(path: Path) -> dict[str, int]:
-    """Number after the first word of each line."""
-    words = (line.split() for line in _lines(path))
-    return {row[0]: int(row[1]) for row in words if len(row) > 1 and row[1].isdecimal()}
+def _values(path: Path, *keys: str) -> dict[str, int]:
+    """Number after each key, where a line starts with it."""
+    text, numbers = f"\n{_text(path)}", {}
+    for key in keys:
+        # Only these lines are split: reading all of them takes longer than a search among few points.
+        at = text.find(f"\n{key} ")
+        at = at if at >= 0 else text.find(f"\n{key}\t")
+        words = text[at + 1 : at + 200].split(maxsplit=2) if at >= 0 else []
+        if len(words) > 1 and words[1].isdecimal():
+            numbers[key] = int(words[1])
+    return numbers
 
 
 def _number(path: Path) -> int | None:
-    lines = [line.strip() for line in _lines(path)]
+    text = _text(path).strip()
     # An unlimited group contains "max".
-    return int(lines[0]) if lines and lines[0].isdecimal() else None
+    return int(text) if text.isdecimal() else None
 
 
-def _lines(path: Path) -> list[str]:
+def _text(path: Path) -> str:
     try:
-        return path.read_text().splitlines()
+        with open(path, "rb", buffering=0) as file:
+            return file.readall().decode()
     except (OSError, ValueError):
-        return []
+        return ""

@@ -130,7 +130,7 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
 def check_options(estimator: Any) -> None:
     """Check the options that an estimator was constructed with."""
-    for name, check in _checks_of_estimator(type(estimator)).items():
+    for name, check in _checks_of_estimator(estimator.__class__).items():
         check(getattr(estimator, name), name)
 
 

@@ -22,7 +22,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
-from vicinal.neighbors.search import UNCHECKED_BYTES, check_neighbors
+from vicinal.neighbors.search import check_neighbors
 
 if TYPE_CHECKING:
     from vicinal._core.types import (
@@ -137,13 +137,11 @@ def knn(
             points = search._backend.X
     n_neighbors = check_neighbors(n_neighbors, search.n_points, REMEDY)
     per_neighbor = BYTES_PER_STORED_NEIGHBOR if search._is_chunked else BYTES_PER_NEIGHBOR
-    n_bytes = per_neighbor * search.n_points * n_neighbors
-    if n_bytes >= UNCHECKED_BYTES:
-        require_memory(
-            n_bytes,
-            f"The graph of n_neighbors={n_neighbors} neighbours of {search.n_points:,} points",
-            "Use fewer neighbours.",
-        )
+    require_memory(
+        per_neighbor * search.n_points * n_neighbors,
+        f"The graph of n_neighbors={n_neighbors} neighbours of {search.n_points:,} points",
+        "Use fewer neighbours.",
+    )
     if search._is_chunked:
         lists = search._backend.sorted_lists(n_neighbors)
         entries = entries_of_lists(lists, mutual, directed, n_jobs)

@@ -1,4 +1,4 @@
-"""Incomplete Cholesky factors, and conjugate gradients on four right-hand sides at once.
+"""Incomplete Cholesky factors, coarse corrections, and conjugate gradients on four right-hand sides at once.
 
 Four doubles fit into one vector register, so a row of the matrix is read once for four columns. Columns do
 not interact, so the result for one does not depend on the others. Arrays of vectors are flat, with the four
@@ -74,6 +74,77 @@ def precondition(indptr, indices, values, inverse_pivots, R, Z):
 
 
 @jit
+def restrict(indptr, indices, values, R, coarse):
+    """Coarse residuals P' R of a prolongation P."""
+    coarse[:] = 0.0
+    for i in range(len(indptr) - 1):
+        r0, r1, r2, r3 = R[4 * i], R[4 * i + 1], R[4 * i + 2], R[4 * i + 3]
+        for e in range(indptr[i], indptr[i + 1]):
+            j, value = 4 * indices[e], values[e]
+            coarse[j] += value * r0
+            coarse[j + 1] += value * r1
+            coarse[j + 2] += value * r2
+            coarse[j + 3] += value * r3
+
+
+@jit
+def prolong(indptr, indices, values, coarse, Z):
+    """Add the coarse corrections P ``coarse`` to Z."""
+    for i in range(len(indptr) - 1):
+        z0, z1, z2, z3 = Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3]
+        for e in range(indptr[i], indptr[i + 1]):
+            j, value = 4 * indices[e], values[e]
+            z0 += value * coarse[j]
+            z1 += value * coarse[j + 1]
+            z2 += value * coarse[j + 2]
+            z3 += value * coarse[j + 3]
+        Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3] = z0, z1, z2, z3
+
+
+@jit
+def multiply_dense(matrix, R, Z):
+    """Z = matrix R."""
+    n = len(matrix)
+    for i in range(n):
+        row = matrix[i]
+        z0 = z1 = z2 = z3 = 0.0
+        for j in range(n):
+            value = row[j]
+            z0 += value * R[4 * j]
+            z1 += value * R[4 * j + 1]
+            z2 += value * R[4 * j + 2]
+            z3 += value * R[4 * j + 3]
+        Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3] = z0, z1, z2, z3
+
+
+@jit
+def precondition_levels(starts, factor, transfer, inverse, R, Z):
+    """Sum of the corrections of all levels; R and Z have room for all nodes, R is given on the first."""
+    indptr, indices, values, inverse_pivots = factor
+    moves, targets, weights = transfer
+    n_levels = len(starts) - 1
+    for level in range(n_levels - 1):
+        a, b, c = starts[level], starts[level + 1], starts[level + 2]
+        restrict(moves[a : b + 1], targets, weights, R[4 * a : 4 * b], R[4 * b : 4 * c])
+    for level in range(n_levels):
+        a, b = starts[level], starts[level + 1]
+        if level == n_levels - 1 and len(inverse) > 0:
+            multiply_dense(inverse, R[4 * a : 4 * b], Z[4 * a : 4 * b])
+        else:
+            precondition(
+                indptr[a : b + 1],
+                indices,
+                values,
+                inverse_pivots[a:b],
+                R[4 * a : 4 * b],
+                Z[4 * a : 4 * b],
+            )
+    for level in range(n_levels - 2, -1, -1):
+        a, b, c = starts[level], starts[level + 1], starts[level + 2]
+        prolong(moves[a : b + 1], targets, weights, Z[4 * b : 4 * c], Z[4 * a : 4 * b])
+
+
+@jit
 def multiply(indptr, indices, values, P, Q):
     """Q = A P; returns the four products P'Q."""
     d0 = d1 = d2 = d3 = 0.0
@@ -94,7 +165,7 @@ def multiply(indptr, indices, values, P, Q):
 
 
 @jit
-def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_iter, residuals):
+def descend(matrix, levels, inverse_diagonal, B, X, tolerance, max_iter, residuals):
     """Conjugate gradients, starting from X, until all residuals are small or ``max_iter`` is reached.
 
     ``residuals`` receives the recursive residuals of B - A X: the largest |r_i| / a_ii relative to the
@@ -102,7 +173,10 @@ def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_iter, residua
     """
     size = len(B)
     n = size // 4
-    R, Z, P, Q = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    P, Q = np.empty(size), np.empty(size)
+    starts, factor, transfer, inverse = levels
+    # Residuals and corrections have entries for coarser levels, too.
+    R, Z = np.empty(4 * starts[-1]), np.empty(4 * starts[-1])
     multiply(*matrix, X, Q)
     for e in range(size):
         R[e] = B[e] - Q[e]
@@ -122,7 +196,7 @@ def descend(matrix, factor, inverse_diagonal, B, X, tolerance, max_iter, residua
             active[c] = active[c] and residuals[c] > tolerance
         if step == max_iter or not active.any():
             return step
-        precondition(*factor, R, Z)
+        precondition_levels(starts, factor, transfer, inverse, R, Z)
         new_slopes[:] = 0.0
         for i in range(n):
             for c in range(4):

@@ -1,9 +1,10 @@
 """Preconditioned conjugate gradients for sparse positive definite systems with many right-hand sides.
 
-The preconditioner is an incomplete Cholesky factor. Nodes are first reordered by the reverse Cuthill-McKee
-method: neighbours are then close in memory, which makes products with a neighbour graph two to three times
-faster, and leaves come before their parents, so that a tree is solved exactly in one step. Each thread solves
-four columns at a time; the result for a column does not depend on the others.
+The preconditioner is an incomplete Cholesky factor, optionally with corrections on coarser levels. Nodes are
+first reordered by the reverse Cuthill-McKee method: neighbours are then close in memory, which makes products
+with a neighbour graph two to three times faster, and leaves come before their parents, so that a tree is
+solved exactly in one step. Each thread solves four columns at a time; the result for a column does not depend
+on the others.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from vicinal._core.rescale import normalize_magnitude
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidValueError
+from vicinal.operators._coarse_levels import coarse_levels, fine_level, kernel_arrays
 
 # The recursive residual drifts from the true one, which is recomputed at most this often.
 MAX_RESTARTS = 10
@@ -86,70 +88,90 @@ def solve_positive_definite(
     >>> solve_positive_definite([[2.0, -1.0], [-1.0, 2.0]], [3.0, 0.0]).values
     array([2., 1.])
     """
-    A = _check_matrix(matrix)
-    n = A.shape[0]
-    B = _check_right_sides(right_sides, n)
-    tolerance = check_real(tolerance, "tolerance", low=1e-15, high=1.0)
-    limit = 1000 + 10 * int(np.sqrt(n))
-    limit = limit if max_iter is None else check_count(max_iter, "max_iter")
-
-    from vicinal.operators import _cg_kernels as kernels
-
-    order = reverse_cuthill_mckee(A, symmetric_mode=True)
-    A = A[order][:, order]
-    A.sort_indices()
-    lower = sparse.csr_array(sparse.tril(A))
-    lower.sort_indices()
-    factor = (*_arrays(lower), np.empty(n))
-    kernels.factorize(*factor)
-    inverse_diagonal = 1.0 / A.diagonal()
-    arrays = _arrays(A)
-    columns = B.reshape(n, -1)
-    # Squares of tiny or huge values would underflow or overflow.
-    columns, exponents = normalize_magnitude(columns, axis=0)
-    values = np.empty_like(columns)
-    residuals = np.empty(columns.shape[1])
-
-    def solve_block(span: tuple[int, int]) -> int:
-        width = span[1] - span[0]
-        right = np.zeros((n, 4))
-        right[:, :width] = columns[order, slice(*span)]
-        solution, errors, n_iter = np.zeros(4 * n), np.zeros(4), 0
-        for _ in range(MAX_RESTARTS):
-            n_new = kernels.descend(
-                arrays,
-                factor,
-                inverse_diagonal,
-                right.ravel(),
-                solution,
-                tolerance,
-                limit - n_iter,
-                errors,
-            )
-            n_iter += n_new
-            if n_new == 0 or n_iter == limit:
-                break
-        values[order, slice(*span)] = solution.reshape(n, 4)[:, :width]
-        residuals[slice(*span)] = errors[:width]
-        return n_iter
-
-    n_iters = map_threads(solve_block, blocks(columns.shape[1], 4), n_jobs, progress=progress)
-    # The negation also catches NaN.
-    if not (residuals <= tolerance).all():
-        raise np.linalg.LinAlgError(
-            f"conjugate gradients reached a residual of {np.max(residuals):.1e} in {max(n_iters)} "
-            f"iterations, but tolerance={tolerance:g}; the matrix is not positive definite, or nearly "
-            "singular (increase its diagonal)."
-        )
-    return Solution(
-        np.ldexp(values, exponents).reshape(B.shape), residuals, max(n_iters, default=0)
+    return PositiveDefiniteSolver(matrix).solve(
+        right_sides, tolerance=tolerance, max_iter=max_iter, n_jobs=n_jobs, progress=progress
     )
 
 
-def _arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Arrays of the dtypes for which the kernels are compiled."""
-    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32)
-    return indptr, indices, np.ascontiguousarray(matrix.data)
+class PositiveDefiniteSolver:
+    """`solve_positive_definite` for many calls with the same matrix, whose preconditioner is built once.
+
+    Parameters
+    ----------
+    matrix : sparse or dense matrix of shape (n, n)
+        The matrix A. Its symmetry is not checked.
+    coarse : bool, default=False
+        Also correct on coarser levels, which takes a few times as long as one right-hand side, and saves
+        most iterations if the matrix is nearly singular.
+    """
+
+    def __init__(self, matrix: Any, *, coarse: bool = False) -> None:
+        A = _check_matrix(matrix)
+        self._order = reverse_cuthill_mckee(A, symmetric_mode=True)
+        A = A[self._order][:, self._order]
+        A.sort_indices()
+        self._inverse_diagonal = 1.0 / A.diagonal()
+        self._arrays = kernel_arrays(A)
+        self._levels = tuple(coarse_levels(A) if coarse else fine_level(A))
+
+    def solve(
+        self,
+        right_sides: Any,
+        *,
+        tolerance: float = 1e-10,
+        max_iter: int | None = None,
+        n_jobs: int | None = -1,
+        progress: str | None = None,
+    ) -> Solution:
+        """Solve A X = B; parameters are those of `solve_positive_definite`."""
+        order, n = self._order, len(self._order)
+        B = _check_right_sides(right_sides, n)
+        tolerance = check_real(tolerance, "tolerance", low=1e-15, high=1.0)
+        limit = 1000 + 10 * int(np.sqrt(n))
+        limit = limit if max_iter is None else check_count(max_iter, "max_iter")
+
+        from vicinal.operators._cg_kernels import descend
+
+        columns = B.reshape(n, -1)
+        # Squares of tiny or huge values would underflow or overflow.
+        columns, exponents = normalize_magnitude(columns, axis=0)
+        values = np.empty_like(columns)
+        residuals = np.empty(columns.shape[1])
+
+        def solve_block(span: tuple[int, int]) -> int:
+            width = span[1] - span[0]
+            right = np.zeros((n, 4))
+            right[:, :width] = columns[order, slice(*span)]
+            solution, errors, n_iter = np.zeros(4 * n), np.zeros(4), 0
+            for _ in range(MAX_RESTARTS):
+                n_new = descend(
+                    self._arrays,
+                    self._levels,
+                    self._inverse_diagonal,
+                    right.ravel(),
+                    solution,
+                    tolerance,
+                    limit - n_iter,
+                    errors,
+                )
+                n_iter += n_new
+                if n_new == 0 or n_iter == limit:
+                    break
+            values[order, slice(*span)] = solution.reshape(n, 4)[:, :width]
+            residuals[slice(*span)] = errors[:width]
+            return n_iter
+
+        n_iters = map_threads(solve_block, blocks(columns.shape[1], 4), n_jobs, progress=progress)
+        # The negation also catches NaN.
+        if not (residuals <= tolerance).all():
+            raise np.linalg.LinAlgError(
+                f"conjugate gradients reached a residual of {np.max(residuals):.1e} in {max(n_iters)} "
+                f"iterations, but tolerance={tolerance:g}; the matrix is not positive definite, or nearly "
+                "singular (increase its diagonal)."
+            )
+        return Solution(
+            np.ldexp(values, exponents).reshape(B.shape), residuals, max(n_iters, default=0)
+        )
 
 
 def _check_matrix(matrix: Any) -> sparse.csr_array:

@@ -13,17 +13,19 @@ nonnegative, every score has full relative precision.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads, progress_bar
 from vicinal._core.warn import LongWork
-from vicinal.operators._conjugate_gradients import solve_positive_definite
+from vicinal.operators._conjugate_gradients import PositiveDefiniteSolver
 
 SMALL_ALPHA = 0.5
 TOLERANCE = 1e-12
+# From this alpha and number of nodes on, corrections on coarser levels save most of the iterations.
+COARSE_MIN_ALPHA, COARSE_MIN_NODES = 0.9, 5_000
 # Scores below this fraction of a query's largest score are solver errors, not an order of points.
 RESOLUTION = 1e-11
 # Number of scores per block; the solver needs a few times as many numbers.
@@ -78,15 +80,23 @@ class ConjugateGradientScores:
     ) -> None:
         self.n_nodes = matrix.shape[0]
         self.system = sparse.csr_array(sparse.eye_array(self.n_nodes) - alpha * matrix)
+        self._coarse = alpha >= COARSE_MIN_ALPHA and self.n_nodes >= COARSE_MIN_NODES
+        self._solver: PositiveDefiniteSolver | None = None
         self.solved = self.solve(pair, n_jobs)
         swap = 0.5 * alpha * np.eye(pair.shape[1])[::-1]
         inner = np.eye(len(swap)) - swap @ (pair.T @ self.solved)
         self.correction = np.linalg.solve(inner, swap)
 
     def solve(self, right_sides: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        return solve_positive_definite(
-            self.system, right_sides, tolerance=TOLERANCE, n_jobs=n_jobs
-        ).values
+        if right_sides.shape[1] == 0:
+            return np.empty(right_sides.shape)
+        if self._solver is None:
+            self._solver = PositiveDefiniteSolver(self.system, coarse=self._coarse)
+        return self._solver.solve(right_sides, tolerance=TOLERANCE, n_jobs=n_jobs).values
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The preconditioner is as large as the system, and quickly built again.
+        return self.__dict__ | {"_solver": None}
 
     def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         scores = np.ascontiguousarray(self.solve(starts.toarray().T, n_jobs).T)
