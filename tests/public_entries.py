@@ -134,6 +134,9 @@ WITHOUT = {
     "Graph.from_anndata": "needs another library's object",
     "Graph.to_anndata": "needs another library's object",
     "Graph.to_igraph": "needs another library",
+    "tl.neighbors": "needs another library's object",
+    "tl.cluster": "needs another library's object",
+    "tl.embed": "needs another library's object",
 }
 # Options of estimators that keep a fit on a few points possible.
 SMALL = {"n_neighbors": 3, "graph_params": {"n_neighbors": 3}}

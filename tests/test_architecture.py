@@ -25,7 +25,7 @@ LAYERS = [
     {"rank"},
     {"codes"},
     {"cluster", "duplicates", "embed", "outliers", "semi_supervised", "segmentation"},
-    {"plot"},
+    {"plot", "tl"},
     {"report"},
     {"studies"},
     {"cli"},

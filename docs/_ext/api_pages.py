@@ -28,6 +28,7 @@ PACKAGES = (
     "segmentation",
     "report",
     "tables",
+    "tl",
     "scale",
     "metrics",
     "plot",

@@ -14,7 +14,8 @@ The package is a pipeline; each stage can also be used on its own:
 a data set.
 
 See also :mod:`vicinal.scale` (dask arrays), :mod:`vicinal.tables` (columns of any kind),
-:mod:`vicinal.metrics`, :mod:`vicinal.plot` and :mod:`vicinal.datasets`.
+:mod:`vicinal.tl` (AnnData objects), :mod:`vicinal.metrics`, :mod:`vicinal.plot` and
+:mod:`vicinal.datasets`.
 """
 
 from vicinal._core.lazy import attach, reexport, register_chunked
@@ -100,5 +101,6 @@ __getattr__, __dir__, __all__ = attach(
         "semi_supervised",
         "similarity",
         "tables",
+        "tl",
     ],
 )

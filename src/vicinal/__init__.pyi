@@ -17,6 +17,7 @@ from vicinal import segmentation as segmentation
 from vicinal import semi_supervised as semi_supervised
 from vicinal import similarity as similarity
 from vicinal import tables as tables
+from vicinal import tl as tl
 from vicinal._base.citation import citation as citation
 from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
@@ -108,4 +109,5 @@ __all__ = [
     "semi_supervised",
     "similarity",
     "tables",
+    "tl",
 ]
