@@ -32,6 +32,7 @@ def run(only: str | None, quick: bool) -> None:
         labels = {name: method(item.points) for name, method in methods.items()}
         masks = {name: found < 0 for name, found in labels.items()}
         rest = {n: ~noise & ~mask for n, mask in masks.items()}
+        print(group, item.name, {n: int(mask.sum()) for n, mask in masks.items()}, flush=True)
         records.append(
             {
                 "group": group,

@@ -1,0 +1,125 @@
+"""Clusters, memberships and noise scores of the points of a perceptual clustering, and of new points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._base.chunked_fit import by_chunks, rows_by_chunks
+from vicinal._base.perceptual_estimator import PerceptualEstimator
+from vicinal._base.row_assignment import nearest_center, unit_rows
+from vicinal.cluster._automatic import membership
+from vicinal.cluster._growing import GrowingClusters
+from vicinal.cluster._noise_score import noise_scores
+from vicinal.cluster.subspaces import nearest_subspace
+from vicinal.operators.eigenpairs import nystrom
+
+if TYPE_CHECKING:
+    from vicinal._base.contextual_extension import NewContexts
+    from vicinal._core.types import ArrayLike, SparseMatrix
+
+
+class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
+    """Base class with what follows from fitted clusters of the contextual digraph."""
+
+    assign: Literal["subspaces", "kmeans", "discretize"]
+    noise: float | Literal["auto"]
+    noise_threshold_: float
+    eigenvalues_: np.ndarray
+    embedding_: np.ndarray
+    # Eigenvectors of the norms, and the number of the first eigenvector of the embedding.
+    _directions: np.ndarray
+    _first: int
+    _centers: np.ndarray
+    _has_communities: bool
+    _noise_score: np.ndarray | None
+    _noise_probability: np.ndarray | None
+
+    @by_chunks()
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the clusters of new points by the walk from their contexts.
+
+        If the labels are communities, it is the cluster that one step most likely leads to.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points.
+
+        Returns
+        -------
+        ndarray of int of shape (m,)
+            Clusters, -1 for noise. Training points keep their clusters.
+        """
+        check_is_fitted(self)
+        contexts = self._new_contexts(X)
+        weights, known = self._new_rows(X, contexts)
+        values = self.eigenvalues_[: self._directions.shape[1]]
+        norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
+        values = np.concatenate([[1.0], self.eigenvalues_])
+        values = values[self._first : self._first + self.embedding_.shape[1]]
+        rows = nystrom(weights @ self._of_nodes(self.embedding_), values)
+        if self._has_communities:
+            labels = self._most_likely_next(contexts)
+        elif self.assign == "subspaces":
+            labels = nearest_subspace(rows, self._centers)
+        else:
+            labels = nearest_center(unit_rows(rows), self._centers, self.assign)
+        is_noise = norms < self.noise_threshold_
+        if isinstance(self.noise, str):
+            # Noise by density has no threshold on the norms: the points one step away decide.
+            is_noise |= contexts.steps @ (self._of_nodes(self._center_numbers()) < 0) > 0.5
+        labels = np.where(is_noise, -1, labels)
+        first = weights.indices[weights.indptr[:-1]]
+        labels = np.where(known, self._of_nodes(self._center_numbers())[first], labels)
+        return self._with_ids(labels)
+
+    @property
+    @rows_by_chunks
+    def noise_score_(self) -> np.ndarray:
+        check_is_fitted(self)
+        # Computed at the first access, because many fits need only labels.
+        if self._noise_score is None:
+            is_noise = self._of_nodes(self._center_numbers()) < 0
+            scores = noise_scores(self.graph_, self._masses, is_noise, self.n_jobs)
+            self._noise_score = self._of_rows(scores)
+        return self._noise_score
+
+    @property
+    @rows_by_chunks
+    def probabilities_(self) -> np.ndarray:
+        check_is_fitted(self)
+        labels, noise = self._of_nodes(self._center_numbers()), self._noise_probability
+        if noise is not None and not np.array_equal(noise > 0.5, labels < 0):
+            noise = None  # constraints have decided otherwise
+        return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_, noise))
+
+    @by_chunks(lambda model: model.n_clusters_ + 1)
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict the membership of new points in each cluster and, in the last column, in the noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New points.
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters + 1)
+            Means of ``probabilities_`` over the points one step of the walk away; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
+
+    def _most_likely_next(self, contexts: NewContexts) -> np.ndarray:
+        """Cluster that the next step of the walk most likely leads to, for each new point."""
+        labels = self._of_nodes(self._center_numbers())
+        one_hot = np.eye(self.n_clusters_ + 1)[labels]
+        return np.argmax((contexts.steps @ one_hot)[:, :-1], axis=1)
+
+    def _mutual_steps(self) -> SparseMatrix:
+        """Strengths of the digraph, summed over both directions."""
+        steps = self.graph_.to_scipy("strengths")
+        return steps + steps.T
