@@ -190,9 +190,9 @@ def _maps(results: Any) -> Scores:
 def _rerank(results: Any) -> Scores:
     scores: Scores = {}
     for name, record in results["sets"].items():
-        for mode in ("within", "apart"):
-            for method, found in record[mode].items():
-                scores.setdefault(method, {})[f"{name}, {mode}"] = found["map"]
+        for method in record["within"]:
+            found = [record[mode][method]["map"] for mode in ("within", "apart")]
+            scores.setdefault(method, {})[name] = float(np.mean(found))
     return scores
 
 
@@ -262,12 +262,12 @@ TASKS = [
     ),
     Task(
         "Retrieval",
-        "mean average precision",
+        "average precision",
         "rerank",
         "vicinal Reranker",
         _rerank,
         "The first 100 results for rows of a gallery of images, silhouettes, faces, table rows or texts, and "
-        "for queries apart from it; a set counts once for each. The peers follow their references literally. "
+        "for queries apart from it. The peers follow their references literally. "
         "[Retrieval](guides/retrieval.md).",
     ),
     Task(

@@ -130,6 +130,15 @@ def map_value(results: Any, part: str, *path: str) -> float:
     return float(np.mean([row[method][score] for row in results["scores"].values()]))
 
 
+def rerank_value(results: Any, part: str, *path: str) -> float:
+    """Mean score of a method over sets that the rule was or was not chosen on, or of the large gallery."""
+    if part == "large":
+        return float(results["large"][path[0]])
+    mode, method, score = path
+    found = [row for row in results["sets"].values() if row["development"] == (part == "chosen on")]
+    return float(np.mean([row[mode][method][score] for row in found]))
+
+
 def case_value(results: Any, case: str, contender: str, field: str = "seconds") -> float:
     """Ratio of a case, or time, memory or score of a contender in it."""
     record = next(each for each in results["cases"] if each["case"] == case)
@@ -154,6 +163,7 @@ SUITES: dict[str, Callable[..., float]] = {
     "outliers": table_value,
     "retrieval": table_value,
     "growing": table_value,
+    "rerank": rerank_value,
     "shapes": table_value,
     "start": start_value,
     "steps": shortfall,

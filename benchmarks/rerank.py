@@ -5,6 +5,7 @@ The peers follow their references literally, with dense matrices, so their time 
 
 from __future__ import annotations
 
+import json
 import resource
 import time
 import warnings
@@ -18,7 +19,7 @@ from sklearn.metrics import pairwise_distances
 
 from benchmarks import near_duplicates, retrieval
 from benchmarks.labeled_sets import LabeledSet
-from benchmarks.report import write_results
+from benchmarks.report import RESULTS, write_results
 
 MAX_ROWS, MAX_QUERIES, N_RESULTS = 3000, 300, 100
 N_LARGE, N_COLUMNS, N_PER_CLUSTER, N_LARGE_QUERIES = 100_000, 64, 200, 500
@@ -45,21 +46,26 @@ class Search(NamedTuple):
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure, print, and write Markdown and JSON; with ``quick`` 600 rows and no large gallery."""
+    """Measure, print, and write Markdown and JSON; with ``quick`` 600 rows, nothing written.
+
+    The large gallery is measured by itself, with ``--only large``, and added to the results of the sets.
+    """
     warnings.simplefilter("ignore")
-    records: dict[str, Any] = {"sets": {}}
-    for item in sets():
-        if only and only not in item.name:
-            continue
-        records["sets"][item.name] = _measure(item, 600 if quick else MAX_ROWS)
-        records["sets"][item.name]["development"] = item.development
-        print(item.name, records["sets"][item.name], flush=True)
-    if not quick and (not only or only == "large"):
+    stored = RESULTS / "rerank.json"
+    records: dict[str, Any] = json.loads(stored.read_text("utf-8")) if stored.exists() else {}
+    if only == "large":
         records["large"] = large()
-        print(records["large"], flush=True)
+    else:
+        records["sets"] = {}
+        for item in sets():
+            if only and only not in item.name:
+                continue
+            records["sets"][item.name] = _measure(item, 600 if quick else MAX_ROWS)
+            records["sets"][item.name]["development"] = item.development
+            print(item.name, records["sets"][item.name], flush=True)
     page = markdown(records)
     print(page)
-    if not quick and not only:
+    if not quick and only in (None, "large"):
         write_results("rerank", records, page)
 
 
@@ -257,14 +263,16 @@ def markdown(records: dict[str, Any]) -> str:
         f"| set | chosen on | queries | {' | '.join(METHODS)} |",
         f"| --- | --- | --- |{' ---: |' * len(METHODS)}",
     ]
-    for name, record in records["sets"].items():
+    for name, record in records.get("sets", {}).items():
         known = "yes" if record["development"] else "no"
         for mode in ("within", "apart"):
             cells = " | ".join(_cell(record[mode][method]) for method in METHODS)
             lines.append(f"| {name} | {known} | {mode} | {cells} |")
     for chosen_on, title in ((True, "mean, chosen on"), (False, "mean, others")):
         for mode in ("within", "apart"):
-            rows = [r[mode] for r in records["sets"].values() if r["development"] == chosen_on]
+            rows = [
+                r[mode] for r in records.get("sets", {}).values() if r["development"] == chosen_on
+            ]
             if rows:
                 cells = " | ".join(_cell(_mean(rows, method)) for method in METHODS)
                 lines.append(f"| **{title}** | | {mode} | {cells} |")
