@@ -91,6 +91,17 @@ def start_value(results: Any, contender: str, column: str) -> float:
     return float(next(row[column] for row in results if row["contender"] == contender))
 
 
+def overhead_value(results: Any, case: str, column: str) -> float:
+    """CPU milliseconds of a case (``vicinal``, ``peer ms``), seconds (``seconds``), or their ``ratio``."""
+    row = next(row for row in results if row["case"] == case)
+    values = {
+        **row,
+        "ratio": row["vicinal"] / row["peer ms"],
+        "seconds": row["vicinal"] / 1e3,
+    }
+    return float(values[column])
+
+
 def shortfall(results: Any, _: str, statistic: str) -> float:
     """Points of precision lost by the chosen t on sets that the choice was not designed on."""
     held_out = [row["shortfall"] for row in results if not row["set"].startswith(DESIGN_SETS)]
@@ -161,6 +172,7 @@ SUITES: dict[str, Callable[..., float]] = {
     "map": map_value,
     "noise": noise_value,
     "outliers": table_value,
+    "overhead": overhead_value,
     "retrieval": table_value,
     "growing": table_value,
     "rerank": rerank_value,
