@@ -31,10 +31,11 @@ def test_neighbours_of_queries_are_those_of_a_full_sort(name):
     noise = (np.abs(X).max() * 0.1 * rng.normal(size=(50, 20))).astype(X.dtype)
     for queries in (X[:50], X[:50] + noise, 1e12 * noise):
         for k in (1, 15, 300):
-            result = brute.nearest_to(X, queries, k)
             expected = oracles.nearest_points(queries, X, k)
-            np.testing.assert_array_equal(result[0], expected[0])
-            np.testing.assert_array_equal(result[1], expected[1])
+            for prepared in (None, brute.prepare(X)):
+                result = brute.nearest_to(X, queries, k, prepared=prepared)
+                np.testing.assert_array_equal(result[0], expected[0])
+                np.testing.assert_array_equal(result[1], expected[1])
 
 
 def test_many_blocks_are_bit_identical_to_the_tree(monkeypatch):

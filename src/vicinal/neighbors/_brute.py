@@ -92,10 +92,11 @@ def nearest_to(
     *,
     n_jobs: int | None = -1,
     progress: str | None = None,
+    prepared: PreparedPoints | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of X nearest to each query, sorted by (distance, index)."""
-    rescaling = fit_rescaling(X, queries)
-    points, targets = rescale(X, rescaling, n_jobs), rescale(queries, rescaling, n_jobs)
+    rescaling, points = _for_queries(X, queries, prepared, n_jobs)
+    targets = rescale(queries, rescaling, n_jobs)
     lists = empty_lists(len(queries), k, targets.half_norms, np.full(len(queries), -1, np.int32))
     columns = passive_lists(points.half_norms, np.arange(len(X), dtype=np.int32))
 
@@ -115,21 +116,76 @@ def nearest_to(
         )
 
 
+class PreparedPoints(NamedTuple):
+    """Points that were rescaled without queries, for many searches with few queries each."""
+
+    rescaling: Rescaling
+    points: RescaledPoints
+    extent: Extent
+
+
+class Extent(NamedTuple):
+    """Largest absolute coordinate of points around a centre, and whether all of them are integers."""
+
+    magnitude: float
+    integral: bool
+
+
+def prepare(X: np.ndarray, n_jobs: int | None = -1) -> PreparedPoints:
+    """Rescale points once."""
+    center = _center(X)
+    extent = _extent(X, center)
+    rescaling = _rescaling(center, extent)
+    return PreparedPoints(rescaling, rescale(X, rescaling, n_jobs), extent)
+
+
 def fit_rescaling(X: np.ndarray, queries: np.ndarray | None = None) -> Rescaling:
     """Centre on the median, which is robust to outliers, and scale by a power of two."""
+    center = _center(X)
+    extent = _extent(X, center)
+    if queries is not None:
+        extent = _union(extent, _extent(queries, center))
+    return _rescaling(center, extent)
+
+
+def _center(X: np.ndarray) -> np.ndarray:
     sample = X[:: max(1, len(X) // 1000)]
     # An element of each column, not the mean of two, so that integers stay integers.
-    center = np.sort(sample, axis=0)[len(sample) // 2].astype(np.float64)
+    return np.sort(sample, axis=0)[len(sample) // 2].astype(np.float64)
+
+
+def _extent(points: np.ndarray, center: np.ndarray) -> Extent:
     magnitude, integral = 0.0, True
-    for points in (X,) if queries is None else (X, queries):
-        for a, b in blocks(len(points), max(1, 2**15 // X.shape[1])):
-            shifted = points[a:b] - center
-            magnitude = max(magnitude, np.abs(shifted).max())
-            integral = integral and bool((np.rint(shifted) == shifted).all())
-    bits = np.log2(8.0 * X.shape[1]) + 2 * np.log2(max(magnitude, 1.0))
+    for a, b in blocks(len(points), max(1, 2**15 // points.shape[1])):
+        shifted = points[a:b] - center
+        magnitude = max(magnitude, float(np.abs(shifted).max()))
+        integral = integral and bool((np.rint(shifted) == shifted).all())
+    return Extent(magnitude, integral)
+
+
+def _union(first: Extent, second: Extent) -> Extent:
+    return Extent(max(first.magnitude, second.magnitude), first.integral and second.integral)
+
+
+def _rescaling(center: np.ndarray, extent: Extent) -> Rescaling:
+    bits = np.log2(8.0 * len(center)) + 2 * np.log2(max(extent.magnitude, 1.0))
     significands = (np.float32, 24), (np.float64, 53)
-    exact = tuple(dtype for dtype, n_bits in significands if integral and bits <= n_bits)
-    return Rescaling(center, 1.0 / power_of_two(2.0 * magnitude), exact)
+    exact = tuple(dtype for dtype, n_bits in significands if extent.integral and bits <= n_bits)
+    return Rescaling(center, 1.0 / power_of_two(2.0 * extent.magnitude), exact)
+
+
+def _for_queries(
+    X: np.ndarray, queries: np.ndarray, prepared: PreparedPoints | None, n_jobs: int | None
+) -> tuple[Rescaling, RescaledPoints]:
+    """The rescaling of points and queries, and the rescaled points; prepared ones if the scale is equal."""
+    if prepared is None:
+        rescaling = fit_rescaling(X, queries)
+        return rescaling, rescale(X, rescaling, n_jobs)
+    extent = _union(prepared.extent, _extent(queries, prepared.rescaling.center))
+    rescaling = _rescaling(prepared.rescaling.center, extent)
+    if rescaling.scale == prepared.rescaling.scale:
+        return rescaling, prepared.points
+    return rescaling, rescale(X, rescaling, n_jobs)
 
 
 def rescale(X: np.ndarray, rescaling: Rescaling, n_jobs: int | None = -1) -> RescaledPoints:

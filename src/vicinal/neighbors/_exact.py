@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TREE_MAX_FEATURES, TREE_MAX_NEIGHBORS, N_SAMPLES = 3, 200, 64
 # A search for a point of another component visits this many times the points of a search for neighbours.
 FOREIGN_VISITS = 2.0
+# A copy of the points in single precision is kept for later queries if it is not larger than this.
+MAX_KEPT_BYTES = 2**28
 # Size of the subset that is tried first if there are many more points.
 PILOT_SIZE = 500
 
@@ -58,6 +60,7 @@ class Points:
         self.p = metric.power
         self.method: str | None = None
         self._tree: KDTree | None = None
+        self._rescaled: brute.PreparedPoints | None = None
         self._decided: dict[tuple[int | None, float | None, bool], bool] = {}
 
     def __len__(self) -> int:
@@ -93,7 +96,20 @@ class Points:
         if self.p == 1:
             return self._table(queries).nearest(k, exclude_self=False, progress=progress)
         X, queries = self._same_dtype(queries)
-        return brute.nearest_to(X, queries, k, n_jobs=self.n_jobs, progress=progress)
+        return brute.nearest_to(
+            X,
+            queries,
+            k,
+            n_jobs=self.n_jobs,
+            progress=progress,
+            prepared=self._prepared_points() if X is self.X else None,
+        )
+
+    def _prepared_points(self) -> brute.PreparedPoints | None:
+        """Rescaled points, which are kept after the first search for queries unless they are large."""
+        if self._rescaled is None and 4 * self.X.size <= MAX_KEPT_BYTES:
+            self._rescaled = brute.prepare(self.X, self.n_jobs)
+        return self._rescaled
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
