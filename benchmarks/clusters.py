@@ -34,35 +34,39 @@ N_COMPONENTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
 
 
 def run(only: str | None, quick: bool) -> None:
-    """Measure and print; write Markdown and JSON after each group, with ``quick`` small sets and no files."""
+    """Measure and print; write Markdown and JSON after each set, with ``quick`` small sets and no files.
+
+    Scores of other libraries do not change with this one, so they are kept from earlier runs.
+    """
     warnings.simplefilter("ignore")
     path = RESULTS / "clusters.json"
     records: list[dict[str, Any]] = []
     for group, sets in GROUPS.items():
         if only and only != group:
             continue
-        measured = [
-            _measure(group, item) for item in sets() if not (quick and len(item.points) > 500)
-        ]
-        if quick:
-            records += measured
-            continue
-        # Read again for each group: groups can be measured in parallel.
-        records = json.loads(path.read_text()) if path.exists() else []
-        records = [r for r in records if r["group"] != group] + measured
-        records.sort(key=lambda r: list(GROUPS).index(r["group"]))
-        write_results("clusters", records, markdown(records))
+        for item in sets():
+            if quick:
+                records += [_measure(group, item, {})] if len(item.points) <= 500 else []
+                continue
+            # Read again for each set: groups can be measured in parallel.
+            records = json.loads(path.read_text()) if path.exists() else []
+            same = [r for r in records if (r["group"], r["set"]) == (group, item.name)]
+            record = _measure(group, item, same[0]["methods"] if same else {})
+            records = [r for r in records if r not in same] + [record]
+            records.sort(key=lambda r: list(GROUPS).index(r["group"]))
+            write_results("clusters", records, markdown(records))
     print(markdown(records))
 
 
-def _measure(group: str, item: LabeledSet) -> dict[str, Any]:
+def _measure(group: str, item: LabeledSet, earlier: dict[str, Any]) -> dict[str, Any]:
+    is_peer = {name: not name.startswith("vicinal") for name in METHODS}
     record: dict[str, Any] = {
         "group": group,
         "set": item.name,
         "half": "development" if item.development else "report",
         "true": [len(np.unique(t[t >= 0])) for t in item.truths],
         "methods": {
-            name: _score(method, item)
+            name: earlier[name] if is_peer[name] and name in earlier else _score(method, item)
             for name, method in METHODS.items()
             if name not in PEERS_OF or group in PEERS_OF[name]
         },
@@ -139,15 +143,15 @@ def _perceptual(X: np.ndarray) -> np.ndarray:
 
 
 def _perceive(X: np.ndarray) -> np.ndarray:
-    """Clusters of `perceive`, without the steps that do not change them (maps, explanations)."""
+    """Clusters of `perceive`, without the steps that do not change them (maps, stability, explanations)."""
     from vicinal.report._preprocessing import prepare, raw_table
     from vicinal.report._shared_inputs import SharedInputs
     from vicinal.report._steps.clusters import find_clusters
-    from vicinal.report._steps.n_clusters import count_clusters
+    from vicinal.report._steps.n_clusters import automatic_number
 
     data = prepare(raw_table(X, None, None, None), "none")
     inputs = SharedInputs(data.points, 50, 0, -1, 0)
-    return find_clusters(inputs, data, count_clusters(inputs, "auto").n_clusters).labels
+    return find_clusters(inputs, data, automatic_number(inputs)[0]).labels
 
 
 def _hdbscan(X: np.ndarray) -> np.ndarray:

@@ -64,25 +64,8 @@ class ClusterCount(NamedTuple):
 
 
 def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
-    """Choose the number unless it is given; measure the stability of all numbers.
-
-    The spectrum with the largest eigengap is combined with the evidence as in the estimators.
-    """
-    evidence = inputs.evidence
-    n_gaps, pairs = inputs.n_gaps, inputs.tree_pairs
-    perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
-    trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(inputs.distinct)]
-    best, why = _best_gaps(perceptual, trees)
-    chosen = choose_number(
-        best,
-        expand_to_rows(evidence, inputs.duplicates.group) if evidence.prominence else None,
-        inputs.points,
-        Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
-    )
-    if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
-        why = REASONS[evidence.source]
-    elif chosen != n_clusters_by_gap(best):
-        why += f", and densities separate {chosen} clusters within these"
+    """Choose the number unless it is given; measure the stability of all numbers."""
+    chosen, why, perceptual, trees = automatic_number(inputs)
     if isinstance(requested, int):
         chosen, why = (
             requested,
@@ -100,6 +83,29 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     candidates |= {chosen} if 1 < chosen <= max_clusters else set()
     stability = _stability_curve(rows, sorted(candidates), inputs)
     return ClusterCount(chosen, why, perceptual, trees, stability, len(rows))
+
+
+def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.ndarray]:
+    """The number of clusters, why it was chosen, and the eigengaps of the digraph and of the trees.
+
+    The spectrum with the largest eigengap is combined with the evidence as in the estimators.
+    """
+    evidence = inputs.evidence
+    n_gaps, pairs = inputs.n_gaps, inputs.tree_pairs
+    perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
+    trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(inputs.distinct)]
+    best, why = _best_gaps(perceptual, trees)
+    chosen = choose_number(
+        best,
+        expand_to_rows(evidence, inputs.duplicates.group) if evidence.prominence else None,
+        inputs.points,
+        Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
+    )
+    if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
+        why = REASONS[evidence.source]
+    elif chosen != n_clusters_by_gap(best):
+        why += f"; within these, without noise or on another graph, {chosen} clusters are separate"
+    return chosen, why, perceptual, trees
 
 
 def _best_gaps(perceptual: np.ndarray, trees: np.ndarray) -> tuple[np.ndarray, str]:
