@@ -26,6 +26,9 @@ MIN_CANDIDATES = 20
 # A gap has to be this many times the minimum if the evidence finds at most half as many clusters. An annulus
 # has 1.04, half-cylinders in noise 1.9.
 UNSUPPORTED_FACTOR = 1.5
+# Minimum gap at exactly the number of density modes, if these are more than two: two by chance are common.
+# Parts of spirals have at most 1.2.
+MIN_AGREEING = MIN_EIGENGAP / UNSUPPORTED_FACTOR
 # Other graphs are tried if the largest gap is smaller: 4 times the minimum.
 CLEAR_EIGENGAP = 10.0
 # Neighbours of graphs that are built to find a gap. With 7 the largest gap of uniform and normal samples of
@@ -190,7 +193,10 @@ def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum, has_mode
         return 1
     weights = sparse.csr_array(spectrum.weights)[rows][:, rows]
     pairs = _leading_pairs(weights, max(MIN_CANDIDATES, n_modes), spectrum)
-    n_gap = _significant_number(relative_gaps(pairs.values), n_modes)
+    gaps = relative_gaps(pairs.values)
+    if n_modes > 2 and np.argmax(gaps[1:]) + 2 == n_modes and gaps[n_modes - 1] >= MIN_AGREEING:
+        return n_modes
+    n_gap = _significant_number(gaps, n_modes)
     if n_gap == 1:
         return 1
     if n_modes == 1:
