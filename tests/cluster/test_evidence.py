@@ -285,3 +285,14 @@ def test_long_normal_clusters_in_many_columns_are_one_cluster(n):
     for dim in (5, 8, 15):
         X = rng.normal(size=(n, dim)) * np.geomspace(0.15, 1.0, dim)
         assert estimate_clusters(X).n_clusters == 1
+
+
+def test_a_close_pair_is_not_hidden_by_far_clusters():
+    rng = np.random.default_rng(0)
+    centers = np.array([[0.0, 0], [6, 0], [60, 0], [0, 60], [60, 60]])
+    truth = np.repeat(np.arange(5), 60)
+    X = centers[truth] + 1.15 * rng.normal(size=(300, 2))
+    evidence = estimate_clusters(X)
+    assert evidence.source == "density"
+    assert evidence.candidates[0][0] == evidence.n_clusters == 5
+    assert adjusted_rand_score(truth, evidence.labels) > 0.95
