@@ -140,7 +140,7 @@ def clusters_in_noise(n_seeds: int = 1) -> Iterator[LabeledSet]:
 
 
 def other_clusters_in_noise() -> Iterator[LabeledSet]:
-    """Families on which no rule was chosen: stretched and unequal blobs, spirals, nested rings, in noise."""
+    """Further families in noise: stretched and unequal blobs, spirals, nested rings."""
     for kind in ("stretched", "unequal", "spirals", "nested"):
         for dim in (2, 5, 20):
             for fraction in (0.1, 0.3):

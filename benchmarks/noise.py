@@ -53,7 +53,7 @@ def run(only: str | None, quick: bool) -> None:
 
 
 def _half(group: str, item: LabeledSet) -> str:
-    # No rule was chosen by looking at the other families.
+    # The density rule was chosen without looking at the other families.
     is_development = item.development and group != OTHER_FAMILIES
     return "development" if is_development else "report"
 
