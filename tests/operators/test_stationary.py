@@ -1,5 +1,7 @@
 """Stationary distributions against dense eigenvectors, PageRank, and solutions in long double."""
 
+from functools import partial
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from vicinal import Graph, graphs
-from vicinal.operators import digraph_laplacian, stationary_distribution
+from vicinal.operators import _stationary_kernels as kernels
+from vicinal.operators import digraph_laplacian, stationary, stationary_distribution
 
 
 def dense_walk(W, beta):
@@ -280,3 +283,35 @@ def test_every_matrix_format_is_accepted_and_unchanged(make):
 def test_invalid_arguments_are_rejected(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message):
         stationary_distribution(**{"digraph": [[0, 1.0], [1, 0]], **arguments})
+
+
+def test_aggregates_save_steps_and_change_nothing(monkeypatch):
+    """Two groups of 1,500 nodes on grids, with few edges between them."""
+    X = np.random.default_rng(0).random((3000, 2))
+    X[1500:, 0] += 1.02
+    digraph = graphs.contextual(X, 8)
+    steps, bicgstab = [], kernels.bicgstab
+    monkeypatch.setattr(kernels, "bicgstab", lambda *a: steps.append(bicgstab(*a)[0]))
+    result = stationary_distribution(digraph)
+    with_aggregates = sum(steps)
+    monkeypatch.setattr(
+        stationary, "_iterative", partial(_without_aggregates, stationary._iterative)
+    )
+    steps.clear()
+    np.testing.assert_allclose(result, stationary_distribution(digraph), rtol=1e-9)
+    assert with_aggregates < 0.6 * sum(steps)
+
+
+def _without_aggregates(iterative, matrix, *, coarse):
+    assert coarse
+    return iterative(matrix, coarse=False)
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.99, 1 - 1e-12])
+def test_aggregates_of_any_chain(beta):
+    """Separate groups, sinks and sources of a random digraph, for which aggregates are of little use."""
+    rng = np.random.default_rng(0)
+    weights = sparse.random_array((2400, 2400), density=2e-3, rng=rng, format="csr")
+    weights = sparse.block_diag([weights, sparse.csr_array((50, 50))], format="csr")
+    result = stationary_distribution(weights, beta)
+    np.testing.assert_allclose(result @ dense_walk(weights.toarray(), beta), result, atol=1e-12)

@@ -48,10 +48,36 @@ def substitute(indptr, indices, values, diagonal, b, x):
 
 
 @jit
+def precondition(levels, r, y):
+    """Sum of the corrections of all levels; r and y have room for all nodes, r is given on the first."""
+    starts, indptr, indices, factor, diagonal, groups, fractions, inverse = levels
+    last = len(starts) - 2
+    r[starts[1] :] = 0.0
+    for level in range(last):
+        a, b = starts[level], starts[level + 1]
+        for i in range(a, b):
+            r[b + groups[i]] += r[i]
+    for level in range(last + 1):
+        a, b = starts[level], starts[level + 1]
+        if level == last and len(inverse) > 0:
+            for i in range(b - a):
+                total = 0.0
+                for j in range(b - a):
+                    total += inverse[i, j] * r[a + j]
+                y[a + i] = total
+        else:
+            substitute(indptr[a : b + 1], indices, factor, diagonal[a:b], r[a:b], y[a:b])
+    for level in range(last - 1, -1, -1):
+        a, b = starts[level], starts[level + 1]
+        for i in range(a, b):
+            y[i] += fractions[i] * y[b + groups[i]]
+
+
+@jit
 def multiply(indptr, indices, values, x, out):
     """out = A x; returns out'out."""
     square = 0.0
-    for i in range(len(x)):
+    for i in range(len(out)):
         total = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             total += values[e] * x[indices[e]]
@@ -61,17 +87,20 @@ def multiply(indptr, indices, values, x, out):
 
 
 @jit
-def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_iter, x):
+def bicgstab(indptr, indices, values, levels, b, tolerance, max_iter, x):
     """Solve A x = b from x = 0 until |b - A x|_1 is small; returns the steps and the residual.
 
     Stops early on a breakdown; the caller restarts from the residual.
     """
     n = len(b)
-    r, shadow, p, v = b.copy(), b.copy(), np.zeros(n), np.zeros(n)
-    y, t = np.empty(n), np.empty(n)
+    # Vectors that are preconditioned have entries for coarser levels, too.
+    size_of_all = levels[0][-1]
+    r, p, y = np.zeros(size_of_all), np.zeros(size_of_all), np.empty(size_of_all)
+    r[:n] = b
+    shadow, v, t = b.copy(), np.zeros(n), np.empty(n)
     x[:] = 0.0
     rho = alpha = omega = 1.0
-    size = np.abs(r).sum()
+    size = np.abs(b).sum()
     for step in range(max_iter):
         if size <= tolerance:
             return step, size
@@ -82,7 +111,7 @@ def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_iter, 
         factor_p = rho / previous * alpha / omega
         for i in range(n):
             p[i] = r[i] + factor_p * (p[i] - omega * v[i])
-        substitute(indptr, indices, factor, diagonal, p, y)
+        precondition(levels, p, y)
         multiply(indptr, indices, values, y, v)
         slope = _dot(shadow, v)
         if slope == 0.0:
@@ -91,10 +120,10 @@ def bicgstab(indptr, indices, values, factor, diagonal, b, tolerance, max_iter, 
         for i in range(n):
             x[i] += alpha * y[i]
             r[i] -= alpha * v[i]
-        substitute(indptr, indices, factor, diagonal, r, y)
+        precondition(levels, r, y)
         square = multiply(indptr, indices, values, y, t)
         if square == 0.0:
-            return step + 1, np.abs(r).sum()
+            return step + 1, np.abs(r[:n]).sum()
         omega = _dot(t, r) / square
         size = 0.0
         for i in range(n):
