@@ -44,12 +44,17 @@ def run_struck(words, moment, stage, number):
             strike()
         return written
 
-    with (
-        mock.patch.object(steps.CheckpointedRunner, "__call__", computing),
-        mock.patch.object(os, "replace", writing),
-        mock.patch.object(Perception, "to_html", reporting),
-    ):
-        return main(words)
+    # Background jobs of a shell start with interrupts ignored.
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with (
+            mock.patch.object(steps.CheckpointedRunner, "__call__", computing),
+            mock.patch.object(os, "replace", writing),
+            mock.patch.object(Perception, "to_html", reporting),
+        ):
+            return main(words)
+    finally:
+        signal.signal(signal.SIGINT, former)
 
 
 if __name__ == "__main__":

@@ -45,14 +45,10 @@ def without_times(text):
 
 
 def struck_here(words, moment, stage, number):
-    # Background jobs of a shell start with interrupts ignored.
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return run_struck(words, moment, stage, number)
     except SystemExit as leaving:
         return leaving.code
-    finally:
-        signal.signal(signal.SIGINT, former)
 
 
 def struck_elsewhere(words, moment, stage, number):
