@@ -8,6 +8,8 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
+from sklearn.metrics import adjusted_rand_score  # noqa: E402
+
 import vicinal  # noqa: E402
 from vicinal import PerceptualClustering  # noqa: E402
 from vicinal.datasets import make_half_cylinders  # noqa: E402
@@ -70,6 +72,27 @@ def test_real_tables_survive_the_file(name, perception, tmp_path):
         given[result.data.missing] = np.nan
     frame = pd.DataFrame(given, columns=result.data.names)
     assert_same_as_training(model.assign(frame), result)
+
+
+def test_logarithms_survive_the_file_and_the_snippet(tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 60)
+    columns = {
+        "amount": np.exp(rng.normal([0.0, 3.0, 6.0], 0.5, (60, 3)).T.ravel()),
+        "height": rng.normal(170, 9, 180),
+        "weight": np.exp(rng.normal([4.0, 2.0, 4.0], 0.3, (60, 3)).T.ravel()),
+    }
+    table = pd.DataFrame(columns)
+    result = vicinal.perceive(table, n_clusters=3, random_state=0)
+    assert result.data.scaling == "logs"
+    assert adjusted_rand_score(group, result.labels) > 0.95
+    result.save(tmp_path / "model.vicinal")
+    model = PerceptionModel.load(tmp_path / "model.vicinal")
+    assert_same_as_training(model.assign(table), result)
+    names = {"X": table.to_numpy()}
+    lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]
+    exec("\n".join(lines), names)
+    assert adjusted_rand_score(names["labels"], result.labels) == 1.0
 
 
 def test_duplicates_and_a_table_of_two_distinct_rows_survive_the_file(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vicinal._core.tables import RawTable
+from vicinal.report._column_scaling import fit_scaling
 from vicinal.report._preprocessing import prepare, raw_table
 from vicinal.tables import TableEncoder, fill_missing
 
@@ -45,6 +46,46 @@ def test_columns_of_different_ranges_are_standardised_with_a_reason(values):
     assert "differ by a factor of" in table.why_scaling
     np.testing.assert_allclose(table.points.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(table.points.std(axis=0), 1)
+
+
+def incomes(n=200):
+    """A skewed amount, a height and a share; names as in a table people have."""
+    rng = np.random.default_rng(0)
+    amounts = np.exp(rng.normal(10, 1, n))
+    return np.column_stack([amounts, rng.normal(170, 9, n), rng.random(n)]), [
+        "income",
+        "height",
+        "share",
+    ]
+
+
+def test_skewed_positive_columns_with_names_are_compared_by_logarithms():
+    X, names = incomes()
+    table = prepare(RawTable(X, names=names))
+    assert table.scaling == "logs"
+    assert table.why_scaling.endswith("compared by logarithms: income")
+    expected = np.column_stack([np.log(X[:, 0]), X[:, 1:]])
+    expected = (expected - expected.mean(axis=0)) / expected.std(axis=0)
+    np.testing.assert_allclose(table.points, expected, atol=1e-12)
+    np.testing.assert_array_equal(table.values, X)
+
+
+def test_columns_without_names_and_requested_scalings_have_no_logarithms():
+    X, names = incomes()
+    assert prepare(RawTable(X)).scaling == "standard"
+    assert prepare(RawTable(X, names=names), "standard").scaling == "standard"
+    assert prepare(RawTable(X, names=names), "none").scaling == "none"
+
+
+def test_new_values_without_a_logarithm_are_placed_at_the_smallest_known_one():
+    X, names = incomes()
+    scaling = fit_scaling(prepare(RawTable(X, names=names)).values, "logs")
+    placed = scaling.transform(
+        np.array([[0.0, 170.0, 0.5], [-5.0, 170.0, 0.5], [np.nan, 170.0, 0.5]])
+    )
+    smallest = scaling.transform(np.array([[X[:, 0].min(), 170.0, 0.5]]))
+    np.testing.assert_array_equal(placed[:2], np.repeat(smallest, 2, axis=0))
+    assert np.isnan(placed[2, 0])
 
 
 @pytest.mark.parametrize(

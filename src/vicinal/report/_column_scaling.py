@@ -1,10 +1,12 @@
-"""Scaling of columns: whether their ranges are comparable, and protection against extreme values."""
+"""Scaling of columns: logarithms, comparable ranges, and protection against extreme values."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+
+from vicinal.tables._log_scale import is_log_scaled
 
 # Columns whose ranges differ by more than this factor are standardised.
 MAX_RANGE_RATIO = 10.0
@@ -33,6 +35,20 @@ def choose_scaling(values: np.ndarray, scaling: str, images: bool) -> tuple[str,
     return "none", f"not rescaled: column ranges differ by only a factor of {ratio:.1f}"
 
 
+def by_logarithms(values: np.ndarray, names: list[str], reason: str) -> tuple[str, str]:
+    """`choose_scaling` of columns that are standardised: which of them by their logarithms."""
+    logs = [name for name, log in zip(names, _log_floors(values) > 0, strict=True) if log]
+    if not logs:
+        return "standard", reason
+    shown = ", ".join(logs[:8]) + (", ..." if len(logs) > 8 else "")
+    return "logs", f"{reason}; compared by logarithms: {shown}"
+
+
+def _log_floors(values: np.ndarray) -> np.ndarray:
+    """Smallest value of each column on a log scale, 0 for the others."""
+    return np.array([column.min() if is_log_scaled(column) else 0.0 for column in values.T])
+
+
 def _format_ratio(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.0e}"
 
@@ -50,14 +66,23 @@ def max_abs(values: np.ndarray, axis: int | None = None) -> np.ndarray:
 
 
 class ColumnScaling(NamedTuple):
-    """Divisors of columns against extreme values, then a centre and a unit of each."""
+    """Divisors of columns against extreme values, then a centre and a unit of each.
+
+    Before that, columns whose ``floor`` is not 0 are replaced by their logarithms; values below it, which may
+    have none, by that of the floor.
+    """
 
     divisor: np.ndarray
     center: np.ndarray
     unit: np.ndarray
+    floor: np.ndarray
 
     def transform(self, values: np.ndarray) -> np.ndarray:
         """Scaled values; the same array if nothing changes."""
+        logs = self.floor > 0
+        if logs.any():
+            values = values.copy()
+            values[:, logs] = np.log(np.maximum(values[:, logs], self.floor[logs]))
         for operation, operand, neutral in (
             (np.divide, self.divisor, 1.0),
             (np.subtract, self.center, 0.0),
@@ -70,8 +95,10 @@ class ColumnScaling(NamedTuple):
 
 def fit_scaling(values: np.ndarray, scaling: str) -> ColumnScaling:
     """Scaling after which no value is extreme."""
-    d, standard = values.shape[1], scaling == "standard"
+    d, standard = values.shape[1], scaling in ("standard", "logs")
     divisor, center, unit = np.ones(d), np.zeros(d), np.ones(d)
+    floor = _log_floors(values) if scaling == "logs" else np.zeros(d)
+    values = ColumnScaling(divisor, center, unit, floor).transform(values)
     if is_extreme(values):
         divisor = np.broadcast_to(max_abs(values, axis=0 if standard else None), (d,))
     if standard:
@@ -79,7 +106,7 @@ def fit_scaling(values: np.ndarray, scaling: str) -> ColumnScaling:
 
         scaler = StandardScaler().fit(values / divisor)
         center, unit = scaler.mean_, scaler.scale_
-    return ColumnScaling(divisor, center, unit)
+    return ColumnScaling(divisor, center, unit, floor)
 
 
 def scale_columns(values: np.ndarray, scaling: str) -> np.ndarray:

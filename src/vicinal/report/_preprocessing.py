@@ -16,6 +16,7 @@ from vicinal._core.tables import RawTable, check_single_table, missing_cells
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.report._column_scaling import (
     SCALINGS,
+    by_logarithms,
     choose_scaling,
     is_extreme,
     max_abs,
@@ -52,8 +53,8 @@ class CleanTable(NamedTuple):
         whether it is used, and why.
     n_missing : int
         Number of missing or infinite values that were completed.
-    scaling : {"none", "standard", "robust"}
-        Scaling that was applied.
+    scaling : {"none", "standard", "logs", "robust"}
+        Scaling that was applied; "logs" is "standard" with logarithms of columns on a log scale.
     why_scaling : str
         Why it was applied.
     notes : list of str
@@ -143,14 +144,18 @@ def prepare(
         )
     if not is_used.all():
         values = np.ascontiguousarray(values[:, is_used])
+    used_names = [name for name, used in zip(names, is_used, strict=True) if used]
     applied, reason = choose_scaling(values, scaling, images is not None)
+    # Columns without names are coordinates, which have no units of their own.
+    if scaling == "auto" and applied == "standard" and table.names is not None:
+        applied, reason = by_logarithms(values, used_names, reason)
     if applied == "none" and is_extreme(values):
         divisor = max_abs(values)
         notes.append(f"all values were divided by the largest, {divisor:.3g}, to avoid overflow")
     return CleanTable(
         points=scale_columns(values, applied),
         values=values,
-        names=[name for name, used in zip(names, is_used, strict=True) if used],
+        names=used_names,
         ids=row_names(table.ids, n),
         labels=_labels(table.labels, n, notes),
         label_name=table.label_name,

@@ -6,7 +6,9 @@ import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from vicinal.report._column_scaling import is_extreme
+import numpy as np
+
+from vicinal.report._column_scaling import fit_scaling
 from vicinal.report._steps.clusters import COMMUNITIES, SPECTRAL
 
 if TYPE_CHECKING:
@@ -38,9 +40,14 @@ def snippet(result: Perception) -> str:
         body.append("X = fill_missing(X)")
     if any(not column["used"] for column in data.columns):
         body.append("X = X[:, X.max(axis=0) > X.min(axis=0)]")
-    if is_extreme(data.values):
-        body.append(f"X = X / abs(X).max({'axis=0' if data.scaling == 'standard' else ''})")
-    if data.scaling == "standard":
+    scaling = fit_scaling(data.values, data.scaling)
+    if (scaling.floor > 0).any():
+        imports.add("import numpy as np")
+        logs = np.flatnonzero(scaling.floor > 0).tolist()
+        body += ["X = np.array(X, dtype=float)", f"X[:, {logs}] = np.log(X[:, {logs}])"]
+    if (scaling.divisor != 1).any():
+        body.append(f"X = X / abs(X).max({'' if data.scaling == 'none' else 'axis=0'})")
+    if data.scaling != "none":
         imports.add("from sklearn.preprocessing import StandardScaler")
         body.append("X = StandardScaler().fit_transform(X)")
     return _with_model(result, imports, body)
