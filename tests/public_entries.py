@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import anndata
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -38,6 +39,7 @@ ORDER = np.argsort(DISTANCES, axis=1)
 # By the name of a parameter, or of an entry and its parameter where the name alone is not enough.
 TYPICAL: dict[str, Any] = {
     "X": POINTS,
+    "adata": anndata.AnnData(POINTS),
     "y": LABELS,
     "GraphRegressor.y": POINTS[:, 0],
     "SimilarityVoteClassifier.y": CLASSES,
@@ -134,9 +136,6 @@ WITHOUT = {
     "Graph.from_anndata": "needs another library's object",
     "Graph.to_anndata": "needs another library's object",
     "Graph.to_igraph": "needs another library",
-    "tl.neighbors": "needs another library's object",
-    "tl.cluster": "needs another library's object",
-    "tl.embed": "needs another library's object",
 }
 # Options of estimators that keep a fit on a few points possible.
 SMALL = {"n_neighbors": 3, "graph_params": {"n_neighbors": 3}}

@@ -191,3 +191,11 @@ def test_counts_have_the_same_proportions_unless_a_test_rejects_it(counts, other
     assert have_same_proportions(*table) is same
     p = chi2_contingency(table, lambda_="log-likelihood", correction=False).pvalue
     assert bool(p > 0.05) is same
+
+
+@pytest.mark.parametrize("estimator", [GraphClassifier, GraphRegressor])
+def test_a_scale_that_leaves_no_affinity_is_an_error(estimator):
+    X = np.arange(12.0)[:, None]
+    y = np.arange(12) % 2
+    with pytest.raises(ValueError, match="scale=5e-324 is so small"):
+        estimator(scale=5e-324).fit(X, y)

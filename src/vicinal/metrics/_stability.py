@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
@@ -165,7 +166,7 @@ def _check_candidates(estimator: Any, parameter: Any, values: Any) -> list[Any]:
             f"parameter={parameter!r}, but {type(estimator).__name__} has {', '.join(names)}."
         )
     try:
-        candidates = list(values)
+        candidates = [] if sparse.issparse(values) else list(values)
     except TypeError:
         candidates = []
     if isinstance(values, str) or not candidates:

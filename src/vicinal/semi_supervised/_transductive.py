@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator
 from vicinal._core.scalar_checks import as_float
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.affinities import EDGES_PER_NODE, MAX_SCALE_RATIO, edge_scale
 from vicinal.semi_supervised._locality import keep_local
 
@@ -48,6 +49,11 @@ class TransductiveEstimator(GraphEstimator):
         self._local_scales = LocalScales(self.graph_)
         if self.graph_ is None:
             affinity = self.affinity_ = keep_local(affinity, n_groups)
+        elif self.graph_.n_edges and not affinity.data.any():
+            raise InvalidValueError(
+                f"scale={self.scale!r} is so small that the affinities of all edges are 0; use a larger "
+                "scale, or 'auto'."
+            )
         return affinity
 
     def _evidence(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
-from vicinal.tl._objects import check_object, graph_or_points, remember
+from vicinal.tl._objects import check_keys, check_object, graph_or_points, remember
 
 if TYPE_CHECKING:
     from vicinal._core.types import NJobs, RandomStateLike
@@ -73,6 +73,7 @@ def embed(
 
     check_choice(method, "method", METHODS)
     n_components = check_count(n_components, "n_components")
+    check_keys(use_rep=use_rep, neighbors_key=neighbors_key, key_added=key_added)
     target = check_object(adata, copy)
     data = graph_or_points(target, use_rep, neighbors_key)
     estimators = {"map": NeighborMap, "diffusion": DiffusionMaps, "eigenmaps": LaplacianEigenmaps}

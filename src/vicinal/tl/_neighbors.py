@@ -9,7 +9,7 @@ from scipy import sparse
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.graphs.graph import Graph
-from vicinal.tl._objects import check_object, representation
+from vicinal.tl._objects import check_keys, check_object, representation
 
 if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs
@@ -72,6 +72,7 @@ def neighbors(
 
     check_choice(kind, "kind", KINDS)
     n_neighbors = check_count(n_neighbors, "n_neighbors", low=2, remedy="The cell itself counts.")
+    check_keys(use_rep=use_rep, key_added=key_added)
     target = check_object(adata, copy)
     points = representation(target, use_rep)
     graph: Graph

@@ -24,6 +24,13 @@ def check_object(adata: Any, copy: bool) -> Any:
     return adata.copy() if copy else adata
 
 
+def check_keys(**keys: Any) -> None:
+    """Raise unless each value is None or a text."""
+    for name, key in keys.items():
+        if key is not None and (not isinstance(key, str) or key == ""):
+            raise InvalidTypeError(f"{name}={key!r}, but a name is needed.")
+
+
 def representation(adata: Any, use_rep: str | None) -> Any:
     """Coordinates of the cells: an entry of obsm, or X.
 
@@ -50,7 +57,13 @@ def graph_or_points(adata: Any, use_rep: str | None, neighbors_key: str | None) 
             f"use_rep={use_rep!r} and neighbors_key={neighbors_key!r} were both given; the graph under "
             "neighbors_key needs no coordinates, so pass one of them."
         )
-    return Graph.from_anndata(adata, key=neighbors_key)
+    try:
+        return Graph.from_anndata(adata, key=neighbors_key)
+    except KeyError as error:
+        raise InvalidValueError(
+            f"neighbors_key={neighbors_key!r} is not a graph in adata: {error.args[0]!r} is missing. Write "
+            "one with vicinal.tl.neighbors or scanpy.pp.neighbors."
+        ) from error
 
 
 def remember(adata: Any, key: str, params: dict[str, Any]) -> None:
