@@ -95,12 +95,13 @@ def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.nda
     perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
     trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(inputs.distinct)]
     best, why = _best_gaps(perceptual, trees)
-    chosen = choose_number(
-        best,
-        expand_to_rows(evidence, inputs.duplicates.group) if evidence.prominence else None,
-        inputs.points,
-        Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs),
-    )
+    known = evidence if evidence.prominence else None
+    if best is perceptual:
+        chosen = choose_number(best, known, inputs.distinct, inputs.spectrum.leading)
+    else:
+        spectrum = Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs)
+        known = known and expand_to_rows(known, inputs.duplicates.group)
+        chosen = choose_number(best, known, inputs.points, spectrum)
     if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
         why = REASONS[evidence.source]
     elif chosen != n_clusters_by_gap(best):
