@@ -20,7 +20,7 @@ See also :mod:`vicinal.scale` (dask arrays), :mod:`vicinal.tables` (columns of a
 
 from vicinal._core.lazy import attach, reexport, register_chunked
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # L1 graphs need `rank` for their dictionaries and therefore live in a later package, `codes`; users expect
 # them in `graphs`.
