@@ -14,7 +14,7 @@ from benchmarks import labeled_sets, near_duplicates
 from benchmarks.labeled_sets import LabeledSet
 from benchmarks.report import write_results
 
-N_ROWS, SEEDS = 2000, (0, 1)
+N_ROWS, SEEDS = 1000, (0, 1)
 
 
 def run(only: str | None, quick: bool) -> None:

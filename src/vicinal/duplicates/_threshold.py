@@ -3,9 +3,9 @@
 Ordinary rows are modelled as a Poisson process around each row. The distances to its 4th to 10th neighbour
 give the local dimension m and density, so (K - 1) (t / r_K)^m ordinary rows are expected within t. Pairs in
 excess of that are duplicates, and the threshold maximises the estimated F1 score of the pairs. Neighbours
-that are certainly duplicates are skipped when density and dimension are measured, and in a second
-estimate those that are more probably duplicates than ordinary rows: copies that were changed much would
-otherwise make the neighbourhoods of their originals seem denser than they are.
+that are certainly duplicates are skipped when density and dimension are measured, and in a second estimate
+those that are very probably duplicates: copies that were changed much would otherwise make the neighbourhoods
+of their originals seem denser than they are.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ MAX_GROUP = LIST_LENGTH - N_ORDINARY
 MAX_P_VALUE, MAX_ORDINARY_FRACTION = 1e-3, 0.5
 # With at most this fraction of ordinary pairs, the pairs are certain.
 CERTAIN_ORDINARY_FRACTION = 0.02
-# Pairs of about the same distance, up to this ratio, show whether pairs there are mostly duplicates.
-LOCAL_RATIO = 1.15
+# Pairs are very probably duplicates if at most this fraction of the pairs of about the same distance, up to
+# the ratio, is expected to be ordinary.
+PROBABLE_ORDINARY_FRACTION, LOCAL_RATIO = 0.3, 1.15
 # An empty range of distances from t to 1.5 t also separates duplicates from others, if there are enough:
 # in any space of dimension 1 or more, ordinary pairs would grow by half.
 VALLEY_RATIO, VALLEY_MIN_PAIRS, VALLEY_MAX_GROWTH, MAX_VALLEYS = 1.5, 20, 0.02, 8
@@ -77,7 +78,7 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
 
 
 def _probable_reach(evidence: _Evidence) -> float:
-    """Largest distance, up to the best threshold, at which most pairs are duplicates; 0 for none."""
+    """Largest distance, up to the best threshold, of pairs that are very probably duplicates, or 0."""
     if not (evidence.f1 >= 0).any():
         return 0.0
     thresholds = evidence.thresholds
@@ -86,7 +87,8 @@ def _probable_reach(evidence: _Evidence) -> float:
         counts - np.where(before >= 0, counts[before], 0.0)
         for counts in (evidence.n_pairs, evidence.n_ordinary)
     )
-    probable = (evidence.f1 >= 0) & (n_ordinary <= n_pairs / 2) & (thresholds <= _best(evidence))
+    probable = (evidence.f1 >= 0) & (thresholds <= _best(evidence))
+    probable &= n_ordinary <= PROBABLE_ORDINARY_FRACTION * n_pairs
     return float(thresholds[probable].max(initial=0.0))
 
 
