@@ -1,6 +1,7 @@
 """Kernels of k-means: k-means++ centres, and Lloyd's iteration.
 
 The rows are given as columns, and processed in batches, so that the inner loops run over contiguous numbers.
+Loops are written out: functions of numpy, such as matrix products, would take seconds to compile.
 """
 
 from __future__ import annotations
@@ -20,34 +21,49 @@ def spread_centers(columns, first, uniforms, centers):
     that reduces the sum of squared distances most becomes the centre.
     """
     n = columns.shape[1]
-    nearest, trial, best = np.full(n, np.inf), np.empty(n), np.empty(n)
-    total = _reduce(columns, columns[:, first].copy(), nearest, nearest)
-    centers[0] = columns[:, first]
+    nearest, trial, best = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        nearest[i] = np.inf
+    total = _reduce(columns, first, centers[0], nearest, nearest)
+    center = np.empty(len(columns))
     for c in range(1, len(centers)):
-        chosen, smallest = 0, np.inf
-        sums = np.cumsum(nearest)
+        smallest = np.inf
         for t in range(uniforms.shape[1]):
-            candidate = min(np.searchsorted(sums, uniforms[c - 1, t] * total), n - 1)
-            potential = _reduce(columns, columns[:, candidate].copy(), nearest, trial)
+            candidate = _candidate(nearest, uniforms[c - 1, t] * total)
+            potential = _reduce(columns, candidate, center, nearest, trial)
             if t == 0 or potential < smallest:
-                chosen, smallest = candidate, potential
+                smallest = potential
                 trial, best = best, trial
+                for f in range(len(center)):
+                    centers[c, f] = center[f]
         nearest, best = best, nearest
         total = smallest
-        centers[c] = columns[:, chosen]
 
 
 @jit
-def _reduce(columns, center, nearest, out):
-    """Squared distances to the nearest of the former centres and a new one; returns their sum."""
+def _candidate(nearest, threshold):
+    """First row at which the sum of the squared distances reaches a threshold."""
+    total = 0.0
+    for i in range(len(nearest)):
+        total += nearest[i]
+        if total >= threshold:
+            return i
+    return len(nearest) - 1
+
+
+@jit
+def _reduce(columns, row, center, nearest, out):
+    """Squared distances to the nearest of the former centres and a row, the new centre; returns their sum."""
     d, n = columns.shape
     squares = np.empty(ROWS_PER_BATCH)
     total = 0.0
     for start in range(0, n, ROWS_PER_BATCH):
         size = min(ROWS_PER_BATCH, n - start)
-        squares[:] = 0.0
+        for b in range(size):
+            squares[b] = 0.0
         for f in range(d):
-            value, column = center[f], columns[f, start : start + size]
+            center[f] = value = columns[f, row]
+            column = columns[f, start : start + size]
             for b in range(size):
                 difference = column[b] - value
                 squares[b] += difference * difference
@@ -65,22 +81,26 @@ def lloyd(columns, centers, max_iter, tolerance, labels):
     """
     d, n = columns.shape
     k = len(centers)
-    labels[:] = -1
-    old, counts = np.empty_like(centers), np.empty(k, np.int64)
-    for _ in range(max_iter):
-        if label_rows(columns, centers, labels) == 0:
+    for i in range(n):
+        labels[i] = -1
+    old, counts, squares = np.empty((k, d)), np.empty(k, np.int64), np.empty(n)
+    settled = False
+    for step in range(max_iter + 1):
+        n_changed = label_rows(columns, centers, labels)
+        if n_changed == 0 or settled or step == max_iter:
             break
-        old[:] = centers
-        counts[:] = 0
-        centers[:] = 0.0
+        for c in range(k):
+            counts[c] = 0
+            for f in range(d):
+                old[c, f] = centers[c, f]
+                centers[c, f] = 0.0
         for i in range(n):
             counts[labels[i]] += 1
         for f in range(d):
             column = columns[f]
             for i in range(n):
                 centers[labels[i], f] += column[i]
-        if counts.min() == 0:
-            _fill_empty(columns, old, centers, counts, labels)
+        _fill_empty(columns, old, centers, counts, labels, squares)
         shift = 0.0
         for c in range(k):
             for f in range(d):
@@ -88,58 +108,80 @@ def lloyd(columns, centers, max_iter, tolerance, labels):
                     centers[c, f] /= counts[c]
                 difference = centers[c, f] - old[c, f]
                 shift += difference * difference
-        if shift <= tolerance:
-            label_rows(columns, centers, labels)
-            break
-    return squared_distances(columns, centers, labels).sum()
+        settled = shift <= tolerance
+    return squared_distances(columns, centers, labels, squares)
 
 
 @jit
 def label_rows(columns, centers, labels):
     """Set the labels to the nearest centres; returns the number of labels that changed."""
-    n = columns.shape[1]
-    # |row - centre|^2 / 2 without |row|^2 / 2, which is the same for all centres.
-    halves = 0.5 * (centers * centers).sum(axis=1)
-    best, winners = np.empty(ROWS_PER_BATCH), np.empty(ROWS_PER_BATCH, np.int64)
+    d, n = columns.shape
+    scores, best = np.empty(ROWS_PER_BATCH), np.empty(ROWS_PER_BATCH)
+    winners = np.empty(ROWS_PER_BATCH, np.int64)
     n_changed = 0
     for start in range(0, n, ROWS_PER_BATCH):
-        stop = min(start + ROWS_PER_BATCH, n)
-        products = np.dot(centers, columns[:, start:stop].copy())
-        best[:], winners[:] = np.inf, 0
+        size = min(ROWS_PER_BATCH, n - start)
+        stop = start + size
         for c in range(len(centers)):
-            half, product = halves[c], products[c]
-            for b in range(stop - start):
-                score = half - product[b]
-                nearer = score < best[b]
-                best[b] = score if nearer else best[b]
+            # |row - centre|^2 / 2 without |row|^2 / 2, which is the same for all centres.
+            half = 0.0
+            for f in range(d):
+                half += 0.5 * centers[c, f] * centers[c, f]
+            for b in range(size):
+                scores[b] = half
+            # Four columns at a time, so that scores are loaded and stored less often.
+            for f in range(0, d - d % 4, 4):
+                u, v = centers[c, f], centers[c, f + 1]
+                w, z = centers[c, f + 2], centers[c, f + 3]
+                first, second = columns[f, start:stop], columns[f + 1, start:stop]
+                third, fourth = columns[f + 2, start:stop], columns[f + 3, start:stop]
+                for b in range(size):
+                    scores[b] -= u * first[b] + v * second[b] + w * third[b] + z * fourth[b]
+            for f in range(d - d % 4, d):
+                value, column = centers[c, f], columns[f, start:stop]
+                for b in range(size):
+                    scores[b] -= value * column[b]
+            for b in range(size):
+                nearer = c == 0 or scores[b] < best[b]
+                best[b] = scores[b] if nearer else best[b]
                 winners[b] = c if nearer else winners[b]
-        for b in range(stop - start):
+        for b in range(size):
             n_changed += labels[start + b] != winners[b]
             labels[start + b] = winners[b]
     return n_changed
 
 
 @jit
-def squared_distances(columns, centers, labels):
-    """Squared distance of each row to the centre of its cluster."""
+def squared_distances(columns, centers, labels, squares):
+    """Squared distance of each row to the centre of its cluster; returns their sum."""
     d, n = columns.shape
-    squares = np.zeros(n)
+    for i in range(n):
+        squares[i] = 0.0
     for f in range(d):
         column = columns[f]
         for i in range(n):
             difference = column[i] - centers[labels[i], f]
             squares[i] += difference * difference
-    return squares
+    total = 0.0
+    for i in range(n):
+        total += squares[i]
+    return total
 
 
 @jit
-def _fill_empty(columns, old, sums, counts, labels):
+def _fill_empty(columns, old, sums, counts, labels, squares):
     """Move the rows farthest from their centres to empty clusters, in the sums and the counts."""
-    squares = squared_distances(columns, old, labels)
+    measured = False
     for c in range(len(counts)):
         if counts[c] > 0:
             continue
-        farthest = np.argmax(squares)
+        if not measured:
+            squared_distances(columns, old, labels, squares)
+            measured = True
+        farthest = 0
+        for i in range(len(squares)):
+            if squares[i] > squares[farthest]:
+                farthest = i
         if squares[farthest] <= 0.0:
             return  # fewer distinct rows than clusters
         squares[farthest] = -1.0

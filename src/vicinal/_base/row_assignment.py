@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal._core.parallel import map_threads, one_blas_thread
+from vicinal._core.parallel import map_threads
 
 N_INIT = 10
 # As in scikit-learn.
@@ -72,8 +72,7 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
         return best
     columns, mean, tolerance = _centered_columns(rows)
     labels, centers = np.empty(len(rows), np.int64), best.centers - mean
-    with one_blas_thread():
-        lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
+    lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
     return Assignment(labels, centers + mean)
 
 
@@ -96,8 +95,7 @@ def kmeans_runs(
         inertia = lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
         return inertia, Assignment(labels, centers + mean)
 
-    with one_blas_thread():
-        return map_threads(run, _kmeans_starts(len(rows), n_clusters, seed, n_init), n_jobs)
+    return map_threads(run, _kmeans_starts(len(rows), n_clusters, seed, n_init), n_jobs)
 
 
 def _centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
