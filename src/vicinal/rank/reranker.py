@@ -16,6 +16,7 @@ from vicinal._core.options import check_options, checked
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors.search import NeighborSearch
+from vicinal.rank._given_lists import check_results, without_self
 from vicinal.rank._k_reciprocal import ReciprocalEncoding
 from vicinal.rank._list_ranking import (
     distance_matrix,
@@ -28,7 +29,7 @@ from vicinal.similarity.smoothing._diffusion_lists import diffusion_lists
 from vicinal.similarity.smoothing.kernel import kernel_and_scales
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NeighborArrays, NJobs
+    from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NJobs
 
 METHODS = ("smoothed", "k_reciprocal", "query_expansion", "distance")
 # Items averaged with the query, by the reference of query expansion.
@@ -150,7 +151,7 @@ class Reranker(FitCallbacks, BaseEstimator):
                     "use another method."
                 )
             self._search = NeighborSearch(X)
-            self._lists = _others(np.asarray(X[0]), np.asarray(X[1], np.float64))
+            self._lists = without_self(np.asarray(X[0]), np.asarray(X[1], np.float64))
         else:
             self._points = validate_input(
                 self, X, dtype=(np.float64, np.float32), ensure_min_samples=2
@@ -302,7 +303,7 @@ class Reranker(FitCallbacks, BaseEstimator):
     def _read(self, queries: Any) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
         """Gallery items of the queries, if they are, and the neighbours of each query."""
         if isinstance(queries, tuple) and len(queries) == 2 and np.ndim(queries[0]) == 2:
-            return None, *_check_results(*queries, self.n_items_)
+            return None, *check_results(*queries, self.n_items_)
         sets = parse_queries(queries, self.n_items_)
         if sets is not None:
             if (np.diff(sets.indptr) != 1).any():
@@ -335,43 +336,3 @@ def _too_few(k: int, n_found: int) -> InvalidValueError:
         f"k={k}, but the lists lead to {n_found} items only; use fewer results, or a larger n_neighbors and "
         "list_size."
     )
-
-
-def _others(indices: np.ndarray, distances: np.ndarray) -> NeighborArrays:
-    """Lists without each item itself; where a duplicate displaced it, without the last entry."""
-    n, k = indices.shape
-    own = indices == np.arange(n)[:, None]
-    if not own.any() or k == 1:
-        return indices, distances
-    dropped = np.where(own.any(axis=1), own.argmax(axis=1), k - 1)
-    kept = np.arange(k) != dropped[:, None]
-    return indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1)
-
-
-def _check_results(
-    indices: ArrayLike, distances: ArrayLike, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Results of a search index: ids within the gallery, each once per query, with distances."""
-    ids, lengths = np.asarray(indices), np.asarray(distances, np.float64)
-    if ids.shape != lengths.shape or ids.dtype.kind not in "iu" or ids.shape[1] == 0:
-        raise InvalidValueError(
-            f"queries are a pair of shapes {ids.shape} and {lengths.shape}, but integer ids and distances of "
-            "the same shape (m, n_found) are needed."
-        )
-    if ids.min() < 0 or ids.max() >= n:
-        raise InvalidValueError(
-            f"queries contain ids from {ids.min()} to {ids.max()}, but the gallery has items 0 to {n - 1}; "
-            "drop results that the index did not find."
-        )
-    if not (lengths >= 0).all():
-        raise InvalidValueError(
-            "queries contain negative or undefined distances; convert similarities to distances first."
-        )
-    ordered = np.sort(ids, axis=1)
-    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    if repeated.any():
-        raise InvalidValueError(
-            f"queries[{int(repeated.argmax())}] contains an id more than once; drop repeated results."
-        )
-    order = np.argsort(lengths, axis=1, kind="stable")
-    return np.take_along_axis(ids, order, 1), np.take_along_axis(lengths, order, 1)

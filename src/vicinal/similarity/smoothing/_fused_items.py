@@ -12,7 +12,7 @@ from vicinal._core.array_checks import real_array
 from vicinal._core.scalar_checks import check_list
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._fusion import SimilaritySource
-from vicinal.similarity.smoothing._out_of_sample import extended_rows, first_step_from
+from vicinal.similarity.smoothing._out_of_sample import extended_rows, first_step_from, to_dense
 from vicinal.similarity.smoothing._walks import DenseWalk
 
 
@@ -120,11 +120,8 @@ def fused_blocks(new: FusedRows, t: float) -> Iterator[tuple[slice, np.ndarray]]
 def _dense_rows(matrix: Any, name: str, source: SimilaritySource) -> np.ndarray:
     if not sparse.issparse(matrix):
         return np.asarray(real_array(matrix, name), np.float64)
-    entries = sparse.coo_array(matrix)
     # Pairs that are not stored are infinitely far apart.
-    rows = np.full(entries.shape, 0.0 if source.kernel is None else np.inf)
-    rows[entries.row, entries.col] = entries.data
-    return rows
+    return to_dense(matrix, 0.0 if source.kernel is None else np.inf)
 
 
 def _known_values(

@@ -192,7 +192,7 @@ def extended_blocks(model: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
         block = X[start:stop]
         items = np.arange(start, stop)
         if search is None and sparse.issparse(block):
-            block = _to_dense(block, np.inf if kernel else 0.0)
+            block = to_dense(block, np.inf if kernel else 0.0)
         if not kernel:
             block = np.ldexp(block, -walk.exponent)
         elif search is None:
@@ -255,7 +255,7 @@ def _check_reached(reached: np.ndarray, items: np.ndarray) -> None:
         )
 
 
-def _to_dense(block: Any, missing: float) -> np.ndarray:
+def to_dense(block: Any, missing: float) -> np.ndarray:
     """A sparse block as a dense array, with ``missing`` where nothing is stored."""
     entries = sparse.coo_array(block)
     entries.sum_duplicates()
