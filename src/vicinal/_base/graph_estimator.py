@@ -140,6 +140,14 @@ class GraphEstimator(GraphSource):
 
     def _steps_from(self, X: MatrixLike) -> sparse.csr_array:
         """First steps of new points, given their affinities (m, n) to the training points."""
+        n = self.affinity_.shape[0]
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2 and shape[1] != n:
+            raise InvalidValueError(
+                f"X has {shape[1]} columns, but this {type(self).__name__} was fitted on affinities, so "
+                "neighbours of new points cannot be found; pass their affinities to the training points, "
+                f"of shape (m, {n})."
+            )
         rows = validate_input(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         affinities = sparse.csr_array(rows)
         if affinities.nnz and affinities.data.min() < 0:
