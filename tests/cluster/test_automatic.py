@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.labeled_sets import varied_clusters
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
 from vicinal.cluster._automatic import (
@@ -238,6 +239,12 @@ def test_the_clusters_of_the_largest_gap_are_examined_even_if_densities_find_no_
     model = SpectralClustering(graph="disjoint_mst", random_state=0).fit(X)
     assert np.argmax(model.eigengaps_) + 1 == model.cluster_evidence_.n_clusters == 4
     assert model.n_clusters_ == 5
+
+
+def test_contexts_of_small_blobs_do_not_break_by_chance():
+    blobs = next(item for item in varied_clusters() if item.name == "spaced_20_2d")
+    labels = ENTRY_POINTS["perceptual"](blobs.points)
+    assert adjusted_rand_score(blobs.truths[0], labels) > 0.99
 
 
 def test_waves_are_not_cut_where_they_are_sparse():

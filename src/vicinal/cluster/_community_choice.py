@@ -63,11 +63,17 @@ class NeighborCommunities(NamedTuple):
 
 
 def communities_by_scale(
-    points: np.ndarray, indices: np.ndarray, distances: np.ndarray, thinness: float, n_jobs: NJobs
+    points: np.ndarray,
+    indices: np.ndarray,
+    distances: np.ndarray,
+    thinness: float,
+    n_jobs: NJobs,
+    min_over_normal: float = MIN_EXCESS_OVER_NORMAL,
 ) -> dict[int, NeighborCommunities]:
     """Communities of distinct points for each number of neighbours.
 
-    Those that exceed the communities of a round cluster are compared with a normal one of the same shape.
+    Those that exceed the communities of a round cluster are compared with a normal one of the same shape,
+    which they have to exceed by ``min_over_normal``.
     """
     communities = {
         k: neighbor_communities(indices, distances, k, points.shape[1], thinness)
@@ -78,7 +84,7 @@ def communities_by_scale(
     if scales:
         for k, null in zip(scales, normal_modularity(points, scales, n_jobs), strict=True):
             view = communities[k]
-            margin = MIN_EXCESS - MIN_EXCESS_OVER_NORMAL
+            margin = MIN_EXCESS - min_over_normal
             communities[k] = view._replace(null=max(view.null, float(null) - margin))
     return communities
 

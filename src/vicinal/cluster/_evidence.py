@@ -207,7 +207,10 @@ def has_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> bool:
     sample = sample_points(points[groups.representative])
     neighbors, distances, views = density_views(sample, n_jobs)
     modes = choose_modes(views)
-    communities = communities_by_scale(sample, neighbors, distances, views[0].thinness, n_jobs)
+    # Several clusters are tested, so the margin is larger.
+    communities = communities_by_scale(
+        sample, neighbors, distances, views[0].thinness, n_jobs, min_over_normal=MIN_EXCESS
+    )
     if modes.is_certain or not any(view.is_significant for view in communities.values()):
         return False
     return not modes.is_separated or _parts_have_communities(sample, modes, n_jobs)

@@ -169,7 +169,7 @@ def _contextual_spectrum(
     gaps = relative_gaps(np.concatenate([[1.0], pairs.values]))
     steps = digraph.to_scipy("strengths")
     vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
-    return gaps, spectrum._replace(weights=steps + steps.T, vectors=vectors)
+    return gaps, spectrum._replace(weights=steps + steps.T, vectors=vectors, is_contextual=True)
 
 
 def _leading_pairs(weights: SparseMatrix, n_gaps: int, spectrum: Spectrum) -> Eigenpairs:
@@ -191,16 +191,20 @@ def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum, has_mode
     n_modes = count_modes(points[rows], n_jobs=spectrum.n_jobs) if has_modes else 1
     if max(n_modes, len(rows) // MIN_PART) < 2:
         return 1
-    weights = sparse.csr_array(spectrum.weights)[rows][:, rows]
-    pairs = _leading_pairs(weights, max(MIN_CANDIDATES, n_modes), spectrum)
-    gaps = relative_gaps(pairs.values)
+    n_gaps = max(MIN_CANDIDATES, n_modes)
+    if spectrum.is_contextual:
+        # Contexts of few points are so thin that they break by chance; neighbours do not.
+        gaps, own = _neighbor_spectrum(points[rows], N_NEIGHBORS, n_gaps, spectrum)
+    else:
+        pairs = _leading_pairs(sparse.csr_array(spectrum.weights)[rows][:, rows], n_gaps, spectrum)
+        gaps, own = relative_gaps(pairs.values), spectrum._replace(vectors=pairs.vectors)
     if n_modes > 2 and np.argmax(gaps[1:]) + 2 == n_modes and gaps[n_modes - 1] >= MIN_AGREEING:
         return n_modes
     n_gap = _significant_number(gaps, n_modes)
     if n_gap == 1:
         return 1
     if n_modes == 1:
-        parts = _members(spectrum._replace(vectors=pairs.vectors), n_gap)
+        parts = _members(own, n_gap)
         if min(map(len, parts)) < MIN_PART:
             return 1
     return max(n_gap, n_modes)
