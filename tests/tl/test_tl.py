@@ -106,7 +106,7 @@ def test_wrong_objects_and_keys_are_named(adata):
         tl.embed(adata, use_rep="X", neighbors_key="neighbors")
     with pytest.raises(InvalidValueError, match="perceptual"):
         tl.cluster(adata, method="perceptual", neighbors_key="neighbors")
-    with pytest.raises(KeyError, match="neighbors"):
+    with pytest.raises(InvalidValueError, match="neighbors_key='neighbors' is not a graph"):
         tl.cluster(adata, neighbors_key="neighbors")
     with pytest.raises(InvalidValueError, match="n_neighbors"):
         tl.neighbors(adata, 1)
