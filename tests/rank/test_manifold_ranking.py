@@ -244,5 +244,5 @@ def test_directed_graphs_and_graphs_without_points_raise():
     with pytest.raises(ValueError, match="directed"):
         ManifoldRanking().fit(graphs.knn(X, 5, directed=True))
     model = ManifoldRanking(graph="precomputed").fit(graphs.knn(X, 5).affinity())
-    with pytest.raises(ValueError, match="fitted on a graph or matrix without points"):
+    with pytest.raises(ValueError, match="was fitted on affinities, so neighbours of new points"):
         model.rank(np.zeros((1, 2)), 3)

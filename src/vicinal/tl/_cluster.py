@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.tl._objects import check_keys, check_object, graph_or_points, remember
+from vicinal.tl._objects import Data, check_keys, check_object, graph_or_points, remember
 
 if TYPE_CHECKING:
     from vicinal._core.types import NJobs, RandomStateLike
@@ -19,7 +19,7 @@ METHODS = ("spectral", "perceptual")
 
 @checked
 def cluster(
-    adata: Any,
+    adata: Data,
     n_clusters: int | Literal["auto"] = "auto",
     *,
     method: Literal["spectral", "perceptual"] = "spectral",
@@ -29,7 +29,7 @@ def cluster(
     random_state: RandomStateLike = None,
     n_jobs: NJobs = -1,
     copy: bool = False,
-) -> Any:
+) -> Data | None:
     """Cluster the cells of an AnnData object, like ``scanpy.tl.leiden``.
 
     ``adata.obs[key_added]`` gets the labels as a categorical column of strings; noise is "-1".

@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
-from vicinal.tl._objects import check_keys, check_object, graph_or_points, remember
+from vicinal.tl._objects import Data, check_keys, check_object, graph_or_points, remember
 
 if TYPE_CHECKING:
     from vicinal._core.types import NJobs, RandomStateLike
@@ -18,7 +18,7 @@ METHODS = ("map", "diffusion", "eigenmaps")
 
 @checked
 def embed(
-    adata: Any,
+    adata: Data,
     n_components: int = 2,
     *,
     method: Literal["map", "diffusion", "eigenmaps"] = "map",
@@ -28,7 +28,7 @@ def embed(
     random_state: RandomStateLike = None,
     n_jobs: NJobs = -1,
     copy: bool = False,
-) -> Any:
+) -> Data | None:
     """Embed the cells of an AnnData object, like ``scanpy.tl.umap`` and ``scanpy.tl.diffmap``.
 
     The coordinates are written to ``adata.obsm``, so ``scanpy.pl.embedding(adata, basis)`` draws them; the

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from scipy import sparse
 
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.graphs.graph import Graph
-from vicinal.tl._objects import check_keys, check_object, representation
+from vicinal.tl._objects import Data, check_keys, check_object, representation
 
 if TYPE_CHECKING:
     from vicinal._core.types import MetricLike, NJobs
@@ -19,7 +19,7 @@ KINDS = ("knn", "disjoint_mst", "perturbed_mst")
 
 @checked
 def neighbors(
-    adata: Any,
+    adata: Data,
     n_neighbors: int = 15,
     *,
     kind: Literal["knn", "disjoint_mst", "perturbed_mst"] = "knn",
@@ -28,7 +28,7 @@ def neighbors(
     key_added: str | None = None,
     n_jobs: NJobs = -1,
     copy: bool = False,
-) -> Any:
+) -> Data | None:
     """Write a graph of the cells into an AnnData object, like ``scanpy.pp.neighbors``.
 
     ``adata.obsp["distances"]`` gets the lengths of the edges, ``adata.obsp["connectivities"]`` Gaussian

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,24 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs.graph import Graph
 
 ATTRIBUTES = ("X", "obs", "obsm", "obsp", "uns")
+
+
+class AnnotatedData(Protocol):
+    """What the helpers need of an AnnData object, whose package may be missing."""
+
+    @property
+    def X(self) -> Any: ...
+    @property
+    def obs(self) -> Any: ...
+    @property
+    def obsm(self) -> Any: ...
+    @property
+    def obsp(self) -> Any: ...
+    @property
+    def uns(self) -> Any: ...
+
+
+Data = TypeVar("Data", bound=AnnotatedData)
 
 
 def check_object(adata: Any, copy: bool) -> Any:
