@@ -327,3 +327,11 @@ def test_few_points_on_a_line_are_seldom_taken_for_clusters():
     draws = [np.random.default_rng(seed).random((40, 1)) for seed in range(8)]
     counts = [SpectralClustering("auto", random_state=0).fit(X).n_clusters_ for X in draws]
     assert np.mean(np.array(counts) == 1) >= 0.7
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+@pytest.mark.parametrize("assign", ["kmeans", "discretize"])
+def test_labels_of_an_affinity_accept_every_seed(kind, assign):
+    W = np.kron(np.eye(2), np.ones((3, 3))) + 0.01
+    labels = spectral_labels(W, 2, assign=assign, random_state=kind(0))
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from vicinal._base.row_assignment import assign_rows, unit_rows
-from vicinal._core.options import checked
+from vicinal._core.options import checked, seed_from
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.operators.eigenpairs import leading_eigenpairs, random_walk_eigenvectors
 from vicinal.operators.laplacians import as_affinity, degrees
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
     from vicinal.graphs.graph import Graph
 
 METHODS = ("njw", "ncut")
@@ -29,7 +29,7 @@ def spectral_labels(
     *,
     method: Literal["njw", "ncut"] = "njw",
     assign: Literal["auto", "kmeans", "discretize"] = "auto",
-    random_state: int | None = None,
+    random_state: RandomStateLike = None,
     n_jobs: NJobs = -1,
 ) -> np.ndarray:
     """Cluster the nodes of an affinity by its leading eigenvectors.
@@ -48,8 +48,8 @@ def spectral_labels(
     assign : {"auto", "kmeans", "discretize"}, default="auto"
         How rows are clustered: by k-means, or by the rotation nearest to cluster indicators (Yu
         and Shi). "auto" is k-means for "njw" and discretize for "ncut".
-    random_state : int, optional
-        Seed.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed; None is the same as 0.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
 
@@ -70,14 +70,18 @@ def spectral_labels(
     n = weights.shape[0]
     n_clusters = check_count(n_clusters, "n_clusters", high=n, remedy=f"There are {n} points.")
     check_choice(method, "method", METHODS)
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        seed = seed_from(random_state)
+    else:
+        seed = int(random_state or 0)
     pairs = leading_eigenpairs(
-        weights, n_clusters, tolerance=TOLERANCE, random_state=random_state, n_jobs=n_jobs
+        weights, n_clusters, tolerance=TOLERANCE, random_state=seed, n_jobs=n_jobs
     )
     if method == "njw":
         rows = unit_rows(pairs.vectors)
     else:
         rows = random_walk_eigenvectors(pairs.vectors, degrees(weights))
-    return assign_rows(rows, n_clusters, resolve_assign(method, assign), random_state or 0).labels
+    return assign_rows(rows, n_clusters, resolve_assign(method, assign), seed).labels
 
 
 def resolve_assign(method: str, assign: str) -> str:
