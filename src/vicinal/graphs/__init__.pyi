@@ -17,9 +17,9 @@ from vicinal.graphs.growing import GrowingMST as GrowingMST
 from vicinal.graphs.neighborhoods import connecting_neighbors as connecting_neighbors
 from vicinal.graphs.neighborhoods import epsilon_ball as epsilon_ball
 from vicinal.graphs.neighborhoods import knn as knn
+from vicinal.graphs.perturbed_trees import perturbed_mst as perturbed_mst
 from vicinal.graphs.trees import disjoint_mst as disjoint_mst
 from vicinal.graphs.trees import mst as mst
-from vicinal.graphs.trees import perturbed_mst as perturbed_mst
 
 __all__: list[str]
 __all__ = [

@@ -8,8 +8,8 @@ import numpy as np
 
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice
-from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.tl._objects import Data, check_keys, check_object, graph_or_points, remember
+from vicinal.exceptions import InvalidValueError
+from vicinal.tl._objects import Data, check_key, check_keys, check_object, graph_or_points, remember
 
 if TYPE_CHECKING:
     from vicinal._core.types import NJobs, RandomStateLike
@@ -84,9 +84,8 @@ def cluster(
             f"neighbors_key={neighbors_key!r} with method='perceptual', which needs coordinates; pass "
             "use_rep, or use method='spectral'."
         )
-    if key_added is None:
-        raise InvalidTypeError("key_added=None, but a name of the column is needed.")
-    check_keys(use_rep=use_rep, neighbors_key=neighbors_key, key_added=key_added)
+    check_keys(use_rep=use_rep, neighbors_key=neighbors_key)
+    check_key(key_added, "key_added")
     target = check_object(adata, copy)
     data = graph_or_points(target, use_rep, neighbors_key)
     estimator = SpectralClustering if method == "spectral" else PerceptualClustering

@@ -42,11 +42,17 @@ def check_object(adata: Any, copy: bool) -> Any:
     return adata.copy() if copy else adata
 
 
+def check_key(key: Any, name: str) -> None:
+    """Raise unless a key is a text that is not empty."""
+    if not isinstance(key, str) or key == "":
+        raise InvalidTypeError(f"{name}={key!r}, but a name is needed.")
+
+
 def check_keys(**keys: Any) -> None:
-    """Raise unless each value is None or a text."""
+    """`check_key` of those that are not None."""
     for name, key in keys.items():
-        if key is not None and (not isinstance(key, str) or key == ""):
-            raise InvalidTypeError(f"{name}={key!r}, but a name is needed.")
+        if key is not None:
+            check_key(key, name)
 
 
 def representation(adata: Any, use_rep: str | None) -> Any:
