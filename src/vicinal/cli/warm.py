@@ -84,6 +84,7 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
     import numpy as np
 
     from vicinal import graphs, operators
+    from vicinal.neighbors import NeighborSearch
 
     points, small = wide[:, :3], wide[:N_SMALL, :3]
     for name, kind in KINDS.items():
@@ -96,6 +97,7 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
         yield partial(builder, small, metric="manhattan")
     yield partial(graphs.knn, noise[:N_LARGE], method="exact")
     yield partial(graphs.knn, noise, method="approximate")
+    yield partial(NeighborSearch(np.tile(noise, (3, 1))).nearest, 5, noise[:1])
     yield partial(graphs.mst, noise[:N_LARGE])
     yield partial(graphs.epsilon_ball, noise[:N_LARGE], radius=5.0)
     yield partial(graphs.structure_aware_l1, small, n_neighbors=10)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._core.array_checks import check_extent
+from vicinal._core.parallel import blocks
 from vicinal._core.rescale import SAFE_RANGE, max_magnitude, safe_factor
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors import _brute as brute
@@ -14,6 +15,13 @@ from vicinal.neighbors import _kdtree as kdtree
 from vicinal.neighbors._brute_kernels import manhattan_rows, smallest
 from vicinal.neighbors._kdtree_kernels import KDTree
 from vicinal.neighbors._pairwise import Table
+from vicinal.neighbors._quantized import (
+    MAX_FEATURES,
+    QuantizedPoints,
+    can_quantize,
+    nearest_to_few,
+    quantize_points,
+)
 from vicinal.neighbors._radius import Rows, within_products, within_tree
 from vicinal.neighbors._radius_kernels import points_to_visit
 from vicinal.neighbors.metric import Metric, as_metric
@@ -26,8 +34,11 @@ if TYPE_CHECKING:
 TREE_MAX_FEATURES, TREE_MAX_NEIGHBORS, N_SAMPLES = 3, 200, 64
 # A search for a point of another component visits this many times the points of a search for neighbours.
 FOREIGN_VISITS = 2.0
-# A copy of the points in single precision is kept for later queries if it is not larger than this.
+# A copy of the points in single precision, or in 8 bits, is kept for later queries if it is not larger.
 MAX_KEPT_BYTES = 2**28
+# Up to this number of queries, time is spent on reading points, and codes of 8 bits are faster; but not with
+# so few coordinates that the cache of the processor holds them.
+FEW_QUERIES, MIN_QUANTIZED_SIZE = 8, 2**20
 # Size of the subset that is tried first if there are many more points.
 PILOT_SIZE = 500
 
@@ -61,6 +72,7 @@ class Points:
         self.method: str | None = None
         self._tree: KDTree | None = None
         self._rescaled: brute.PreparedPoints | None = None
+        self._quantized: QuantizedPoints | None = None
         self._decided: dict[tuple[int | None, float | None, bool], bool] = {}
 
     def __len__(self) -> int:
@@ -96,6 +108,9 @@ class Points:
         if self.p == 1:
             return self._table(queries).nearest(k, exclude_self=False, progress=progress)
         X, queries = self._same_dtype(queries)
+        codes = self._quantized_points() if len(queries) <= FEW_QUERIES else None
+        if codes is not None and can_quantize(queries, codes):
+            return nearest_to_few(self.X, codes, queries, k, self.n_jobs)
         return brute.nearest_to(
             X,
             queries,
@@ -110,6 +125,13 @@ class Points:
         if self._rescaled is None and 4 * self.X.size <= MAX_KEPT_BYTES:
             self._rescaled = brute.prepare(self.X, self.n_jobs)
         return self._rescaled
+
+    def _quantized_points(self) -> QuantizedPoints | None:
+        """Points in 8 bits, which are kept after the first search for few queries unless they are large."""
+        large = MIN_QUANTIZED_SIZE <= self.X.size <= MAX_KEPT_BYTES
+        if self._quantized is None and large and self.X.shape[1] <= MAX_FEATURES:
+            self._quantized = quantize_points(self.X, self.n_jobs)
+        return self._quantized
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
@@ -250,13 +272,18 @@ def prepared_points(search: NeighborSearch) -> Points | None:
 
 
 def unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
-    """Normalise rows to length 1; they are rescaled first, so that squares stay in range."""
-    largest = np.abs(X).max(axis=1, keepdims=True).astype(np.float64)
+    """Normalise rows to length 1, in the precision of X; rescaled first, so that squares stay in range."""
+    largest = np.maximum(X.max(axis=1, keepdims=True), -X.min(axis=1, keepdims=True)).astype(
+        np.float64
+    )
     zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise InvalidValueError(
             f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
             f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
         )
-    scaled = X / largest
-    return scaled / np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
+    unit = np.empty(X.shape, X.dtype if X.dtype == np.float32 else np.float64)
+    for a, b in blocks(len(X), max(1, 2**15 // X.shape[1])):
+        scaled = X[a:b] / largest[a:b]
+        unit[a:b] = scaled / np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
+    return unit
