@@ -10,8 +10,8 @@ from vicinal import PerceptualClustering
 from vicinal.cluster import _background
 from vicinal.cluster._background import (
     MAX_TAIL,
-    MIN_CLUSTER_SIZE,
-    SAMPLING_ERROR,
+    MIN_NEIGHBORHOODS,
+    SAMPLING_ERRORS,
     background_noise,
     no_noise,
 )
@@ -22,8 +22,9 @@ from vicinal.cluster._density_mixture import (
     _log_member,
     fit_mixture,
 )
-from vicinal.cluster._evidence import _noise_without_clusters, _one_cluster
+from vicinal.cluster._evidence import _one_cluster
 from vicinal.cluster._noise import _is_noise_by_norms
+from vicinal.cluster._noise_structure import noise_without_clusters
 from vicinal.neighbors import NeighborSearch
 
 
@@ -64,7 +65,7 @@ def test_expected_excess_is_the_integral_over_the_exponential_part():
 
 def test_the_parameters_of_a_mixture_are_recovered():
     values, labels = sparsities(6000, 1500)
-    fit = fit_mixture(values, labels, SAMPLING_ERROR, MAX_TAIL, 0.1)
+    fit = fit_mixture(values, labels, SAMPLING_ERRORS[8], MAX_TAIL, 0.1)
     np.testing.assert_allclose(fit.centers, [0, 3], atol=0.1)
     assert fit.tail == pytest.approx(0.5, abs=0.1)
     assert fit.spread == pytest.approx(0.6, abs=0.05)
@@ -92,6 +93,36 @@ def test_a_single_point_that_is_too_sparse_for_any_cluster_is_an_outlier():
     np.testing.assert_array_equal(np.flatnonzero(result.is_noise), [3])
 
 
+@pytest.mark.parametrize(("k", "error"), SAMPLING_ERRORS.items())
+def test_the_sampling_error_is_that_of_volumes_in_a_constant_density(k, error):
+    # The volumes of balls that reach the neighbours grow by exponential increments.
+    volumes = np.random.default_rng(0).exponential(size=(100_000, k)).cumsum(axis=1)
+    assert np.log(volumes).mean(axis=1).std() == pytest.approx(error, abs=0.003)
+
+
+def test_the_outlier_level_is_the_lowest_with_at_most_half_of_the_points_expected():
+    relative = np.random.default_rng(0).exponential(size=300)
+    relative[:6] += 7.0
+    middle, upper = np.quantile(relative, (0.5, 0.8))
+    scale = (upper - middle) / np.log(2.5)
+    levels = [
+        x
+        for x in relative[relative > middle]
+        if 150 * np.exp((middle - x) / scale) <= 0.5 * (relative >= x).sum()
+    ]
+    level = _background._outlier_level(relative, 0.1)
+    assert min(levels) > level > relative[relative < min(levels)].max()
+    assert _background._outlier_level(np.linspace(0, 1, 300), 0.1) == np.inf
+
+
+def test_few_outliers_of_a_small_set_are_found_without_evidence_of_noise():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.uniform(-1, 1, (150, 2)), [[3, 3], [-3, 2], [0, -4], [4, -2]]]
+    distances = NeighborSearch(X).nearest(8)[1][:, 1:]
+    found = background_noise(distances, 2.0, np.zeros(154, dtype=int)).is_noise
+    np.testing.assert_array_equal(np.flatnonzero(found), [150, 151, 152, 153])
+
+
 def test_a_wide_component_behind_the_longest_tail_is_a_heavy_tail_and_not_noise():
     def is_significant(tail, *noise):
         mixture = DensityMixture(np.zeros(1), 0.6, tail, NoiseLevel(*noise), 0.0)
@@ -112,10 +143,10 @@ def test_one_background_around_clusters_of_different_density_is_found():
     noise = np.arange(1500) >= 1000
     result = background_noise(as_distances(values), 1.0, labels)
     assert f1_score(noise, result.is_noise) > 0.98
-    fit = fit_mixture(values, labels, SAMPLING_ERROR, MAX_TAIL, 0.35, is_absolute=True)
+    fit = fit_mixture(values, labels, SAMPLING_ERRORS[8], MAX_TAIL, 0.35, is_absolute=True)
     assert fit.noise.level == pytest.approx(8.0, abs=0.1)
     assert fit.noise.fraction == pytest.approx(1 / 3, abs=0.02)
-    relative = fit_mixture(values, labels, SAMPLING_ERROR, MAX_TAIL, 0.35)
+    relative = fit_mixture(values, labels, SAMPLING_ERRORS[8], MAX_TAIL, 0.35)
     assert fit.log_likelihood > relative.log_likelihood + 50
 
 
@@ -147,7 +178,26 @@ def test_sparse_clusters_around_a_dense_one_are_not_noise():
     distances = NeighborSearch(X).nearest(8)[1][:, 1:]
     labels = np.zeros(500, dtype=int)
     assert background_noise(distances, 2.0, labels).is_noise.mean() > 0.5
-    assert _noise_without_clusters(X, distances, 2.0, -1, labels).is_noise.mean() < 0.1
+    assert noise_without_clusters(X, distances, 2.0, -1, labels).is_noise.mean() < 0.1
+
+
+@pytest.mark.parametrize("n_columns", [3, 8])
+def test_a_sparse_sphere_around_a_dense_one_is_not_noise(n_columns):
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(600, 3))
+    X = np.zeros((600, n_columns))
+    X[:, :3] = directions / np.linalg.norm(directions, axis=1)[:, None]
+    X[300:] *= 2.5
+    X += 0.03 * rng.normal(size=X.shape)
+    distances = NeighborSearch(X).nearest(8)[1][:, 1:]
+    labels = np.zeros(600, dtype=int)
+    assert background_noise(distances, 2.0, labels).is_noise.mean() > 0.4
+    assert not noise_without_clusters(X, distances, 2.0, -1, labels).is_noise.any()
+    noise = rng.uniform(-3.0, 3.0, (300, n_columns))
+    X = np.r_[X[:300], noise]
+    distances = NeighborSearch(X).nearest(8)[1][:, 1:]
+    found = noise_without_clusters(X, distances, 2.0, -1, labels).is_noise
+    assert f1_score(np.arange(600) >= 300, found) > 0.8
 
 
 def test_the_score_is_a_half_at_the_threshold_and_increases_with_sparsity():
@@ -166,7 +216,7 @@ def test_the_score_is_a_half_at_the_threshold_and_increases_with_sparsity():
 
 def test_clusters_of_a_few_neighbourhoods_have_no_noise():
     values, labels = sparsities(600, 100)
-    small = np.arange(len(labels)) < MIN_CLUSTER_SIZE - 1
+    small = np.arange(len(labels)) < MIN_NEIGHBORHOODS * min(SAMPLING_ERRORS) - 1
     labels[small], values[:8] = 2, values[:8] + 9.0
     result = background_noise(as_distances(values), 1.0, labels)
     assert result.is_noise[~small].any()

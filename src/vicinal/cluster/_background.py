@@ -13,11 +13,11 @@ from vicinal.cluster._density_mixture import (
     fit_mixture,
 )
 
-# Number of neighbours for density estimates.
-N_NEIGHBORS = 8
-# Standard deviation of the mean log volume of the balls that reach the first 8 neighbours, in a region of
-# constant density: the sampling error of a sparsity.
-SAMPLING_ERROR = 0.492
+# Numbers of neighbours for density estimates, and the standard deviation of the mean log volume of the balls
+# that reach so many neighbours in a region of constant density: the sampling error of a sparsity. Fewer
+# neighbours suit thin and small clusters.
+SAMPLING_ERRORS = {8: 0.492, 5: 0.618}
+N_NEIGHBORS = max(SAMPLING_ERRORS)
 # Largest scale of the exponential tail of a cluster. For a normal cluster it is 1, but estimates from
 # neighbours smooth the density: in clean normal clusters in up to 50 dimensions it is 0.4 to 0.85.
 MAX_TAIL = 0.8
@@ -37,11 +37,13 @@ MAX_FRACTION = 2 / 3
 # multiplied by 1.5, and the threshold is 0.5.
 NOISE_ODDS = 1.5
 # Without evidence of noise, a point is an outlier if fewer than this many points as sparse are expected in
-# clusters with an exponential tail of scale 1.
-EXPECTED_OUTLIERS = 0.01
-# Clusters with fewer points than this have no noise: where 8 neighbours are a large part of a cluster, its
-# edge looks sparse.
-MIN_CLUSTER_SIZE = 4 * N_NEIGHBORS
+# clusters with an exponential tail of scale 1, or if members of clusters are expected to be at most half of
+# the points as sparse: there the tail is extrapolated from the points between these two quantiles.
+EXPECTED_OUTLIERS, MAX_EXPECTED_MEMBERS = 0.01, 0.5
+BULK = (0.5, 0.8)
+# Clusters with fewer neighbourhoods than this have no noise: where the neighbours are a large part of a
+# cluster, its edge looks sparse.
+MIN_NEIGHBORHOODS = 4
 # Number of points that the mixture is fitted to.
 MAX_FITTED = 20_000
 CURVE_STEP = 0.05
@@ -58,7 +60,7 @@ class BackgroundNoise(NamedTuple):
         Probability of noise; 0.5 is the threshold.
     sparsity : ndarray (n,)
         Log ratio of the typical density of the cluster to that of the point; 0 in clusters of fewer than
-        32 points.
+        20 points, or 32 if densities are those of 8 neighbours.
     threshold : float
         Sparsity above which points of the largest cluster are noise; infinite if there are too few points to
         detect it. It is the same for all clusters unless one background of the same density surrounds them:
@@ -85,11 +87,12 @@ def background_noise(
 ) -> BackgroundNoise:
     """Separate clusters from background noise by the densities of points.
 
-    The sparsity of a point is the mean log volume of the balls that reach its 8 nearest neighbours. Clusters
-    alone, clusters in noise that is denser around denser clusters, and clusters in one common background are
-    fitted to the sparsities (`vicinal.cluster._density_mixture`). There is noise if one of the latter is
-    clearly better by the Bayesian information criterion. Otherwise only points that are too sparse for any
-    cluster are noise.
+    The sparsity of a point is the mean log volume of the balls that reach its 8 nearest neighbours, or 5.
+    Clusters alone, clusters in noise that is denser around denser clusters, and clusters in one common
+    background are fitted to the sparsities (`vicinal.cluster._density_mixture`). There is noise if one of the
+    latter is clearly better by the Bayesian information criterion; if it is for both numbers of neighbours,
+    the one with the larger expected F1 decides. Otherwise only points that are too sparse for their cluster
+    are noise.
 
     Parameters
     ----------
@@ -102,17 +105,32 @@ def background_noise(
     max_fraction : float
         Largest fraction of noise.
     """
+    results = [
+        _noise_at_scale(distances[:, :k], dimension, labels, max_fraction) for k in SAMPLING_ERRORS
+    ]
+    with_evidence = [noise for noise, has_evidence in results if has_evidence]
+    return max(with_evidence, key=_expected_f1, default=results[0][0])
+
+
+def _noise_at_scale(
+    distances: np.ndarray, dimension: float, labels: np.ndarray, max_fraction: float
+) -> tuple[BackgroundNoise, bool]:
+    """Noise by the densities of k neighbours, and whether there is evidence of it beyond outliers."""
+    k = distances.shape[1]
     positive = distances[distances > 0]
     lowest = positive.min() if len(positive) else 1.0
     sparsity = dimension * np.log(np.maximum(distances, lowest)).mean(axis=1)
-    large = (np.bincount(labels) >= MIN_CLUSTER_SIZE)[labels]
+    large = (np.bincount(labels) >= MIN_NEIGHBORHOODS * k)[labels]
     result = no_noise(len(labels))
     if not large.any():
-        return result
+        return result, False
     labels = np.unique(labels[large], return_inverse=True)[1]
-    mixture, gain = _fit(sparsity[large], labels, max_fraction)
+    mixture, gain = _fit(sparsity[large], labels, SAMPLING_ERRORS[k], max_fraction)
     relative = sparsity[large] - mixture.centers[labels]
-    curves = _noise_curves(mixture, len(relative), float(relative.max()))
+    outlier = float(np.log(len(relative) / EXPECTED_OUTLIERS))
+    if mixture.noise is None:
+        outlier = min(outlier, _outlier_level(relative, SAMPLING_ERRORS[k]))
+    curves = _noise_curves(mixture, outlier, float(relative.max()))
     scores = np.empty(len(relative))
     for cluster, probability in enumerate(curves[1:]):
         members = labels == cluster
@@ -122,7 +140,32 @@ def background_noise(
     curve = curves[[0, 1 + int(np.argmax(np.bincount(labels)))]].T
     at = max(int(np.argmax(curve[:, 1] > 0.5)), 1)
     threshold = float(np.interp(0.5, curve[at - 1 : at + 1, 1], curve[at - 1 : at + 1, 0]))
-    return result._replace(is_noise=result.score > 0.5, threshold=threshold, curve=curve, gain=gain)
+    result = result._replace(
+        is_noise=result.score > 0.5, threshold=threshold, curve=curve, gain=gain
+    )
+    return result, mixture.noise is not None
+
+
+def _expected_f1(noise: BackgroundNoise) -> float:
+    """F1 of the points labelled as noise, expected from their probabilities."""
+    probability = noise.score / (noise.score + NOISE_ODDS * (1.0 - noise.score))
+    found = probability[noise.is_noise]
+    return 2.0 * float(found.sum()) / max(len(found) + float(probability.sum()), 1.0)
+
+
+def _outlier_level(relative: np.ndarray, error: float) -> float:
+    """Sparsity from which on members of clusters are expected to be at most half of the points.
+
+    Members have an exponential tail, which is that of the bulk of the points. The level is the lowest at which
+    the expected number of members is small enough (Benjamini and Hochberg 1995); infinite if there is none.
+    """
+    middle, upper = np.quantile(relative, BULK)
+    scale = max(float(upper - middle) / float(np.log((1 - BULK[0]) / (1 - BULK[1]))), error)
+    ordered = np.sort(relative)[::-1]
+    n = len(ordered)
+    expected = n * (1 - BULK[0]) * np.exp(np.minimum((middle - ordered) / scale, 0.0))
+    few = np.flatnonzero(expected[:-1] <= MAX_EXPECTED_MEMBERS * np.arange(1, n))
+    return float(ordered[few[-1] : few[-1] + 2].mean()) if len(few) else np.inf
 
 
 def no_noise(n: int) -> BackgroundNoise:
@@ -133,7 +176,7 @@ def no_noise(n: int) -> BackgroundNoise:
 
 
 def _fit(
-    sparsity: np.ndarray, labels: np.ndarray, max_fraction: float
+    sparsity: np.ndarray, labels: np.ndarray, error: float, max_fraction: float
 ) -> tuple[DensityMixture, float]:
     """Clusters in noise, or clusters alone without evidence of noise; and the gain of the former."""
     # Sorted, so that the order of the points does not matter.
@@ -145,17 +188,17 @@ def _fit(
         spaced = np.linspace(0, n - 1, MAX_FITTED).astype(np.int64)
         kept = np.union1d(spaced, np.flatnonzero(np.diff(labels, prepend=-1)))
         sparsity, labels = sparsity[kept], labels[kept]
-    clusters = fit_mixture(sparsity, labels, SAMPLING_ERROR, MAX_TAIL, 0.0)
+    clusters = fit_mixture(sparsity, labels, error, MAX_TAIL, 0.0)
     assert clusters is not None
     sizes = np.bincount(labels)
     # With one cluster, relative and absolute noise are the same.
     kinds = (False, True) if len(sizes) > 1 else (False,)
     fits = [
-        fit_mixture(sparsity, labels, SAMPLING_ERROR, MAX_TAIL, start, is_absolute)
+        fit_mixture(sparsity, labels, error, MAX_TAIL, start, is_absolute)
         for is_absolute in kinds
         for start in STARTS
     ]
-    gains = [(_gain(fit, clusters, sizes), fit) for fit in fits if fit is not None]
+    gains = [(_gain(fit, clusters, sizes, error), fit) for fit in fits if fit is not None]
     gains.sort(key=lambda item: -item[0])
     heavy = None
     for gain, mixture in gains:
@@ -163,19 +206,21 @@ def _fit(
         if fraction > max_fraction or not _is_significant(gain, mixture, sizes):
             continue
         if fraction > MAX_UNTESTED_FRACTION:
-            heavy = heavy or fit_mixture(sparsity, labels, SAMPLING_ERROR, HEAVY_TAIL, 0.0)
+            heavy = heavy or fit_mixture(sparsity, labels, error, HEAVY_TAIL, 0.0)
             assert heavy is not None
-            if _gain(mixture, heavy, sizes) <= MIN_GAIN:
+            if _gain(mixture, heavy, sizes, error) <= MIN_GAIN:
                 continue
         return mixture, gain
     return clusters, gains[0][0] if gains else 0.0
 
 
-def _gain(mixture: DensityMixture, clusters: DensityMixture, sizes: np.ndarray) -> float:
+def _gain(
+    mixture: DensityMixture, clusters: DensityMixture, sizes: np.ndarray, error: float
+) -> float:
     """Gain of a mixture with noise over clusters alone, in penalised log-likelihood."""
     assert mixture.noise is not None
     # Level, fraction, and the width unless it is only the sampling error.
-    n_parameters = 3 if mixture.noise.width > SAMPLING_ERROR else 2
+    n_parameters = 3 if mixture.noise.width > error else 2
     gain = mixture.log_likelihood - clusters.log_likelihood
     return gain - 0.5 * n_parameters * float(np.log(sizes.sum()))
 
@@ -205,9 +250,8 @@ def _is_significant(gain: float, mixture: DensityMixture, sizes: np.ndarray) -> 
     return gain > max(MIN_GAIN, per_point * float(sizes.sum()))
 
 
-def _noise_curves(mixture: DensityMixture, n: int, highest: float) -> np.ndarray:
+def _noise_curves(mixture: DensityMixture, outlier: float, highest: float) -> np.ndarray:
     """Sparsities from the mean of a cluster on, and rows of the probability of noise in each cluster."""
-    outlier = float(np.log(n / EXPECTED_OUTLIERS))
     end = max(highest, outlier) + CURVE_STEP
     grid = np.linspace(mixture.tail, end, round((end - mixture.tail) / CURVE_STEP) + 2)
     rows = [grid]

@@ -10,13 +10,7 @@ import numpy as np
 from vicinal._base.row_assignment import number_by_first_occurrence
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
-from vicinal.cluster._background import (
-    MAX_UNTESTED_FRACTION,
-    N_NEIGHBORS,
-    BackgroundNoise,
-    background_noise,
-    no_noise,
-)
+from vicinal.cluster._background import N_NEIGHBORS, BackgroundNoise, no_noise
 from vicinal.cluster._community_choice import (
     MIN_EXCESS,
     NeighborCommunities,
@@ -27,7 +21,6 @@ from vicinal.cluster._density_modes import DensityModes, mode_labels
 from vicinal.cluster._density_views import (
     MIN_POINTS,
     canonical_groups,
-    count_modes,
     density_views,
     nearest_sampled,
     sample_points,
@@ -39,6 +32,7 @@ from vicinal.cluster._mode_choice import (
     n_prominent,
     n_significant,
 )
+from vicinal.cluster._noise_structure import noise_without_clusters
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
@@ -153,7 +147,7 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     evidence = _combine_views(sample, nearest, neighbors, distances, views, n_jobs)
     # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
-    find_noise = partial(_noise_without_clusters, distinct, reach, dimension, n_jobs)
+    find_noise = partial(noise_without_clusters, distinct, reach, dimension, n_jobs)
     noise = find_noise(evidence.labels)
     kept = np.flatnonzero(~noise.is_noise)
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
@@ -214,19 +208,6 @@ def has_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> bool:
     if modes.is_certain or not any(view.is_significant for view in communities.values()):
         return False
     return not modes.is_separated or _parts_have_communities(sample, modes, n_jobs)
-
-
-def _noise_without_clusters(
-    points: np.ndarray, distances: np.ndarray, dimension: float, n_jobs: NJobs, labels: np.ndarray
-) -> BackgroundNoise:
-    """Background noise; much noise that has clusters itself consists of sparse clusters, not of noise."""
-    noise = background_noise(distances, dimension, labels)
-    if (
-        noise.is_noise.mean() > MAX_UNTESTED_FRACTION
-        and count_modes(points[noise.is_noise], n_jobs=n_jobs) > 1
-    ):
-        return background_noise(distances, dimension, labels, MAX_UNTESTED_FRACTION)
-    return noise
 
 
 def _combine(
