@@ -37,9 +37,9 @@ MAX_FRACTION = 2 / 3
 # multiplied by 1.5, and the threshold is 0.5.
 NOISE_ODDS = 1.5
 # Without evidence of noise, a point is an outlier if fewer than this many points as sparse are expected in
-# clusters with an exponential tail of scale 1, or if members of clusters are expected to be at most half of
-# the points as sparse: there the tail is extrapolated from the points between these two quantiles.
-EXPECTED_OUTLIERS, MAX_EXPECTED_MEMBERS = 0.01, 0.5
+# clusters with an exponential tail of scale 1, or if at most this fraction of the points as sparse are
+# expected to be members of clusters: there the tail is extrapolated from between these two quantiles.
+EXPECTED_OUTLIERS, MAX_EXPECTED_MEMBERS = 0.01, 0.4
 BULK = (0.5, 0.8)
 # Clusters with fewer neighbourhoods than this have no noise: where the neighbours are a large part of a
 # cluster, its edge looks sparse.
@@ -154,10 +154,11 @@ def _expected_f1(noise: BackgroundNoise) -> float:
 
 
 def _outlier_level(relative: np.ndarray, error: float) -> float:
-    """Sparsity from which on members of clusters are expected to be at most half of the points.
+    """Sparsity from which on members of clusters are expected to be at most 0.4 of the points.
 
-    Members have an exponential tail, which is that of the bulk of the points. The level is the lowest at which
-    the expected number of members is small enough (Benjamini and Hochberg 1995); infinite if there is none.
+    Members have an exponential tail, which is that of the bulk of the points. The level is the lowest at
+    which the expected number of members is small enough (Benjamini and Hochberg 1995); infinite if there is
+    none.
     """
     middle, upper = np.quantile(relative, BULK)
     scale = max(float(upper - middle) / float(np.log((1 - BULK[0]) / (1 - BULK[1]))), error)
