@@ -62,7 +62,7 @@ def jit(
         return partial(jit, allocates=allocates, **options)
     if not allocates:
         options["_nrt"] = False
-    kernel = njit(nogil=True, **options)(function)
+    kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     kernel._cache = KernelCache(function)
     KERNELS.append(kernel)
     return kernel

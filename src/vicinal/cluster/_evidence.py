@@ -195,9 +195,14 @@ def has_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> bool:
 
     If densities separate clusters, at least one of them must have communities itself.
     """
+    return modes_and_communities(points, n_jobs=n_jobs)[1]
+
+
+def modes_and_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> tuple[int, bool]:
+    """`count_modes` and `has_communities` of points, from one search for neighbours."""
     groups = canonical_groups(points)
     if len(groups.representative) < MIN_POINTS:
-        return False
+        return 1, False
     sample = sample_points(points[groups.representative])
     neighbors, distances, views = density_views(sample, n_jobs)
     modes = choose_modes(views)
@@ -206,8 +211,9 @@ def has_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> bool:
         sample, neighbors, distances, views[0].thinness, n_jobs, min_over_normal=MIN_EXCESS
     )
     if modes.is_certain or not any(view.is_significant for view in communities.values()):
-        return False
-    return not modes.is_separated or _parts_have_communities(sample, modes, n_jobs)
+        return modes.number, False
+    found = not modes.is_separated or _parts_have_communities(sample, modes, n_jobs)
+    return modes.number, found
 
 
 def _combine(

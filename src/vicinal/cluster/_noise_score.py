@@ -17,7 +17,11 @@ from vicinal.neighbors.search import NeighborSearch
 
 
 def noise_scores(
-    digraph: Graph, stationary: np.ndarray, is_noise: np.ndarray, n_jobs: int | None
+    digraph: Graph,
+    stationary: np.ndarray,
+    is_noise: np.ndarray,
+    n_jobs: int | None,
+    distances: np.ndarray | None = None,
 ) -> np.ndarray:
     """Scores in (0, 1): above 0.5 for noise and below it for all other nodes.
 
@@ -37,13 +41,15 @@ def noise_scores(
         Nodes labelled as noise.
     n_jobs : int or None
         Number of threads.
+    distances : ndarray (n, k), optional
+        Distances of the points to themselves and to their nearest neighbours, if they are known.
     """
     n = digraph.n_nodes
     points = in_memory(digraph.points, "Noise scores of all points", "Use fewer points.")
     if not isinstance(points, np.ndarray) or not as_metric(digraph.metric).is_euclidean or n < 3:
         unusual = boxplot_units(1.0 / stationary)
     else:
-        unusual = fit_unusualness(points.astype(np.float64, copy=False), n_jobs)[1]
+        unusual = fit_unusualness(points.astype(np.float64, copy=False), n_jobs, distances)[1]
     return score_of(unusual, is_noise)
 
 
@@ -68,11 +74,21 @@ class Unusualness(NamedTuple):
         return np.maximum(self.neighbor.units(radii / rescaling.unit), self.sampled.units(sampled))
 
 
-def fit_unusualness(points: np.ndarray, n_jobs: int | None) -> tuple[Unusualness, np.ndarray]:
-    """Scales of the distances of points, and how unusual each point is among them."""
-    points = fit_rescaling(points).transform(points)
+def fit_unusualness(
+    points: np.ndarray, n_jobs: int | None, distances: np.ndarray | None = None
+) -> tuple[Unusualness, np.ndarray]:
+    """Scales of the distances of points, and how unusual each point is among them.
+
+    ``distances`` to themselves and to their nearest neighbours save a search.
+    """
+    rescaling = fit_rescaling(points)
+    points = rescaling.transform(points)
     k = min(N_NEIGHBORS, len(points) - 1)
-    radii = _geometric_means(NeighborSearch(points, n_jobs=n_jobs).nearest(k)[1])
+    if distances is None or distances.shape[1] <= k:
+        distances = NeighborSearch(points, n_jobs=n_jobs).nearest(k)[1]
+    else:
+        distances = distances[:, : k + 1] / rescaling.unit
+    radii = _geometric_means(distances)
     sampled = SampledDistances(points, np.random.default_rng(0))(points, n_jobs)
     scales = Unusualness(fit_boxplot(radii), fit_boxplot(sampled))
     return scales, np.maximum(scales.neighbor.units(radii), scales.sampled.units(sampled))

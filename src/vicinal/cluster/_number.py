@@ -11,7 +11,7 @@ from vicinal._base.perceptual_estimator import contextual_of_distinct
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal.cluster._density_views import MAX_POINTS, count_modes, sample_points
 from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
-from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT, ClusterEvidence, has_communities
+from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT, ClusterEvidence, modes_and_communities
 from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.neighborhoods import knn
@@ -94,10 +94,12 @@ def choose_number(
         return evidence.n_clusters
     if evidence.n_clusters <= n_gap and len(points) > MAX_POINTS:
         return n_gap
-    has_modes = evidence.n_clusters > n_gap
-    return n_gap + sum(
-        _n_within(points, rows, spectrum, has_modes) - 1 for rows in _members(spectrum, n_gap)
-    )
+    n_clusters = n_gap
+    for rows in _members(spectrum, n_gap):
+        has_modes = evidence.n_clusters > n_gap
+        n_modes = count_modes(points[rows], n_jobs=spectrum.n_jobs) if has_modes else 1
+        n_clusters += _n_within(points, rows, spectrum, n_modes) - 1
+    return n_clusters
 
 
 def _significant_number(gaps: np.ndarray, n_supported: int) -> int:
@@ -114,10 +116,14 @@ def _number_despite_communities(
     n_gap = _significant_number(gaps, 1)
     if n_gap == 1:
         return evidence.n_clusters
-    members = _members(spectrum, n_gap)
-    if any(has_communities(points[rows], n_jobs=spectrum.n_jobs) for rows in members):
-        return evidence.n_clusters
-    return n_gap + sum(_n_within(points, rows, spectrum, True) - 1 for rows in members)
+    members, n_modes = _members(spectrum, n_gap), []
+    for rows in members:
+        number, has_communities = modes_and_communities(points[rows], n_jobs=spectrum.n_jobs)
+        if has_communities:
+            return evidence.n_clusters
+        n_modes.append(number)
+    within = zip(members, n_modes, strict=True)
+    return n_gap + sum(_n_within(points, rows, spectrum, number) - 1 for rows, number in within)
 
 
 def _members(spectrum: Spectrum, n_clusters: int) -> list[np.ndarray]:
@@ -182,13 +188,12 @@ def _leading_pairs(weights: SparseMatrix, n_gaps: int, spectrum: Spectrum) -> Ei
     )
 
 
-def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum, has_modes: bool) -> int:
-    """Number of clusters within a cluster of the eigengap, by its own eigengap and density modes.
+def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum, n_modes: int) -> int:
+    """Number of clusters within a cluster of the eigengap, by its own eigengap and number of density modes.
 
     Density modes alone do not count: along a ring, densities vary by chance, and along a curve they may vary
     without a valley between clusters.
     """
-    n_modes = count_modes(points[rows], n_jobs=spectrum.n_jobs) if has_modes else 1
     if max(n_modes, len(rows) // MIN_PART) < 2:
         return 1
     n_gaps = max(MIN_CANDIDATES, n_modes)

@@ -191,8 +191,12 @@ def max_disjoint_mst(
     metric: MetricLike = "euclidean",
     n_jobs: NJobs = -1,
     verbose: int = 0,
+    lists: np.ndarray | None = None,
 ) -> Graph:
-    """`disjoint_mst` of checked points with as many trees as exist, at most ``n_trees``."""
+    """`disjoint_mst` of checked points with as many trees as exist, at most ``n_trees``.
+
+    ``lists`` are nearest neighbours of every point, if they are known; a search for as many is saved.
+    """
     n, measure = points.shape[0], as_metric(metric)
     require_tree_memory(n, n_trees, BYTES_PER_EDGE)
     k = min(LIST_LENGTH + 2 * n_trees, n - 1)
@@ -200,7 +204,9 @@ def max_disjoint_mst(
         build = chunked_counterpart("disjoint_trees")
         edges, lengths = build(points, n_trees, k, n_jobs, verbose)
     else:
-        edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose)
+        if lists is not None and lists.shape[1] < k:
+            lists = None
+        edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose, lists)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 

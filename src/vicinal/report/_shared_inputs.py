@@ -113,7 +113,10 @@ class SharedInputs:
     @cached_property
     def trees(self) -> Graph:
         """Disjoint spanning trees of all rows: connected, without a scale to choose."""
-        return disjoint_trees(self.points, self.n_jobs, self.verbose)
+        # Lists of neighbours leave out duplicates, which trees contain.
+        is_distinct = len(self.duplicates.representative) == self.n
+        lists = self.neighbors[0][:, 1:] if is_distinct else None
+        return disjoint_trees(self.points, self.n_jobs, self.verbose, lists)
 
     @cached_property
     def tree_affinity(self) -> sparse.csr_array:
@@ -137,10 +140,13 @@ class SharedInputs:
         return min(n_candidates(self.evidence, None), self.n - 2)
 
 
-def disjoint_trees(points: np.ndarray, n_jobs: int | None, verbose: int = 0) -> Graph:
+def disjoint_trees(
+    points: np.ndarray, n_jobs: int | None, verbose: int = 0, lists: np.ndarray | None = None
+) -> Graph:
     """Four disjoint spanning trees, or as many as exist.
 
-    With duplicates the first tree can be a star, which leaves its centre without edges.
+    With duplicates the first tree can be a star, which leaves its centre without edges. ``lists`` are the nearest
+    neighbours, if they are known.
     """
     n_trees = max(min(MAX_TREES, len(points) // 2), 1)
-    return max_disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose)
+    return max_disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose, lists=lists)

@@ -143,6 +143,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         offsets: Offsets = NO_OFFSETS,
         n_jobs: int | None = -1,
         progress: str | None = None,
+        lists: np.ndarray | None = None,
     ) -> None:
         n = len(X)
         self.X, self.offsets, self.n_jobs = X, offsets, n_jobs
@@ -155,7 +156,9 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         self.cells: tuple[np.ndarray, np.ndarray] | None = None
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
-            self.lists, self.costs = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)
+            if lists is None:
+                lists = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)[0]
+            self.lists, self.costs = np.ascontiguousarray(lists), np.empty(lists.shape)
             # Compare exact squares, not their rounded roots.
 
             def measure(span: tuple[int, int]) -> None:
@@ -254,11 +257,13 @@ def foreign_neighbor_search(
     *,
     many_trees: bool = False,
     prepared: Points | None = None,
+    lists: np.ndarray | None = None,
 ) -> SearchWithLengths:
     """Fastest exact search for checked points or distances.
 
     It builds lists of k neighbours where they save time, which is more often with ``many_trees``.
-    ``prepared`` holds the same points, whose k-d tree is then shared.
+    ``prepared`` holds the same points, whose k-d tree is then shared. ``lists`` are nearest neighbours that are
+    known already, without the points themselves.
     """
     if metric.is_precomputed:
         return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)
@@ -276,7 +281,9 @@ def foreign_neighbor_search(
             return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
         if metric.power == 2:
             k = k if many_trees or len(X) > MAX_POINTS_WITHOUT_LISTS else 0
-            products = ForeignNeighborProducts(compiled.X, k, n_jobs=n_jobs, progress=progress)
+            products = ForeignNeighborProducts(
+                compiled.X, k, n_jobs=n_jobs, progress=progress, lists=lists
+            )
             return SearchWithLengths(products, lambda costs: _lengths(compiled, costs))
     points = PairwisePoints(X, metric, n_jobs)
     search = ForeignNeighborRows(lambda rows: points.distances(points.X[rows]), len(X), k, n_jobs)

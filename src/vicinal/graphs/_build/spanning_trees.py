@@ -96,11 +96,15 @@ def disjoint_trees(
     k: int,
     n_jobs: int | None = -1,
     verbose: int = 0,
+    lists: np.ndarray | None = None,
 ) -> Edges:
-    """Edges and lengths of disjoint trees, one after the other; fewer trees if there are no more."""
+    """Edges and lengths of disjoint trees, one after the other; fewer trees if there are no more.
+
+    ``lists`` are at least k nearest neighbours of every point, if they are known.
+    """
     rows = _duplicates(X, metric)
     if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
-        return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose)
+        return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose, lists)
     # Each tree attaches duplicates to the first of their group that no earlier tree used as a hub. Between
     # two groups, the first t - 1 trees use at most (t - 1)^2 pairs, and the next one used is the first free
     # pair. So this many duplicates per group are enough to find all edges between groups.
@@ -123,10 +127,11 @@ def _trees_of_distinct(
     k: int,
     n_jobs: int | None,
     verbose: int,
+    lists: np.ndarray | None = None,
 ) -> Edges:
     title = "neighbours" if verbose > 0 else None
     search, to_lengths = foreign_neighbor_search(
-        X, metric, min(k, X.shape[0] - 1), n_jobs, title, many_trees=True
+        X, metric, min(k, X.shape[0] - 1), n_jobs, title, many_trees=True, lists=lists
     )
     edges, costs = successive_trees(search, n_trees, n_jobs, verbose)
     return edges, to_lengths(costs)

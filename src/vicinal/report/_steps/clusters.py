@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from vicinal import PerceptualClustering, SpectralClustering
 from vicinal.cluster._automatic import are_communities_better, membership
+from vicinal.cluster._noise_score import noise_scores
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
@@ -83,7 +84,11 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     n_requested = min(n_clusters, len(inputs.distinct))
     model = inputs.spectrum.cluster(n_requested, inputs.evidence)
     group = inputs.duplicates.group
-    perceptual, score = model.labels_[group], model.noise_score_[group]
+    # The same scores as `PerceptualClustering.noise_score_`, without another search for neighbours.
+    scores = noise_scores(
+        inputs.digraph, model._masses, model.labels_ < 0, inputs.n_jobs, inputs.neighbors[1]
+    )
+    perceptual, score = model.labels_[group], scores[group]
     spectral = SpectralClustering(n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs)
     by_trees = spectral.fit(inputs.trees).labels_
     known = perceptual >= 0
