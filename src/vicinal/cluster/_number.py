@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._base.perceptual_estimator import contextual_of_distinct
 from vicinal._base.row_assignment import assign_rows, unit_rows
+from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal.cluster._density_views import MAX_POINTS, count_modes, sample_points
 from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT, ClusterEvidence, modes_and_communities
@@ -94,12 +95,14 @@ def choose_number(
         return evidence.n_clusters
     if evidence.n_clusters <= n_gap and len(points) > MAX_POINTS:
         return n_gap
-    n_clusters = n_gap
-    for rows in _members(spectrum, n_gap):
-        has_modes = evidence.n_clusters > n_gap
-        n_modes = count_modes(points[rows], n_jobs=spectrum.n_jobs) if has_modes else 1
-        n_clusters += _n_within(points, rows, spectrum, n_modes) - 1
-    return n_clusters
+    members = _members(spectrum, n_gap)
+    n_modes = [1] * len(members)
+    if evidence.n_clusters > n_gap:
+        with one_blas_thread():
+            n_modes = map_threads(
+                lambda rows: count_modes(points[rows], n_jobs=1), members, spectrum.n_jobs
+            )
+    return n_gap + _n_further(points, members, n_modes, spectrum)
 
 
 def _significant_number(gaps: np.ndarray, n_supported: int) -> int:
@@ -116,14 +119,22 @@ def _number_despite_communities(
     n_gap = _significant_number(gaps, 1)
     if n_gap == 1:
         return evidence.n_clusters
-    members, n_modes = _members(spectrum, n_gap), []
-    for rows in members:
-        number, has_communities = modes_and_communities(points[rows], n_jobs=spectrum.n_jobs)
-        if has_communities:
-            return evidence.n_clusters
-        n_modes.append(number)
-    within = zip(members, n_modes, strict=True)
-    return n_gap + sum(_n_within(points, rows, spectrum, number) - 1 for rows, number in within)
+    members = _members(spectrum, n_gap)
+    have_communities: list[np.ndarray] = []
+
+    def examine(rows: np.ndarray) -> int:
+        if have_communities:
+            return 1  # the answer is known
+        n_modes, found = modes_and_communities(points[rows], n_jobs=1)
+        if found:
+            have_communities.append(rows)
+        return n_modes
+
+    with one_blas_thread():
+        n_modes = map_threads(examine, members, spectrum.n_jobs)
+    if have_communities:
+        return evidence.n_clusters
+    return n_gap + _n_further(points, members, n_modes, spectrum)
 
 
 def _members(spectrum: Spectrum, n_clusters: int) -> list[np.ndarray]:
@@ -188,7 +199,21 @@ def _leading_pairs(weights: SparseMatrix, n_gaps: int, spectrum: Spectrum) -> Ei
     )
 
 
-def _n_within(points: np.ndarray, rows: np.ndarray, spectrum: Spectrum, n_modes: int) -> int:
+def _n_further(
+    points: np.ndarray, members: list[np.ndarray], n_modes: list[int], spectrum: Spectrum
+) -> int:
+    """How many clusters there are within all clusters of the eigengap, in excess of these."""
+    alone = spectrum._replace(n_jobs=1)
+    with one_blas_thread():
+        numbers = map_threads(
+            lambda part: _n_within(points, *part, alone),
+            list(zip(members, n_modes, strict=True)),
+            spectrum.n_jobs,
+        )
+    return sum(numbers) - len(numbers)
+
+
+def _n_within(points: np.ndarray, rows: np.ndarray, n_modes: int, spectrum: Spectrum) -> int:
     """Number of clusters within a cluster of the eigengap, by its own eigengap and number of density modes.
 
     Density modes alone do not count: along a ring, densities vary by chance, and along a curve they may vary

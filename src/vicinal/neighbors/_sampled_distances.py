@@ -37,21 +37,25 @@ class SampledDistances:
     ) -> None:
         order = np.lexsort(points.T[::-1])
         ranks = draw_ranks(len(points), rng, size, n_samples)
-        self.samples = np.ascontiguousarray(points[order[ranks]])
+        self._set_samples(np.ascontiguousarray(points[order[ranks]]))
 
     @classmethod
     def from_samples(cls, samples: np.ndarray) -> SampledDistances:
         """Distances to samples (n_samples, size, n_features) that have been drawn."""
         distances = cls.__new__(cls)
-        distances.samples = samples
+        distances._set_samples(samples)
         return distances
+
+    def _set_samples(self, samples: np.ndarray) -> None:
+        self.samples = samples
+        self._columns = np.ascontiguousarray(samples.transpose(0, 2, 1))
 
     def __call__(self, points: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Distances of points, of those that were drawn from or of others."""
         points = np.ascontiguousarray(points)
         distances = np.empty(len(points))
         map_threads(
-            lambda part: mean_nearest(points, self.samples, *part, distances),
+            lambda part: mean_nearest(points, self._columns, *part, distances),
             blocks(len(points), BLOCK),
             n_jobs,
         )

@@ -145,8 +145,8 @@ def disjoint_trees(
 ) -> Graph:
     """Four disjoint spanning trees, or as many as exist.
 
-    With duplicates the first tree can be a star, which leaves its centre without edges. ``lists`` are the nearest
-    neighbours, if they are known.
+    With duplicates the first tree can be a star, which leaves its centre without edges. ``lists`` are the
+    nearest neighbours, if they are known.
     """
     n_trees = max(min(MAX_TREES, len(points) // 2), 1)
     return max_disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose, lists=lists)

@@ -262,8 +262,8 @@ def foreign_neighbor_search(
     """Fastest exact search for checked points or distances.
 
     It builds lists of k neighbours where they save time, which is more often with ``many_trees``.
-    ``prepared`` holds the same points, whose k-d tree is then shared. ``lists`` are nearest neighbours that are
-    known already, without the points themselves.
+    ``prepared`` holds the same points, whose k-d tree is then shared. ``lists`` are nearest neighbours that
+    are known already, without the points themselves.
     """
     if metric.is_precomputed:
         return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)

@@ -53,15 +53,18 @@ def explain(data: CleanTable, clusters: Clusters, exemplars: Exemplars, seed: in
             usable = [feature for feature in features if feature.column in columns]
             nearest = _nearest_cluster(label, data, clusters)
             pair = known & ((labels == label) | (labels == nearest))
-            separating = _features(data, column_ranks(data.values[pair]), pair, labels == label)
+            pair_ranks = column_ranks(data.values[pair])
+            separating = _features(data, pair_ranks, pair, labels == label)
             explained.append(
                 {
                     "cluster": label,
-                    "features": _strongest(distinguishing, N_FEATURES),
+                    "features": _strongest(
+                        distinguishing, N_FEATURES, data, known, labels == label
+                    ),
                     "rule": find_rule(usable, labels == label, np.random.default_rng(seed)),
                     "typical": exemplars.clusters[label]["typical"] if exemplars.clusters else [],
                     "nearest": nearest,
-                    "separate": _strongest(separating, N_SEPARATING),
+                    "separate": _strongest(separating, N_SEPARATING, data, pair, labels == label),
                 }
             )
     return Explanations(explained, _noise_reasons(data, labels, clusters.noise_score))
@@ -71,20 +74,12 @@ def _features(
     data: CleanTable, ranks: np.ndarray, rows: np.ndarray, members: np.ndarray
 ) -> list[dict[str, Any]]:
     """How members differ from the other rows, largest effect first; ``ranks`` are those of the rows."""
-    inside, values = members[rows], data.values[rows]
-    features = []
+    inside = members[rows]
     effects = rank_biserial(ranks, inside) if data.names else []
-    for j, (name, effect) in enumerate(zip(data.names, effects, strict=True)):
-        features.append(
-            {
-                "column": name,
-                "effect": effect.size,
-                "low": effect.low,
-                "high": effect.high,
-                "inside": _median(values[inside, j]),
-                "outside": _median(values[~inside, j]),
-            }
-        )
+    features: list[dict[str, Any]] = [
+        {"column": name, "effect": effect.size, "low": effect.low, "high": effect.high}
+        for name, effect in zip(data.names, effects, strict=True)
+    ]
     for name, words in data.categories.items():
         record = category_effects(words[rows], inside)
         if record is not None:
@@ -97,13 +92,25 @@ def _median(values: np.ndarray) -> float:
     return float(np.quantile(values, 0.5, method="lower"))
 
 
-def _strongest(features: list[dict[str, Any]], n: int) -> list[dict[str, Any]]:
-    """The first features that are not too weak, and whose interval excludes 0."""
-    return [
+def _strongest(
+    features: list[dict[str, Any]],
+    n: int,
+    data: CleanTable,
+    rows: np.ndarray,
+    members: np.ndarray,
+) -> list[dict[str, Any]]:
+    """The first features that are not too weak, and whose interval excludes 0, with medians of numbers."""
+    strongest = [
         feature
         for feature in features[:n]
         if abs(feature["effect"]) >= MIN_EFFECT and feature["low"] * feature["high"] > 0
     ]
+    for feature in strongest:
+        if "category" not in feature:
+            values = data.values[:, data.names.index(feature["column"])]
+            feature["inside"] = _median(values[rows & members])
+            feature["outside"] = _median(values[rows & ~members])
+    return strongest
 
 
 def _nearest_cluster(label: int, data: CleanTable, clusters: Clusters) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal import graphs
-from vicinal._core.parallel import progress_bar
+from vicinal._core.parallel import map_threads, progress_bar
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import expand_to_rows
 from vicinal.cluster._number import Spectrum, choose_number
@@ -90,7 +91,9 @@ def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.nda
 
     The spectrum with the largest eigengap is combined with the evidence as in the estimators.
     """
-    evidence = inputs.evidence
+    evidence, _ = inputs.evidence, inputs.neighbors
+    # Most of the work of the eigensolvers is serial, so both run at once. What they share is known by now.
+    map_threads(partial(getattr, inputs), ["spectrum", "tree_pairs"], inputs.n_jobs)
     n_gaps, pairs = inputs.n_gaps, inputs.tree_pairs
     perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
     trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(inputs.distinct)]
