@@ -1,7 +1,8 @@
 """Neighbours, trees and clusters of dask arrays by cells on disk, compared with memory.
 
 Each measurement has a process of its own: CPU time, peak of resident memory beyond the interpreter with
-loaded kernels, balance of cells, and whether the results have the same bits.
+loaded kernels, balance of cells, and whether the results have the same bits. The wall time of one and of two
+workers is measured on a local cluster; it means something on a machine without other work only.
 """
 
 from __future__ import annotations
@@ -25,14 +26,21 @@ PART = 1_000_000
 MAX_BALANCE = 2.0
 
 
+WORKERS = "lists, normal, 2,000,000 x 3, 1 and 2 workers"
+
+
 class Case(NamedTuple):
-    """Points along curves or normal ones, what is computed, and the largest CPU time relative to memory."""
+    """Points along curves or normal ones, what is computed, and the largest CPU time relative to memory.
+
+    ``memory`` is the limit of `vicinal.scale.config`, in MB.
+    """
 
     n: int
     d: int
     curved: bool
     task: str
     target: float | None
+    memory: int | None = None
 
 
 CASES = {
@@ -44,6 +52,11 @@ CASES = {
     "clusters, curved, 300,000 x 16": Case(300_000, 16, True, "clusters", 1.5),
     # Without a comparison, which would not fit into memory.
     "lists, curved, 10,000,000 x 16": Case(10_000_000, 16, True, "lists", None),
+    "clusters, curved, 1,000,000 x 16, 300 MB": Case(1_000_000, 16, True, "clusters", 1.5, 300),
+    "clusters, curved, 10,000,000 x 16, 1,500 MB": Case(
+        10_000_000, 16, True, "clusters", None, 1500
+    ),
+    WORKERS: Case(2_000_000, 3, False, "lists", 1.7),
 }
 
 
@@ -58,7 +71,8 @@ def run(only: str | None, quick: bool) -> None:
     for name, case in CASES.items():
         if only and only not in name:
             continue
-        records[name] = _compare(case._replace(n=min(case.n, QUICK_POINTS)) if quick else case)
+        measure = _compare_workers if name == WORKERS else _compare
+        records[name] = measure(case._replace(n=min(case.n, QUICK_POINTS)) if quick else case)
         print(name, records[name], flush=True)
         page = markdown(records)
         if not quick:
@@ -70,7 +84,7 @@ def _compare(case: Case) -> dict[str, float]:
     """Measurements by cells and, if there is a target, in memory."""
     with tempfile.TemporaryDirectory() as folder:
         write_points(Path(folder) / "X.npy", case.n, case.d, case.curved)
-        cells = _measure("cells", case.task, folder)
+        cells = _measure("cells", case.task, folder, str(case.memory or ""))
         if case.target is None:
             return cells
         memory = _measure("memory", case.task, folder)
@@ -83,6 +97,21 @@ def _compare(case: Case) -> dict[str, float]:
         "MB in memory": memory["MB"],
         "CPU ratio": cells["seconds"] / memory["seconds"],
         "same bits": float(same),
+    }
+
+
+def _compare_workers(case: Case) -> dict[str, float]:
+    """Wall time of one and of two workers."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_points(Path(folder) / "X.npy", case.n, case.d, case.curved)
+        seconds = {
+            n_workers: _measure("workers", case.task, folder, str(n_workers))["seconds"]
+            for n_workers in (1, 2)
+        }
+    return {
+        "seconds, 1 worker": seconds[1],
+        "seconds, 2 workers": seconds[2],
+        "speed-up": seconds[1] / seconds[2],
     }
 
 
@@ -108,30 +137,39 @@ def write_points(path: Path, n: int, d: int, curved: bool) -> None:
     points.flush()
 
 
-def _measure(kind: str, task: str, folder: str) -> dict[str, float]:
+def _measure(kind: str, task: str, folder: str, option: str = "") -> dict[str, float]:
     """What a process of its own prints."""
-    command = [sys.executable, "-m", "benchmarks.scale", kind, task, folder]
+    command = [sys.executable, "-m", "benchmarks.scale", kind, task, folder, option]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output.splitlines()[-1])
 
 
-def main(kind: str, task: str, folder: str) -> None:
-    """Compute a task on the points in a folder, in memory or by cells, and print what it took."""
+def main(kind: str, task: str, folder: str, option: str) -> None:
+    """Compute a task on the points in a folder, in memory, by cells or on workers; print what it took.
+
+    ``option`` is a limit of memory in MB, or the number of workers.
+    """
     import dask.array as da
 
     from vicinal import scale
 
     X = np.load(f"{folder}/X.npy", mmap_mode="r")
+    if kind == "workers":
+        print(json.dumps({"seconds": _seconds_of_workers(X, task, int(option))}))
+        return
     small = np.array(X[:3000])
     with scale.config(cell_size=500):  # load the compiled code first
         TASKS[task](small)
         TASKS[task](da.from_array(small, chunks=(1000, -1)))
+    # Without a name, dask would read all values to make one.
+    chunks = da.from_array(X, chunks=(1 << 17, -1), name=False)
+    memory = int(option) * 10**6 if option else None
     before, start = _peak(), time.process_time()
     if kind == "memory":
         results: Any = TASKS[task](np.array(X))
     else:
-        with scale.config(store=Path(folder) / "store"):
-            results = TASKS[task](da.from_array(X, chunks=(1 << 17, -1)))
+        with scale.config(store=Path(folder) / "store", memory=memory):
+            results = TASKS[task](chunks)
     record = {"seconds": time.process_time() - start, "MB": _peak() - before}
     if kind == "cells":
         record["largest cell / mean"] = _balance(Path(folder) / "store")
@@ -141,6 +179,25 @@ def main(kind: str, task: str, folder: str) -> None:
             np.save(
                 f"{folder}/{kind}-{i}.npy", values.compute() if hasattr(values, "dask") else values
             )
+
+
+def _seconds_of_workers(X: np.ndarray, task: str, n_workers: int) -> float:
+    """Wall time on a local cluster whose workers have loaded the compiled code."""
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    from vicinal import scale
+
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        with scale.config(client=client, cell_size=500):
+            TASKS[task](da.from_array(np.array(X[:20_000]), chunks=(1000, -1)))
+        start = time.perf_counter()
+        with scale.config(client=client):
+            TASKS[task](da.from_array(X, chunks=(1 << 17, -1), name=False))
+        return time.perf_counter() - start
 
 
 def _peak() -> float:
@@ -186,13 +243,16 @@ def markdown(records: dict[str, dict[str, float]]) -> str:
         f"Measured by `python -m benchmarks scale`, one thread: lists of {N_NEIGHBORS} neighbours, minimum "
         f"spanning trees, and spectral clustering into {N_CLUSTERS} clusters, of points in single precision, "
         "by cells on disk and in memory. Seconds are CPU time; MB is the peak of resident memory beyond the "
-        "interpreter with its compiled code, and includes pages of mapped files that the system may drop.",
+        "interpreter with its compiled code, and includes pages of mapped files that the system may drop. A "
+        "number of MB in the name is the limit given as `vicinal.scale.config(memory=...)`.",
         "",
         "| case | in memory | by cells | ratio | target | MB in memory | MB by cells "
         "| largest cell / mean | same bits |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for name, record in records.items():
+        if name == WORKERS:
+            continue
         target = CASES[name].target
         known = [f"{record['seconds in memory']:.1f} s"] if target else [""]
         known += [f"{record['seconds']:.1f} s"]
@@ -201,6 +261,13 @@ def markdown(records: dict[str, dict[str, float]]) -> str:
         known += [f"{record['largest cell / mean']:.2f}"]
         known += [("yes" if record["same bits"] else "NO") if target else ""]
         lines.append(f"| {name} | {' | '.join(known)} |")
+    if WORKERS in records:
+        record = records[WORKERS]
+        lines += [
+            "",
+            f"{WORKERS}: {record['seconds, 1 worker']:.1f} and {record['seconds, 2 workers']:.1f} s of wall "
+            f"time, {record['speed-up']:.2f} times as fast (target {CASES[WORKERS].target:g}).",
+        ]
     return "\n".join([*lines, ""])
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from vicinal._core import file_arrays
 from vicinal._core.dask_worker import current_worker
 from vicinal.exceptions import InsufficientMemoryError
 
@@ -40,7 +43,20 @@ PROCESS_LIMITS = (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:"))
 
 
 def require_memory(n_bytes: float, what: str, remedy: str) -> None:
-    """Raise an error if a computation would not fit into the memory that is free now."""
+    """Raise an error if a computation would not fit into the memory that is free now.
+
+    Where large arrays are in files, the space on their disk counts instead.
+    """
+    limit = file_arrays.current_limit()
+    if limit is not None:
+        folder = limit.folder or tempfile.gettempdir()
+        free_on_disk = shutil.disk_usage(folder).free
+        if n_bytes > free_on_disk:
+            raise InsufficientMemoryError(
+                f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free_on_disk / 2**30:.1f} GiB are free "
+                f"in {os.fspath(folder)}. {remedy}"
+            )
+        return
     free = free_memory()
     if free is not None and n_bytes > free:
         raise InsufficientMemoryError(
@@ -59,6 +75,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
         *_free_in_groups(root),
         *_free_in_process(root),
         *_free_in_worker(),
+        *_free_besides_files(),
     ]
     return min(limits) if limits else None
 
@@ -115,6 +132,13 @@ def _free_in_worker() -> Iterator[int]:
     if limit:
         fraction = worker.memory_manager.memory_pause_fraction or 1.0
         yield max(0, int(fraction * limit) - worker.monitor.get_process_memory())
+
+
+def _free_besides_files() -> Iterator[int]:
+    """Free bytes of a block in which large arrays are in files."""
+    free = file_arrays.free_bytes()
+    if free is not None:
+        yield free
 
 
 def _values(path: Path, *keys: str) -> dict[str, int]:

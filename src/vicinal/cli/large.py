@@ -6,6 +6,7 @@ A chunk is read by the task that needs it, wherever that runs, so that no rows p
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
@@ -47,7 +48,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=memory_size,
         metavar="SIZE",
-        help="limit of memory with --store: 4GB, 500MB",
+        help="limit of memory with --store, such as 4GB or 500MB; large arrays are then kept in the store",
     )
 
 
@@ -89,9 +90,12 @@ def out_of_core(run: Run) -> Run:
             client = None
             if arguments.scheduler is not None:
                 client = stack.enter_context(_connect(arguments.scheduler))
-            if arguments.memory is not None:
-                stack.enter_context(_limited(arguments.memory))
-            stack.enter_context(scale.config(store=arguments.store, client=client))
+            memory = arguments.memory
+            if memory is not None:
+                stack.enter_context(_limited(memory))
+            # Elsewhere, only the size of cells depends on the limit.
+            in_files = memory if sys.platform.startswith("linux") else None
+            stack.enter_context(scale.config(store=arguments.store, client=client, memory=in_files))
             return run(arguments)
 
     return run_with_store
@@ -275,7 +279,7 @@ def _connect(address: str) -> Iterator[Any]:
 
 @contextmanager
 def _limited(memory: int) -> Iterator[None]:
-    """Limit the data of this process; what would not fit is then an error before it starts."""
+    """Limit the data of this process that is not in files; what would not fit is then an error."""
     try:
         import resource
     except ImportError:  # Windows, where only the size of cells depends on the limit

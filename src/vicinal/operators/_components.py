@@ -35,17 +35,18 @@ def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarr
     set of nodes is therefore a component only if the square roots of its degrees are an eigenvector of the
     whole matrix with eigenvalue 1. Otherwise, its edges are restored.
     """
-    from vicinal.operators._matmul_kernels import component_labels
+    from vicinal.operators._matmul_kernels import component_labels, mark_relevant
 
+    arrays = weights.indptr, weights.indices, weights.data
+    relevant = np.empty(len(weights.data), np.bool_)
+    n_cut = mark_relevant(*arrays, np.sqrt(sums), NEGLIGIBLE, 0, len(sums), relevant)
+    labels = component_labels(weights.indptr, weights.indices, relevant)
+    if not n_cut:
+        return labels
     rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-    roots = np.sqrt(sums)
     edges = weights.data > 0
-    relevant = weights.data > NEGLIGIBLE * (roots[rows] * roots[weights.indices])
     while True:
-        labels = component_labels(weights.indptr, weights.indices, relevant)
         cut = edges & ~relevant
-        if not cut.any():
-            return labels
         ends = labels[rows], labels[weights.indices]
         cut &= ends[0] != ends[1]
         residuals = _residuals(rows[cut], weights.indices[cut], weights.data[cut], sums, labels)
@@ -53,6 +54,7 @@ def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarr
         if not invalid.any():
             return labels
         relevant |= cut & (invalid[ends[0]] | invalid[ends[1]])
+        labels = component_labels(weights.indptr, weights.indices, relevant)
 
 
 def _residuals(

@@ -53,26 +53,44 @@ def hops_from(first, indptr, indices):
 
 
 @jit
+def mark_relevant(indptr, indices, values, roots, negligible, start, stop, relevant):
+    """Mark entries that matter relative to the degrees of both ends; count the other positive ones."""
+    n_cut = 0
+    for i in range(start, stop):
+        for e in range(indptr[i], indptr[i + 1]):
+            relevant[e] = values[e] > negligible * (roots[i] * roots[indices[e]])
+            n_cut += values[e] > 0 and not relevant[e]
+    return n_cut
+
+
+@jit(inline="always")
+def _first_node(first, i):
+    """First node of the tree of a node, whose path is halved."""
+    while first[i] != i:
+        first[i] = first[first[i]]
+        i = first[i]
+    return i
+
+
+@jit
 def component_labels(indptr, indices, relevant):
-    """Component of each node along relevant entries of a symmetric pattern, numbered by their first nodes."""
+    """Component of each node along relevant entries of a symmetric pattern, numbered by their first nodes.
+
+    Entries are read in order, so that they may be in a file.
+    """
     n = len(indptr) - 1
-    labels = np.full(n, -1, dtype=np.int32)
-    queue = np.empty(n, dtype=np.int64)
+    labels = np.arange(n, dtype=indices.dtype)
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            if indices[e] < i and relevant[e]:
+                a, b = _first_node(labels, i), _first_node(labels, indices[e])
+                labels[max(a, b)] = min(a, b)
     n_components = 0
-    for first in range(n):
-        if labels[first] >= 0:
-            continue
-        labels[first] = n_components
-        queue[0] = first
-        at, filled = 0, 1
-        while at < filled:
-            i = queue[at]
-            at += 1
-            for e in range(indptr[i], indptr[i + 1]):
-                j = indices[e]
-                if relevant[e] and labels[j] < 0:
-                    labels[j] = n_components
-                    queue[filled] = j
-                    filled += 1
-        n_components += 1
+    for i in range(n):
+        # Trees point to smaller nodes, whose labels are known already.
+        if labels[i] == i:
+            labels[i] = n_components
+            n_components += 1
+        else:
+            labels[i] = labels[labels[i]]
     return labels

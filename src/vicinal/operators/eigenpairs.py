@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.options import checked
+from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 MIN_NYSTROM_EIGENVALUE = 0.1
 # Largest difference between a symmetric matrix and its transpose, relative to the largest entry.
 MAX_ASYMMETRY = 1e-10
+# Vectors that are multiplied at a time, and the number of their entries.
+MIN_COLUMNS, MAX_ENTRIES = 4, 1 << 23
 
 
 class Eigenpairs(NamedTuple):
@@ -239,18 +242,22 @@ def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:
 def with_residuals(
     operator: Any, values: np.ndarray, vectors: np.ndarray, isolated: np.ndarray | None = None
 ) -> Eigenpairs:
-    vectors = signed(vectors)
-    difference = operator @ vectors
-    difference -= vectors * values
-    if isolated is not None:
-        difference[isolated] = (
-            0.0  # their vectors count as eigenvectors, although their rows are empty
-        )
-    return Eigenpairs(values, vectors, np.linalg.norm(difference, axis=0))
+    vectors, residuals = signed(vectors), np.empty(len(values))
+    # The rows of neighbours are read in any order, so a few columns that fit into memory are faster than all.
+    width = max(MIN_COLUMNS, MAX_ENTRIES // len(vectors))
+    for a, b in blocks(len(values), width):
+        difference = operator @ vectors[:, a:b]
+        difference -= vectors[:, a:b] * values[a:b]
+        if isolated is not None:
+            # Their vectors count as eigenvectors, although their rows are empty.
+            difference[isolated] = 0.0
+        residuals[a:b] = np.linalg.norm(difference, axis=0)
+    return Eigenpairs(values, vectors, residuals)
 
 
 def signed(vectors: np.ndarray) -> np.ndarray:
     """Flip signs so that the entry of each vector with the largest modulus is positive."""
-    at = np.argmax(np.abs(vectors), axis=0)
-    signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
+    # By columns, without an array of all moduli.
+    columns = vectors.T
+    signs = np.array([np.sign(column[np.argmax(np.abs(column))]) for column in columns])
     return vectors * np.where(signs == 0, 1.0, signs)

@@ -12,6 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
+from vicinal._core.file_arrays import forget_pages
 from vicinal._core.parallel import map_threads, n_threads, progress_bar
 from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
 from vicinal.scale.settings import current_settings
@@ -58,8 +61,13 @@ class ThreadEngine:
     def run_on_blocks(
         self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
     ) -> list[Any]:
+        mapped = _mapped_arrays(X)
+
         def on_block(block: Any, *item: Any) -> Any:
-            return task(block.compute(scheduler="synchronous"), *item)
+            result = task(block.compute(scheduler="synchronous"), *item)
+            for array in mapped:
+                forget_pages(array)
+            return result
 
         blocks = X.to_delayed().ravel()
         pairs = [(block, *item) for block, item in zip(blocks, items, strict=True)]
@@ -126,6 +134,12 @@ class ClusterEngine:
                 f"all {len(workers)} worker(s) are paused because their memory is nearly full. Use smaller "
                 "cells (vicinal.scale.config(cell_size=...)) or workers with more memory."
             )
+
+
+def _mapped_arrays(X: Any) -> list[np.memmap]:
+    """Files mapped into memory that a dask array reads."""
+    values = (getattr(node, "value", node) for node in X.dask.values())
+    return [value for value in values if isinstance(value, np.memmap)]
 
 
 def _workers(client: Any) -> dict[str, Any]:

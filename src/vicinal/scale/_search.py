@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Queries that are searched at a time.
 QUERIES_PER_BLOCK = 1 << 14
+# Rows whose lists are gathered at a time.
+ROWS_PER_BLOCK = 1 << 20
 
 
 class StoredSearch:
@@ -54,11 +56,13 @@ class StoredSearch:
         """The k nearest neighbours of every point in memory, sorted by index, with their distances."""
         cells, length, n = self.X.cells, self._fill(k), len(self)
         neighbors, lengths = np.empty((n, k), index_dtype(n, n)), np.empty((n, k))
-        for cell in range(len(cells)):
-            rows, lists = cells.rows(cell), load_lists(cells, cell, length)
-            order = np.argsort(lists.rows[:, :k], axis=1)
-            neighbors[rows] = np.take_along_axis(lists.rows, order, axis=1)
-            lengths[rows] = cells.lengths(np.take_along_axis(lists.costs, order, axis=1))
+        # In the order of rows, because the arrays may be in files.
+        for a, b in blocks(n, ROWS_PER_BLOCK):
+            for cell, start, stop, rows in parts_of_rows(cells, a, b):
+                lists = load_lists(cells, cell, length, start, stop)
+                order = np.argsort(lists.rows[:, :k], axis=1)
+                neighbors[a + rows] = np.take_along_axis(lists.rows, order, axis=1)
+                lengths[a + rows] = cells.lengths(np.take_along_axis(lists.costs, order, axis=1))
         return SortedLists(neighbors, lengths, np.full(n, k))
 
     def lists(self, k: int) -> tuple[Any, Any]:

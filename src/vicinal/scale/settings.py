@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
+from vicinal._core.file_arrays import large_arrays_in_files
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError
 from vicinal.scale.store import Store
@@ -22,8 +23,11 @@ class Settings:
     client: Any = None
     cell_size: int | None = None
     max_cell_size: int | None = None
+    memory: int | None = None
 
 
+# The compiled code and a few cells take about as much.
+MIN_MEMORY = 10**8
 _DEFAULT = Settings()
 _CURRENT: ContextVar[Settings | None] = ContextVar("vicinal.scale.settings", default=None)
 
@@ -33,6 +37,7 @@ def config(
     store: Store | str | os.PathLike[str] | None = None,
     client: Any = None,
     cell_size: int | None = None,
+    memory: int | None = None,
 ) -> AbstractContextManager[Settings]:
     """Set how dask arrays are processed within a ``with`` block.
 
@@ -47,6 +52,11 @@ def config(
     cell_size : int, optional
         Mean number of points in a cell, the unit of work. A task holds a few cells in memory. The default
         is 40,000, or fewer if points are large.
+    memory : int, optional
+        Number of bytes by which the resident memory of this process may grow, at least 10^8. Large arrays,
+        whichever step creates them, are then kept in a file of the store, without effect on results: only
+        the time increases. Arrays created within the block may be used after it. The default sets no limit;
+        the system needs to be Linux.
 
     Returns
     -------
@@ -72,15 +82,22 @@ def config(
         "store": store if store is None or isinstance(store, Store) else Store(store),
         "client": client,
         "cell_size": None if cell_size is None else check_count(cell_size, "cell_size"),
+        "memory": None if memory is None else check_count(memory, "memory", low=MIN_MEMORY),
     }
     return _use(replace(current_settings(), **{k: v for k, v in given.items() if v is not None}))
 
 
 @contextmanager
 def _use(settings: Settings) -> Iterator[Settings]:
+    before = current_settings().memory
     token = _CURRENT.set(settings)
     try:
-        yield settings
+        if settings.memory == before or settings.memory is None:
+            yield settings
+            return
+        folder = None if settings.store is None else settings.store.local_folder
+        with large_arrays_in_files(folder, settings.memory):
+            yield settings
     finally:
         _CURRENT.reset(token)
 

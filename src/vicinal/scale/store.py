@@ -64,6 +64,11 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
 
+    @property
+    def local_folder(self) -> Path | None:
+        """The folder; None if it is remote."""
+        return self._files.folder if isinstance(self._files, _LocalFiles) else None
+
     def save(self, name: str, values: Any) -> None:
         """Write an array; the file appears when it is complete.
 

@@ -53,62 +53,77 @@ def _drop_repeats(ids, lengths):
 
 
 @jit
-def reverse_lists(neighbors, counts, starts, positions):
-    """For each node, the ascending positions ``i * k + c`` in the lists that contain it.
-
-    ``starts`` (n + 2 zeros) holds the row pointers in its first n + 1 elements afterwards.
-    """
-    n, k = neighbors.shape
-    for i in range(n):
+def count_reverse(neighbors, counts, starts):
+    """Row pointers of the reverse lists, from n + 1 zeros."""
+    for i in range(len(neighbors)):
         for c in range(counts[i]):
-            starts[neighbors[i, c] + 2] += 1
-    for i in range(n):
-        starts[i + 2] += starts[i + 1]
-    for i in range(n):
-        for c in range(counts[i]):
-            j = neighbors[i, c]
-            positions[starts[j + 1]] = i * k + c
-            starts[j + 1] += 1
+            starts[neighbors[i, c] + 1] += 1
+    for i in range(len(neighbors)):
+        starts[i + 1] += starts[i]
 
 
 @jit
-def count_mutual(neighbors, counts, starts, positions, start, stop, mutual):
+def reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_lengths):
+    """For some nodes from ``first`` on, the ascending nodes whose lists contain them, and the lengths.
+
+    All lists are read in order, so that they may be in a file. ``ends`` holds the start of each reverse list
+    before and its end afterwards.
+    """
+    for i in range(len(neighbors)):
+        for c in range(counts[i]):
+            j = neighbors[i, c] - first
+            if 0 <= j < len(ends):
+                sources[ends[j]], reverse_lengths[ends[j]] = i, lengths[i, c]
+                ends[j] += 1
+
+
+@jit
+def count_mutual(neighbors, counts, first, ends, sources, mutual):
     """Number of neighbours of each node whose lists contain the node."""
-    k = neighbors.shape[1]
-    for i in range(start, stop):
-        p, q = 0, starts[i]
-        n_mutual = 0
-        while p < counts[i] and q < starts[i + 1]:
-            source = positions[q] // k
+    q = 0
+    for row in range(len(ends)):
+        i, p, n_mutual = first + row, 0, 0
+        while p < counts[i] and q < ends[row]:
+            source = sources[q]
             if neighbors[i, p] == source:
                 n_mutual += 1
             if neighbors[i, p] <= source:
                 p += 1
             else:
                 q += 1
+        q = ends[row]
         mutual[i] = n_mutual
 
 
 @jit
 def merge_lists(
-    neighbors, lengths, counts, starts, positions, only_mutual, start, stop, indptr, indices, merged
+    neighbors,
+    lengths,
+    counts,
+    first,
+    ends,
+    sources,
+    reverse_lengths,
+    only_mutual,
+    indptr,
+    indices,
+    merged,
 ):
     """Rows of the union or of the mutual pairs of all lists; a pair gets its shorter length."""
-    k = neighbors.shape[1]
-    flat = lengths.ravel()
     sentinel = np.int64(neighbors.shape[0])
-    for i in range(start, stop):
-        p, q = 0, starts[i]
+    q = 0
+    for row in range(len(ends)):
+        i, p = first + row, 0
         at = indptr[i]
-        while p < counts[i] or q < starts[i + 1]:
+        while p < counts[i] or q < ends[row]:
             neighbor = np.int64(neighbors[i, p]) if p < counts[i] else sentinel
-            source = np.int64(positions[q] // k) if q < starts[i + 1] else sentinel
+            source = np.int64(sources[q]) if q < ends[row] else sentinel
             length = np.inf
             if neighbor <= source:
                 length = lengths[i, p]
                 p += 1
             if source <= neighbor:
-                length = min(length, flat[positions[q]])
+                length = min(length, reverse_lengths[q])
                 q += 1
             if neighbor == source or not only_mutual:
                 indices[at] = min(neighbor, source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 ROWS_PER_TASK = 1 << 15
+# Lists are reversed for a part of the rows at a time, and all lists are read for each part: fewer parts are
+# faster, more parts take less memory.
+ROWS_PER_PART, MIN_PARTS, MAX_PARTS = 1 << 20, 4, 16
 
 
 class SortedLists(NamedTuple):
@@ -188,25 +191,34 @@ def _merged_entries(
     only_mutual: bool,
     n_jobs: int | None,
 ) -> Entries:
-    from vicinal.graphs._build._knn_kernels import count_mutual, merge_lists, reverse_lists
+    from vicinal.graphs._build import _knn_kernels as kernels
 
     n = len(neighbors)
-    starts = np.zeros(n + 2, dtype=np.int64)
-    positions = np.empty(int(counts.sum()), dtype=index_dtype(n, neighbors.size))
-    reverse_lists(neighbors, counts, starts, positions)
+    starts = np.zeros(n + 1, dtype=np.int64)
+    kernels.count_reverse(neighbors, counts, starts)
 
-    tasks = blocks(n, ROWS_PER_TASK)
+    def reversed_rows(first: int, last: int) -> tuple[Any, ...]:
+        ends, n_entries = starts[first:last] - starts[first], starts[last] - starts[first]
+        sources, reverse_lengths = np.empty(n_entries, neighbors.dtype), np.empty(n_entries)
+        kernels.reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_lengths)
+        return first, ends, sources, reverse_lengths
+
+    # Made twice instead of being kept.
+    n_parts = min(max(n // ROWS_PER_PART, MIN_PARTS), MAX_PARTS)
+    parts = blocks(n, max(ROWS_PER_TASK, -(-n // n_parts)))
     mutual = np.empty(n, dtype=np.int64)
     map_threads(
-        lambda rows: count_mutual(neighbors, counts, starts, positions, *rows, mutual),
-        tasks,
+        lambda rows: kernels.count_mutual(neighbors, counts, *reversed_rows(*rows)[:3], mutual),
+        parts,
         n_jobs,
     )
-    indptr = _pointers(mutual if only_mutual else counts + np.diff(starts[:-1]) - mutual)
+    indptr = _pointers(mutual if only_mutual else counts + np.diff(starts) - mutual)
     indices = np.empty(indptr[-1], dtype=index_dtype(n, indptr[-1]))
     merged = np.empty(indptr[-1])
-    lists = (neighbors, lengths, counts, starts, positions, bool(only_mutual))
-    map_threads(lambda rows: merge_lists(*lists, *rows, indptr, indices, merged), tasks, n_jobs)
+    lists, graph = (neighbors, lengths, counts), (bool(only_mutual), indptr, indices, merged)
+    map_threads(
+        lambda rows: kernels.merge_lists(*lists, *reversed_rows(*rows), *graph), parts, n_jobs
+    )
     return Entries(indptr, indices, merged, unit_strengths(len(merged)))
 
 
