@@ -113,10 +113,8 @@ def near_duplicates(
         threshold = check_real(threshold, "threshold", low=0.0)
     points, n_rows, n_against = _validate(X, against, measure, linkage)
     copies = _find_copies(points, measure)
-    distinct = points
-    if len(copies.representative) < points.shape[0]:
-        distinct = points[copies.representative]
-    lists = _nearest(distinct, measure, method, recall, random_state, n_jobs, verbose)
+    rows = copies.representative
+    lists = _nearest(points, rows, measure, method, recall, random_state, n_jobs, verbose)
     automatic = Threshold(0.0, np.empty((0, 4)))
     if lists is not None:
         automatic = _automatic(lists, measure)
@@ -193,6 +191,7 @@ def _find_copies(points: Any, metric: Metric) -> Duplicates:
 
 def _nearest(
     points: Any,
+    rows: np.ndarray,
     metric: Metric,
     method: str,
     recall: float,
@@ -200,12 +199,12 @@ def _nearest(
     n_jobs: NJobs,
     verbose: int,
 ) -> Lists | None:
-    """Lists of the nearest distinct rows; None if there is only one."""
-    n = points.shape[0]
+    """Lists of the nearest distinct rows, of which ``rows`` are the first; None if there is only one."""
+    n = len(rows)
     if n > EXACT_MAX_ROWS and method == "auto" and not sparse.issparse(points):
         method = "approximate" if metric.is_compiled and metric.power == 2 else "exact"
     search = NeighborSearch(
-        points,
+        points if n == points.shape[0] else points[rows],
         metric=metric.name,
         method=method,  # type: ignore[arg-type]
         recall=recall,
@@ -216,7 +215,7 @@ def _nearest(
     if n == 1:
         return None
     indices, distances = search.nearest(min(LIST_LENGTH, n - 1))
-    return Lists(search, points, indices[:, 1:], distances[:, 1:])
+    return Lists(search, points, rows, indices[:, 1:], distances[:, 1:])
 
 
 def _automatic(lists: Lists, metric: Metric) -> Threshold:

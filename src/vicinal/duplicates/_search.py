@@ -29,10 +29,11 @@ class Pairs(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The search, its points, and the nearest other points of each."""
+    """The search among some rows of a table, and the nearest other of these rows for each."""
 
     search: NeighborSearch
-    points: Any
+    table: Any
+    rows: np.ndarray
     indices: np.ndarray
     distances: np.ndarray
 
@@ -68,7 +69,7 @@ class Lists(NamedTuple):
         else:
             size = max(1, min(n, MAX_SAMPLED_ENTRIES // n))
             sample = np.linspace(0, n - 1, size).astype(np.int64)
-            counts = np.diff(self.search.within(threshold, self.points[sample])[0]) - 1.0
+            counts = np.diff(self.search.within(threshold, self.table[self.rows[sample]])[0]) - 1.0
             error = 3 * counts.std() / np.sqrt(size) if size < n else 0.0
             n_pairs, kind = int(max(0.0, counts.mean() - error) * n / 2), "about " * (size < n)
         if n_pairs > max_pairs:
@@ -93,9 +94,11 @@ class Lists(NamedTuple):
     def _within(self, rows: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All points within the radius of some rows: row, point and distance of each."""
         if radius > 0:
-            indptr, j, distances = self.search.within(radius, self.points[rows])
+            indptr, j, distances = self.search.within(radius, self.table[self.rows[rows]])
         else:  # a search needs a positive radius
-            indptr, j, distances = self.search.within(np.finfo(np.float64).tiny, self.points[rows])
+            indptr, j, distances = self.search.within(
+                np.finfo(np.float64).tiny, self.table[self.rows[rows]]
+            )
         i = np.repeat(rows, np.diff(indptr))
         kept = (i != j) & (distances <= radius)
         return i[kept], j[kept], distances[kept]

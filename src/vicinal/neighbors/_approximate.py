@@ -148,8 +148,9 @@ class ClusteredPoints(Points):
         """The index, built once, a sample, and the fraction of its k neighbours left by the projection."""
         length = list_length(k)
         if self._index is None:
-            rescaling = brute.fit_rescaling(self.X)
-            rescaled = brute.rescale(self.X, rescaling, self.n_jobs)
+            # Kept for searches within a radius, too.
+            self._rescaled = brute.prepare(self.X, self.n_jobs)
+            rescaling, rescaled = self._rescaled.rescaling, self._rescaled.points
             # The first time, kernels compile for a second, while numpy works in this thread.
             Thread(target=load_kernels, args=(self.X,)).start()
         else:

@@ -95,7 +95,7 @@ def nearest_to(
     prepared: PreparedPoints | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of X nearest to each query, sorted by (distance, index)."""
-    rescaling, points = _for_queries(X, queries, prepared, n_jobs)
+    rescaling, points = for_queries(X, queries, prepared, n_jobs)
     targets = rescale(queries, rescaling, n_jobs)
     lists = empty_lists(len(queries), k, targets.half_norms, np.full(len(queries), -1, np.int32))
     columns = passive_lists(points.half_norms, np.arange(len(X), dtype=np.int32))
@@ -174,7 +174,7 @@ def _rescaling(center: np.ndarray, extent: Extent) -> Rescaling:
     return Rescaling(center, 1.0 / power_of_two(2.0 * extent.magnitude), exact)
 
 
-def _for_queries(
+def for_queries(
     X: np.ndarray, queries: np.ndarray, prepared: PreparedPoints | None, n_jobs: int | None
 ) -> tuple[Rescaling, RescaledPoints]:
     """The rescaling of points and queries, and the rescaled points; prepared ones if the scale is equal."""

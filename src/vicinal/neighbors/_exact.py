@@ -39,8 +39,9 @@ MAX_KEPT_BYTES = 2**28
 # Up to this number of queries, time is spent on reading points, and codes of 8 bits are faster; but not with
 # so few coordinates that the cache of the processor holds them.
 FEW_QUERIES, MIN_QUANTIZED_SIZE = 8, 2**20
-# Size of the subset that is tried first if there are many more points.
-PILOT_SIZE = 500
+# Size of the subset that is tried first if there are many more points, and the step between the points of a
+# second one.
+PILOT_SIZE, PILOT_STEP = 500, 16
 
 
 class Points:
@@ -150,7 +151,13 @@ class Points:
         else:
             X, targets = self._same_dtype(targets)
             lists = within_products(
-                X, targets, reach, exclude_self=exclude_self, n_jobs=self.n_jobs, progress=progress
+                X,
+                targets,
+                reach,
+                exclude_self=exclude_self,
+                n_jobs=self.n_jobs,
+                progress=progress,
+                prepared=self._rescaled if X is self.X else None,
             )
         indptr, indices, distances = lists[0], lists[1], self.in_metric(lists[2])
         if cosine:
@@ -214,11 +221,13 @@ class Points:
 
     def _tree_is_cheaper(self, k: int | None, radius: float | None, foreign: bool) -> bool:
         cost = self._visit_cost * (FOREIGN_VISITS if foreign else 1.0)
-        if k is not None and len(self.X) > 8 * PILOT_SIZE:
-            # A smaller tree visits fewer points. If even that is too slow, the full tree is not built.
-            pilot = Points(self.X[:: len(self.X) // PILOT_SIZE].copy(), self.metric, 1)
-            if pilot._visits(k, None) * cost > self._pairs_cost(k):
-                return False
+        n = len(self.X)
+        # A smaller tree visits fewer points. If even that is too slow, the full tree is not built.
+        for size in (PILOT_SIZE, n // PILOT_STEP):
+            if max(8 * PILOT_SIZE, 8 * size) < n and size >= PILOT_SIZE:
+                pilot = Points.prepared(self.X[:: n // size].copy(), self.metric, self.factor, 1)
+                if pilot._visits(k, radius) * cost > self._pairs_cost(k or 1):
+                    return False
         return self._visits(k, radius) * cost < self._pairs_cost(k or 1)
 
     def tree_is_faster_among(self, n: int, k: int) -> bool:

@@ -13,7 +13,8 @@ from vicinal._core.warn import LongWork
 from vicinal.neighbors._brute import (
     STRIP_COLUMNS,
     STRIP_ROWS,
-    fit_rescaling,
+    PreparedPoints,
+    for_queries,
     rescale,
 )
 from vicinal.neighbors._kdtree import kernel_kind
@@ -85,10 +86,10 @@ def within_products(
     exclude_self: bool,
     n_jobs: int | None,
     progress: str | None = None,
+    prepared: PreparedPoints | None = None,
 ) -> Rows:
     """Search with blocked products: single precision is a filter, the exact sum decides."""
-    rescaling = fit_rescaling(X, None if exclude_self else queries)
-    points = rescale(X, rescaling)
+    rescaling, points = for_queries(X, queries, prepared, n_jobs)
     targets = points if exclude_self else rescale(queries, rescaling)
     exact, n_features = np.float32 in rescaling.exact, X.shape[1]
     # The radius may be arbitrarily large, but its square must be finite.
