@@ -24,7 +24,7 @@ GUIDE = ROOT / "docs" / "guides" / "number-of-clusters.md"
 NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
 MARKED = re.compile(NUMBER + r"((?: (?:s|MiB|GiB|GB|minutes|%))?\**<!-- figure: (.+?) -->)")
 # Data sets that were used to design the choice of t.
-DESIGN_SETS = ("shapes", "faces", "digits")
+DESIGN_SETS = ("shapes", "faces", "digits", "texts", "normal")
 
 
 def run(only: str | None, quick: bool) -> None:

@@ -1,7 +1,7 @@
 """Near-duplicates among many embeddings: CPU time, memory and completeness of the pairs.
 
 Embeddings lie in clusters. One row in fifty is copied with a little noise, and one in a hundred exactly.
-Pairs of sampled rows are compared with those of a literal search.
+The pairs must contain these, and those of sampled rows are compared with a literal search.
 """
 
 from __future__ import annotations
@@ -37,8 +37,11 @@ def run(only: str | None, quick: bool) -> None:
         write_results("large_duplicates", records, page)
 
 
-def embeddings(n: int, columns: int) -> np.ndarray:
-    """Unit vectors in clusters, in single precision, with near and exact copies in random places."""
+def embeddings(n: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors in clusters, in single precision, with near and exact copies in random places.
+
+    Also returns the pairs of each row and its copy.
+    """
     rng = np.random.default_rng(0)
     n_near, n_equal = n // 50, n // 100
     n_rows = n - n_near - n_equal
@@ -48,15 +51,19 @@ def embeddings(n: int, columns: int) -> np.ndarray:
     near = X[:n_near] + 0.05 * rng.standard_normal((n_near, columns), np.float32)
     X = np.concatenate([X, near, X[-n_equal:]])
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return X[rng.permutation(n)]
+    order = rng.permutation(n)
+    place = np.argsort(order)
+    sources = np.concatenate([np.arange(n_near), np.arange(n_rows - n_equal, n_rows)])
+    planted = np.sort(np.column_stack([place[sources], place[n_rows:]]), axis=1)
+    return X[order], planted
 
 
 def measure(n: int, columns: int, metric: str) -> dict[str, Any]:
     """Cost of the search, and the pairs of sampled rows that it missed or invented."""
     from vicinal import near_duplicates
 
-    near_duplicates(embeddings(2000, 8), metric=metric)  # compiles
-    X = embeddings(n, columns)
+    near_duplicates(embeddings(2000, 8)[0], metric=metric)  # compiles
+    X, planted = embeddings(n, columns)
     before = _peak_gb()
     wall, start = time.perf_counter(), time.process_time()
     result = near_duplicates(X, metric=metric)
@@ -65,6 +72,7 @@ def measure(n: int, columns: int, metric: str) -> dict[str, Any]:
     tolerance = 1e-4 * result.threshold
     sampled = np.random.default_rng(1).choice(n, min(n, N_SAMPLED), replace=False)
     found = {(int(i), int(j)) for i, j in result.pairs}
+    n_planted = sum((int(i), int(j)) in found for i, j in planted)
     expected = _literal_pairs(X, sampled, metric, result.threshold - tolerance)
     allowed = _literal_pairs(X, sampled, metric, result.threshold + tolerance)
     of_sample = {pair for pair in found if pair[0] in set(sampled) or pair[1] in set(sampled)}
@@ -78,6 +86,7 @@ def measure(n: int, columns: int, metric: str) -> dict[str, Any]:
         "pairs": result.n_pairs,
         "stated_recall": float(result.recall),
         "sampled_pairs": len(expected),
+        "planted_recall": n_planted / len(planted),
         "recall": len(expected & found) / max(1, len(expected)),
         "false_pairs": len(of_sample - allowed),
     }
@@ -118,14 +127,17 @@ def markdown(records: dict[str, Any]) -> str:
         "# Benchmark: near-duplicates among many rows",
         "",
         "Made by `python -m benchmarks large_duplicates`: `near_duplicates` with defaults on embeddings in "
-        f"single precision. The recall is that of the pairs of {N_SAMPLED:,} rows in a literal search.",
+        f"single precision. One recall is that of the planted copies, the other that of all pairs of "
+        f"{N_SAMPLED:,} rows in a literal search.",
         "",
-        "| case | rows | columns | CPU time | wall time | peak memory | pairs | recall | false pairs |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| case | rows | columns | CPU time | wall time | peak memory | pairs | copies found "
+        "| recall | false pairs |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
         f"| {name} | {r['rows']:,} | {r['columns']} | {r['cpu_seconds']:.0f} s | {r['wall_seconds']:.0f} s "
-        f"| {r['peak_gb']:.1f} GB | {r['pairs']:,} | {r['recall']:.4f} | {r['false_pairs']} |"
+        f"| {r['peak_gb']:.1f} GB | {r['pairs']:,} | {r['planted_recall']:.4f} | {r['recall']:.4f} "
+        f"| {r['false_pairs']} |"
         for name, r in records.items()
     ]
     return "\n".join([*lines, ""])

@@ -1,6 +1,7 @@
 """The t that `SelfSmoothing` chooses without labels, compared with the best t in hindsight.
 
-The rule was designed on three sets (shapes, faces, digits), which are marked; the others are held out.
+The rule was designed on three sets (shapes, faces, digits) and its limit on texts and normal clusters like
+those here, which are marked; the others are held out.
 Sets that do not come with scikit-learn are read from the folder VICINAL_DATA; missing ones are skipped.
 """
 
@@ -167,6 +168,26 @@ def _shapes() -> Table:
     return shapes.distances["sc"], shapes.classes, "precomputed"
 
 
+def _texts(of_topic: float) -> Callable[[], Table]:
+    def read() -> Table:
+        from benchmarks.near_duplicates import tfidf, topic_texts
+
+        texts, topics = topic_texts(np.random.default_rng(11), 1000, of_topic=of_topic)
+        return tfidf(texts), topics, "euclidean"
+
+    return read
+
+
+def _normal_clusters() -> Table:
+    rng = np.random.default_rng(11)
+    classes = rng.integers(0, 10, 1000)
+    return (
+        rng.normal(size=(10, 100))[classes] + 2.0 * rng.normal(size=(1000, 100)),
+        classes,
+        "euclidean",
+    )
+
+
 SETS: dict[str, Callable[[], Table]] = {
     "shapes, MPEG-7": _shapes,
     "faces, ORL": _faces,
@@ -178,6 +199,9 @@ SETS: dict[str, Callable[[], Table]] = {
     "wine": _bundled("wine"),
     "breast cancer": _bundled("breast_cancer"),
     **{name.replace("_", " "): _uci(name) for name in UCI},
+    "texts, a third of words of the topic": _texts(1 / 3),
+    "texts, a fifth": _texts(1 / 5),
+    "normal clusters, 100 columns": _normal_clusters,
 }
 # The halves of the digits are parts of a design set.
 DESIGN_SETS = (
@@ -186,4 +210,7 @@ DESIGN_SETS = (
     "digits",
     "digits, first half",
     "digits, second half",
+    "texts, a third of words of the topic",
+    "texts, a fifth",
+    "normal clusters, 100 columns",
 )

@@ -235,6 +235,32 @@ def test_chosen_t_is_where_the_correlation_crosses_zero():
     assert curve[-1, 1] >= 0
 
 
+def test_t_is_limited_where_all_items_would_become_equally_similar():
+    sums = np.linspace(0.9, 1.1, 50)
+    limits = sums / sums.sum()
+    # The correlation changes its sign at t = 1000; at t = 100, half of each probability is the limit.
+    returns = lambda t: limits * (1 + 100 / t) * (sums ** (0.01 * (t - 1000)))  # noqa: E731
+    unlimited, _ = choose_t(returns, sums)
+    limited, curve = choose_t(returns, sums, limits=limits)
+    assert 800 <= unlimited <= 1200
+    assert 50 <= limited <= 200
+    assert curve[-1, 0] < unlimited
+
+
+@pytest.mark.parametrize("method", ["dense", "sparse"])
+def test_neighbors_of_overlapping_clusters_in_many_dimensions_are_not_smoothed_away(method):
+    rng = np.random.default_rng(0)
+    classes = np.arange(400) % 4
+    X = rng.normal(size=(4, 100))[classes] + 2.0 * rng.normal(size=(400, 100))
+    distances = np.linalg.norm(X[:, None] - X, axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    nearest = np.argsort(distances, axis=1)[:, :20]
+    smoothed = SelfSmoothing(method=method, random_state=0).fit(X).kneighbors(n_neighbors=20)[1]
+    assert (classes[smoothed] == classes[:, None]).mean() > (
+        classes[nearest] == classes[:, None]
+    ).mean()
+
+
 def test_equal_degrees_without_correlation_still_give_a_finite_t():
     ring = np.eye(64) + 0.3 * (np.roll(np.eye(64), 1, 0) + np.roll(np.eye(64), -1, 0))
     spectrum = all_pairs(normalized(ring, np.full(64, np.sqrt(1.6))), np.full(64, np.sqrt(1.6)))

@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.stats import spearmanr
 
 from vicinal.similarity import SelfSmoothing
+from vicinal.similarity.smoothing import _auto_t
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 from vicinal.similarity.smoothing._spectral import all_pairs
 from vicinal.similarity.smoothing._walk_steps import SampledReturns
@@ -83,16 +84,34 @@ def test_neighbors_of_every_strategy_have_t_plus_one_factors(strategy, t, monkey
     assert np.abs(literal(t + 1) - literal(t)).max() > 1e-3
 
 
+GRID = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
+
+
+def literal_crossing(values, level):
+    """Where values at the steps of the grid first reach a level."""
+    after = int(np.argmax(np.array(values) >= level))
+    assert after > 0
+    # Linear in the logarithm of the number of factors, t + 1.
+    logs = np.log(GRID[[after - 1, after]] + 1)
+    return round(np.exp(np.interp(level, values[after - 1 : after + 1], logs)) - 1)
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_automatic_t_is_the_literal_zero_of_the_correlation(seed):
+def test_automatic_t_is_the_literal_zero_of_the_correlation(seed, monkeypatch):
+    monkeypatch.setattr(_auto_t, "MAX_LIMIT_FRACTION", np.inf)
     W = line_similarity(80, seed=seed)
     sums = W.sum(axis=1)
-    grid = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
-    correlations = [spearmanr(sums, return_probabilities(W, t))[0] for t in grid]
-    after = int(np.argmax(np.array(correlations) >= 0))
-    assert after > 0
-    low, high = correlations[after - 1], correlations[after]
-    # Linear in the logarithm of the number of factors, t + 1.
-    factors = np.interp(0.0, [low, high], np.log([grid[after - 1] + 1, grid[after] + 1]))
-    expected = round(np.exp(factors) - 1)
+    correlations = [spearmanr(sums, return_probabilities(W, t))[0] for t in GRID]
+    expected = literal_crossing(correlations, 0.0)
+    assert SelfSmoothing(metric="similarity").fit(W).t_ == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_automatic_t_is_at_most_where_half_of_the_return_probability_is_the_limit(seed):
+    W = line_similarity(80, seed=seed)
+    sums = W.sum(axis=1)
+    limits = sums / sums.sum()
+    correlations = [spearmanr(sums, return_probabilities(W, t))[0] for t in GRID]
+    fractions = [np.mean(np.minimum(limits / return_probabilities(W, t), 1)) for t in GRID]
+    expected = min(literal_crossing(correlations, 0.0), literal_crossing(fractions, 0.5))
     assert SelfSmoothing(metric="similarity").fit(W).t_ == expected

@@ -4,6 +4,9 @@ At t = 0, points with fewer neighbours have larger return probabilities P^(t+1)[
 with the degree d_i is -1. In the limit the return probability is proportional to d_i, and the correlation is
 +1: every row then prefers the same hubs, whatever the query. Where the correlation crosses 0, the walk has
 forgotten the density at its start but does not yet depend on the hubs. This t is chosen for retrieval.
+Where degrees hardly differ, as among embeddings in many dimensions, the crossing comes too late: all items
+are then equally similar. So t is at most the number of steps at which half of the return probability, on
+average, is that of the limit.
 
 For clusters it is far too small: the kernel W P^t still has hundreds of directions, in which k-means finds
 nothing. With l the eigenvalues of P, the number of directions that matter is the effective rank
@@ -24,10 +27,15 @@ from scipy.stats import rankdata
 GRID = np.unique(np.round(2.0 ** np.arange(0, 15.5, 0.5)))
 # The effective rank only approaches its limit, which for separate clusters is their number.
 RANK_TOLERANCE = 0.01
+# Largest mean fraction of the return probability that may be that of the limit.
+MAX_LIMIT_FRACTION = 0.5
 
 
 def choose_t(
-    returns: Callable[[float], np.ndarray], sums: np.ndarray, grid: np.ndarray = GRID
+    returns: Callable[[float], np.ndarray],
+    sums: np.ndarray,
+    grid: np.ndarray = GRID,
+    limits: np.ndarray | None = None,
 ) -> tuple[int, np.ndarray]:
     """Number of steps at which return probabilities are uncorrelated with degrees.
 
@@ -39,30 +47,52 @@ def choose_t(
         Degrees of the same points.
     grid : ndarray
         Numbers of steps to try, ascending.
+    limits : ndarray, optional
+        Limits of the return probabilities, if the number of steps is limited by them.
 
     Returns
     -------
     t : int
-        Where the rank correlation first crosses 0; if it never does, where it is largest. If all degrees
-        are equal, where the mean return probability is the geometric mean of its first value and its limit.
+        Where the rank correlation first crosses 0; if it never does, where it is largest; but not after half
+        of the return probability is that of the limit. If all degrees are equal, where the mean return
+        probability is the geometric mean of its first value and its limit.
     curve : ndarray (m, 2)
         Numbers of steps tried, and the rank correlation at each.
     """
     if np.ptp(sums) <= 1e-12 * np.abs(sums).max():
         return _geometric_mean_crossing(returns, len(sums), grid)
     curve: list[tuple[float, float]] = []
+    of_limit: list[float] = []
     for t in grid:
-        curve.append((t, rank_correlation(sums, returns(t))))
-        if curve[-1][1] >= 0:
+        probabilities = returns(t)
+        curve.append((t, rank_correlation(sums, probabilities)))
+        of_limit.append(_mean_ratio(limits, probabilities))
+        if curve[-1][1] >= 0 or of_limit[-1] >= MAX_LIMIT_FRACTION:
             break
     steps, values = np.array(curve).T
-    if values[-1] >= 0 and len(values) > 1:
-        # Linear in log(t + 1), the number of factors P.
-        fraction = -values[-2] / (values[-1] - values[-2])
-        t = (steps[-2] + 1) * ((steps[-1] + 1) / (steps[-2] + 1)) ** fraction - 1
-    else:
-        t = steps[np.argmax(values)]
+    t = _crossing(steps, values) if values[-1] >= 0 else steps[np.argmax(values)]
+    if of_limit[-1] >= MAX_LIMIT_FRACTION:
+        latest = _crossing(steps, np.array(of_limit) - MAX_LIMIT_FRACTION)
+        t = min(t, latest) if values[-1] >= 0 else latest
     return max(1, round(t)), np.column_stack([steps, values])
+
+
+def _mean_ratio(limits: np.ndarray | None, probabilities: np.ndarray) -> float:
+    """Mean fraction of the return probabilities that is that of the limit; 0 if it is not known."""
+    if limits is None:
+        return 0.0
+    known = probabilities > 0
+    return (
+        float(np.minimum(limits[known] / probabilities[known], 1.0).mean()) if known.any() else 0.0
+    )
+
+
+def _crossing(steps: np.ndarray, values: np.ndarray) -> float:
+    """Where the last two values cross 0, linearly in log(t + 1), the number of factors P."""
+    if len(values) == 1:
+        return float(steps[-1])
+    fraction = -values[-2] / (values[-1] - values[-2])
+    return float((steps[-2] + 1) * ((steps[-1] + 1) / (steps[-2] + 1)) ** fraction - 1)
 
 
 def choose_t_for_clusters(

@@ -94,7 +94,8 @@ class SelfSmoothing(
         Number of steps.
     t_curve_ : ndarray of shape (m, 2) or None
         With "auto", numbers of steps, and at each the rank correlation between return probability and
-        degree, which rises from -1; ``t_`` is where it crosses 0. With ``n_clusters``, at each the effective
+        degree, which rises from -1; ``t_`` is where it crosses 0, or earlier, where half of the return
+        probability is that of infinitely many steps. With ``n_clusters``, at each the effective
         rank (trace P^(t+1))^2 / trace P^(2(t+1)); ``t_`` is where it falls to ``n_clusters``.
     affinity_ : ndarray or csr_array
         The similarity before smoothing. Not set by a fusion with ``how="after"`` or ``"cross"``.
