@@ -224,6 +224,30 @@ def test_pruned_powers_do_not_depend_on_threads():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_pruned_powers_do_not_depend_on_the_order_in_which_nodes_are_processed(
+    is_tied, monkeypatch
+):
+    if is_tied:  # a cycle with two other components, in which most neighbours are tied
+        W = np.eye(60) + np.roll(np.eye(60), 1, axis=0) + np.roll(np.eye(60), -1, axis=0)
+        W = sparse.block_diag([W, np.ones((3, 3)), np.ones((1, 1))]).toarray()
+        shuffled = np.random.default_rng(0).permutation(len(W))
+        W = W[np.ix_(shuffled, shuffled)]
+    else:
+        W = kernel(300, k=0.1)
+        W[W < 1e-3] = 0.0
+    given = nearest_in_power(transition(W), 9, 8, keep=64, n_jobs=1)
+    monkeypatch.setattr("vicinal.similarity.smoothing._locality.MIN_NODES", 1)
+    local = nearest_in_power(transition(W), 9, 8, keep=64, n_jobs=1)
+    np.testing.assert_allclose(local.values, given.values, rtol=1e-6)
+    np.testing.assert_allclose(local.diagonal, given.diagonal, rtol=1e-6)
+    np.testing.assert_allclose(local.truncation_error, given.truncation_error, atol=1e-6)
+    if not is_tied:
+        np.testing.assert_array_equal(local.items, given.items)
+    assert (local.items != np.arange(len(W))[:, None]).all()
+    assert all(len(set(row)) == 8 for row in local.items)
+
+
 def test_chosen_t_is_where_the_correlation_crosses_zero():
     sums = np.arange(1.0, 51.0)
     # Return probabilities change from inversely proportional to proportional to the degree around t = 100.

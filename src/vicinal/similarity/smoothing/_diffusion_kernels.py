@@ -29,13 +29,16 @@ def most_similar(
     sums,
     start,
     stop,
+    ids,
+    positions,
     out_items,
     out_cosines,
 ):
     """Cosines of the rows of a power with those of candidates: the largest of rows ``start`` to ``stop``.
 
     Cosines near 1 are compared by differences that single precision would lose, so they are summed in double
-    precision over the rows of both items: errors of the entries then matter to second order only.
+    precision over the rows of both items: errors of the entries then matter to second order only. Node i of
+    the power is item ``ids[i]``, and item j is node ``positions[j]``.
     """
     n_listed = out_items.shape[1] - 1
     row, found = np.zeros(len(sums)), np.empty(candidates.shape[1], np.int64)
@@ -47,21 +50,22 @@ def most_similar(
         for e in range(n_candidates[i]):
             j = np.int64(candidates[i, e])
             if j != i:
-                found[n_found] = j
+                found[n_found] = ids[j]
                 n_found += 1
         others = np.sort(found[:n_found])
         cosines = np.zeros(n_found)
         for c in range(n_found):
-            j = others[c]
+            j = positions[others[c]]
             total = 0.0
             for e in range(counts[j]):
                 total += row[items[j, e]] * values[j, e]
             cosines[c] = min(1.0, total / norms[j]) if total > 0.0 else 0.0
         order = np.argsort(-cosines, kind="mergesort")
-        out_items[i, 0], out_cosines[i, 0] = i, 1.0
+        item = ids[i]
+        out_items[item, 0], out_cosines[item, 0] = item, 1.0
         for e in range(min(n_found, n_listed)):
             if cosines[order[e]] > 0.0:
-                out_items[i, e + 1] = others[order[e]]
-                out_cosines[i, e + 1] = cosines[order[e]]
+                out_items[item, e + 1] = others[order[e]]
+                out_cosines[item, e + 1] = cosines[order[e]]
         for e in range(counts[i]):
             row[items[i, e]] = 0.0

@@ -20,6 +20,7 @@ from scipy import sparse
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.operators.laplacians import degrees, transition
 from vicinal.similarity.smoothing._auto_t import rank_correlation
+from vicinal.similarity.smoothing._locality import NodeOrder, local_order, reordered
 from vicinal.similarity.smoothing._sparse_powers import (
     ROWS_PER_TASK,
     PrunedPower,
@@ -77,6 +78,8 @@ def diffusion_lists(
     """
     from vicinal.similarity.smoothing._diffusion_kernels import most_similar
 
+    order = local_order(weights)
+    weights = reordered(weights, order)
     n, sums = weights.shape[0], degrees(weights)
     keep = min(n, ENTRIES_PER_LIST_ENTRY * list_size + 1)
     # The power whose rows are compared, and its square, whose largest entries are the candidates.
@@ -85,7 +88,7 @@ def diffusion_lists(
     returns = _returns(half, sums, n_jobs)
     mean_return = float((weights.diagonal() / sums).mean())
     n_steps, curve = 2, [(2, _dependence(sums, returns, mean_return))]
-    while n_steps < 1 << MAX_SQUARINGS and curve[-1][1] < 0 and _mass(power) >= MIN_MASS:
+    while n_steps < 1 << MAX_SQUARINGS and curve[-1][1] < 0 and _mass(power, order) >= MIN_MASS:
         following = _returns(power, sums, n_jobs)
         curve.append((2 * n_steps, _dependence(sums, following, mean_return)))
         if -curve[-2][1] < curve[-1][1]:
@@ -97,12 +100,12 @@ def diffusion_lists(
     similarities = np.zeros((n, list_size + 1))
     map_threads(
         lambda rows: most_similar(
-            power.items, power.counts, *half, norms, sums, *rows, items, similarities
+            power.items, power.counts, *half, norms, sums, *rows, *order, items, similarities
         ),
         blocks(n, ROWS_PER_TASK),
         n_jobs,
     )
-    return DiffusionLists(items, similarities, norms, n_steps, np.array(curve))
+    return DiffusionLists(items, similarities, norms[order.positions], n_steps, np.array(curve))
 
 
 def _returns(power: PrunedPower, sums: np.ndarray, n_jobs: int | None) -> np.ndarray:
@@ -129,9 +132,9 @@ def _dependence(sums: np.ndarray, returns: np.ndarray, first_mean: float) -> flo
     return rank_correlation(sums, returns)
 
 
-def _mass(power: PrunedPower) -> float:
+def _mass(power: PrunedPower, order: NodeOrder) -> float:
     """Mean mass that the rows of a power have kept, measured on a sample."""
     n = len(power.counts)
-    sample = np.linspace(0, n - 1, min(MASS_SAMPLE, n)).astype(np.int64)
+    sample = order.positions[np.linspace(0, n - 1, min(MASS_SAMPLE, n)).astype(np.int64)]
     rows = ((power.values[i], power.counts[i]) for i in sample)
     return float(np.mean([values[:count].sum() for values, count in rows]))

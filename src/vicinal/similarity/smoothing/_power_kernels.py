@@ -95,12 +95,22 @@ def pruned_product(
 
 @jit
 def largest_of_product(
-    left, left_values, left_counts, right, right_values, right_counts, start, stop, out
+    left,
+    left_values,
+    left_counts,
+    right,
+    right_values,
+    right_counts,
+    start,
+    stop,
+    ids,
+    positions,
+    out,
 ):
     """Largest off-diagonal entries of rows ``start`` to ``stop`` of a product, in any order.
 
     Among equal entries, the smallest items are selected. Rows with fewer entries are filled with other items
-    and value 0.
+    and value 0. Node i of the factors is item ``ids[i]``, and item j is node ``positions[j]``.
     """
     nearest, values, diagonal, totals = out
     n, k = len(diagonal), nearest.shape[1]
@@ -113,8 +123,9 @@ def largest_of_product(
         total = 0.0
         for e in range(n_touched):
             total += sums[touched[e]]
-        totals[i] = total
-        diagonal[i] = sums[i]
+        item = ids[i]
+        totals[item] = total
+        diagonal[item] = sums[i]
         sums[i] = 0.0
         threshold = _threshold(sums, touched, n_touched, k, 0.0, guess, buffer)
         guess = 0.6 * threshold
@@ -122,22 +133,22 @@ def largest_of_product(
         for e in range(n_touched):
             j = touched[e]
             if sums[j] > threshold:
-                nearest[i, n_selected], values[i, n_selected] = j, sums[j]
+                nearest[item, n_selected], values[item, n_selected] = ids[j], sums[j]
                 n_selected += 1
         last = -1
         while threshold > 0.0 and n_selected < k:
             next_tie = n
             for e in range(n_touched):
-                if sums[touched[e]] == threshold and last < touched[e] < next_tie:
-                    next_tie = touched[e]
+                if sums[touched[e]] == threshold and last < ids[touched[e]] < next_tie:
+                    next_tie = ids[touched[e]]
             last = next_tie
-            nearest[i, n_selected], values[i, n_selected] = last, threshold
+            nearest[item, n_selected], values[item, n_selected] = last, threshold
             n_selected += 1
-        j = 0
+        other = 0
         for e in range(n_selected, k):
-            while j == i or sums[j] > 0.0:
-                j += 1
-            nearest[i, e], values[i, e] = j, 0.0
-            j += 1
+            while other == item or sums[positions[other]] > 0.0:
+                other += 1
+            nearest[item, e], values[item, e] = other, 0.0
+            other += 1
         for e in range(n_touched):
             sums[touched[e]] = 0.0

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
+from vicinal.similarity.smoothing._locality import local_order, reordered
 
 ROWS_PER_TASK = 2048
 # Entries below this fraction of the off-diagonal mass of a row are dropped even if there is capacity, to save
@@ -71,23 +72,24 @@ def nearest_in_power(
 
     n = walk.shape[0]
     keep = min(keep, n)
-    first = from_sparse(walk, keep)
+    order = local_order(walk)
+    first = from_sparse(reordered(walk, order), keep)
     half = _pruned_power(first, exponent // 2, keep, n_jobs, progress)
     left = _product(half, first, keep, n_jobs, progress) if exponent % 2 else half
     out = PowerNeighbors(
         np.empty((n, n_neighbors), np.int64), np.empty((n, n_neighbors)), np.empty(n), np.empty(n)
     )
     map_threads(
-        lambda rows: largest_of_product(*left, *half, *rows, tuple(out)),
+        lambda rows: largest_of_product(*left, *half, *rows, *order, tuple(out)),
         blocks(n, ROWS_PER_TASK),
         n_jobs,
         progress=progress,
     )
-    order = np.lexsort((out.items, -out.values), axis=1)
+    descending = np.lexsort((out.items, -out.values), axis=1)
     # The kernel fills the last array with row sums.
     return PowerNeighbors(
-        np.take_along_axis(out.items, order, axis=1),
-        np.take_along_axis(out.values, order, axis=1),
+        np.take_along_axis(out.items, descending, axis=1),
+        np.take_along_axis(out.values, descending, axis=1),
         out.diagonal,
         np.maximum(0.0, 1.0 - out.truncation_error),
     )
