@@ -1,4 +1,4 @@
-"""The shared part of discrete columns: factors of groups, continuous points, any table of the same rows."""
+"""The shared part of discrete columns: continuous points, any table of the same rows, JSON."""
 
 import numpy as np
 import pytest
@@ -7,59 +7,7 @@ from vicinal import SpectralClustering
 from vicinal.datasets import make_mixed_table
 from vicinal.metrics import clustering_accuracy
 from vicinal.tables import TableEncoder
-from vicinal.tables._factors import shared_factors
-from vicinal.tables._indicators import fit_indicators
-from vicinal.tables._shared import shared_part_from_json
-
-
-def one_hot(codes):
-    coordinates = np.zeros((len(codes), int(max(codes)) + 1))
-    coordinates[np.arange(len(codes)), codes] = 1.0
-    coordinates[np.asarray(codes) < 0] = np.nan
-    return coordinates
-
-
-def encoded(columns):
-    blocks = [fit_indicators(one_hot(c), True).encode(one_hot(c)) for c in columns]
-    known = np.column_stack([np.asarray(c) >= 0 for c in columns])
-    return blocks, known
-
-
-@pytest.mark.parametrize("n_groups", [2, 3, 4, 5])
-def test_groups_have_one_factor_less_than_there_are_groups(n_groups):
-    rng = np.random.default_rng(n_groups)
-    group = np.arange(600) % n_groups
-    columns = [
-        np.where(rng.random(600) < 0.8, rng.permutation(5)[group], rng.integers(5, size=600))
-        for _ in range(8)
-    ]
-    assert shared_factors(*encoded(columns)).shape[1] == n_groups - 1
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_independent_columns_share_no_factor(seed):
-    rng = np.random.default_rng(seed)
-    columns = [rng.integers(2 + j % 4, size=300) for j in range(10)]
-    assert shared_factors(*encoded(columns)).shape[1] == 0
-
-
-def test_indicators_are_uncorrelated_with_mean_0_and_variance_1():
-    rng = np.random.default_rng(0)
-    for coordinates, nominal in [
-        (one_hot(rng.integers(4, size=500)), True),
-        (rng.normal(size=(500, 1)), False),
-    ]:
-        block = fit_indicators(coordinates, nominal).encode(coordinates)
-        np.testing.assert_allclose(block.mean(axis=0), 0.0, atol=1e-12)
-        np.testing.assert_allclose(block.T @ block / 500, np.eye(block.shape[1]), atol=1e-9)
-
-
-def test_back_gives_the_indicators_of_categories_again():
-    codes = np.arange(60) % 3
-    indicators = fit_indicators(one_hot(codes), True)
-    raw = indicators.encode(one_hot(codes)) @ indicators.back + indicators.mean
-    pooled = raw[:3].argmax(axis=1)
-    np.testing.assert_allclose(raw, np.eye(raw.shape[1])[pooled[codes]], atol=1e-12)
+from vicinal.tables._shared_json import shared_part_from_json, shared_part_to_json
 
 
 def test_equal_rows_get_equal_points_and_other_rows_others():
@@ -114,7 +62,7 @@ def test_a_shared_part_survives_json_exactly():
     table, _ = make_mixed_table(120, n_numeric=1, missing=0.1, random_state=0)
     encoder = TableEncoder().fit(table)
     sizes = np.bincount(encoder.metric_.column_of).tolist()
-    state = json.loads(json.dumps(encoder._shared.to_json()))
+    state = json.loads(json.dumps(shared_part_to_json(encoder._shared)))
     again = shared_part_from_json(
         state, sizes, encoder.metric_.nominal.tolist(), encoder.metric_.weights
     )
@@ -140,13 +88,22 @@ def test_rows_are_not_grouped_by_their_number_of_missing_values(seed):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("residual", -1.0), ("kept", [999]), ("kept", [0, 0]), ("n_factors", 0), ("columns", [])],
+    [
+        ("residual", -1.0),
+        ("kept", [999]),
+        ("kept", [0, 0]),
+        ("log_prior", [0.0]),
+        ("coefficients", [[0.0, 0.0]]),
+        ("centers", [[np.nan] * 3] * 3),
+        ("discrete", [True]),
+        ("columns", []),
+    ],
 )
 def test_a_damaged_shared_part_is_an_error(key, value):
     table, _ = make_mixed_table(120, n_numeric=1, random_state=0)
     encoder = TableEncoder().fit(table)
     sizes = np.bincount(encoder.metric_.column_of).tolist()
-    state = encoder._shared.to_json() | {key: value}
+    state = shared_part_to_json(encoder._shared) | {key: value}
     with pytest.raises((ValueError, IndexError)):
         shared_part_from_json(
             state, sizes, encoder.metric_.nominal.tolist(), encoder.metric_.weights

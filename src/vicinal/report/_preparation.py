@@ -21,7 +21,8 @@ from vicinal.tables._completion import Completer, complete_numbers
 from vicinal.tables._kinds import KINDS, TypedColumn, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns
-from vicinal.tables._shared import SharedPart, shared_part_from_json
+from vicinal.tables._shared import SharedPart
+from vicinal.tables._shared_json import shared_part_from_json, shared_part_to_json
 
 
 class NewRows(NamedTuple):
@@ -190,7 +191,7 @@ class EncodedPreparation(NamedTuple):
             "names": self.names,
             "all_names": self.all_names,
             "columns": columns,
-            "shared": None if self.shared is None else self.shared.to_json(),
+            "shared": None if self.shared is None else shared_part_to_json(self.shared),
         }
 
     @classmethod

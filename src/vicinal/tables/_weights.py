@@ -11,7 +11,7 @@ from vicinal.tables._coding import CategoryCoder, Coder
 from vicinal.tables._kinds import TypedColumn
 from vicinal.tables._modality import modality_strength
 
-# Weight of a column whose dependence on others is significant, but not among the shared factors.
+# Weight of a column whose dependence on others is significant, but which does not differ between classes.
 MIN_WEIGHT = 0.01
 
 
@@ -43,10 +43,10 @@ def column_weights(
     structured: np.ndarray,
     given: Mapping[str, float],
 ) -> np.ndarray:
-    """Weight of each column: a given one, or its correlation with what columns share.
+    """Weight of each column: a given one, or its correlation with the latent classes of rows.
 
     Groups that a column forms by itself count like a correlation. Columns without structure get the weight 0;
-    if columns share nothing, those with structure get 1.
+    without classes, those with structure get 1.
     """
     strengths = np.maximum(correlations, modality) if correlations.any() else np.ones(len(names))
     weights = np.where(structured, np.maximum(strengths, MIN_WEIGHT), 0.0)

@@ -16,13 +16,14 @@ from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidValueError
 from vicinal.tables._arguments import check_kinds, check_weights
+from vicinal.tables._class_model import ClassModel, fit_classes
 from vicinal.tables._coding import Coder, fit_coder
 from vicinal.tables._columns import ignore_constant, no_usable_column, summarize, typed_column
 from vicinal.tables._completion import Completer, typical_row
 from vicinal.tables._kinds import TypedColumn, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
-from vicinal.tables._shared import FactorModel, fit_factors, fit_shared_part
+from vicinal.tables._shared import fit_shared_part
 from vicinal.tables._weights import column_weights, has_structure, modality_strengths
 
 SCALINGS = ("robust", "standard", "none")
@@ -48,7 +49,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
 
     Columns that are statistically independent of all others, and whose values form no groups, carry no
     information about groups of rows: they get the weight 0. The weight of the others is their correlation
-    with the factors that columns share, or the strength of their own groups.
+    with the latent classes of the rows, or the strength of their own groups.
 
     Parameters
     ----------
@@ -66,11 +67,11 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         "gower" is the weighted mean of absolute differences in units of the range, of ranks and of
         mismatches; all weights that are not given are 1. The points then have these as Manhattan distances.
     categories : {"shared", "indicators"}, default="shared"
-        Coordinates of categories and of numbers with fewer than 20 different values. "shared": the part that
-        they have in common with other columns. It is continuous, while categories themselves put rows on a
-        lattice whose nodes look like clusters. "indicators": one coordinate per category; the distances of
-        complete points are then those of `distances`. Columns with a given weight, and all columns if they
-        share nothing, have indicators anyway.
+        Coordinates of categories and of numbers with fewer than 20 different values. "shared": what the
+        latent classes of a row, given all of its values, lead to expect. It is continuous, while categories
+        themselves put rows on a lattice whose nodes look like clusters. "indicators": one coordinate per
+        category; the distances of complete points are then those of `distances`. Columns with a given weight,
+        and all columns if one class explains the table best, have indicators anyway.
     missing : {"neighbors", "typical", "keep"}, default="neighbors"
         How missing values are completed. "neighbors": from the 10 nearest rows that have the value, the mean
         of numbers and the most frequent category. "typical": the mean, or the most frequent category.
@@ -172,10 +173,10 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     ) -> None:
         """Set the attributes, and encode the rows."""
         if self.metric == "gower":
-            factors = None
+            classes = None
             weights = np.array([given.get(column.name, 1.0) for column in columns])
         else:
-            factors, weights = self._weigh(columns, coders, given)
+            classes, weights = self._weigh(columns, coders, given)
         kept = np.flatnonzero(weights > 0).tolist()
         self._columns = [columns[j]._replace(numbers=None, words=None) for j in kept]
         self._coders = [coders[j] for j in kept]
@@ -194,19 +195,19 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         )
         self._rows = self._encode([columns[j] for j in kept])
         self._shared = None
-        if factors is not None and self.categories == "shared":
+        if classes is not None and self.categories == "shared":
             units = np.sqrt(self.metric_.weights)[self.metric_.column_of]
             as_they_are = np.array([column.name in given for column in self._columns])
             self._shared = fit_shared_part(
-                factors, self._rows / units, self.metric_.weights, as_they_are
+                classes, self._rows / units, self.metric_.weights, as_they_are
             )
         if self.missing == "neighbors":
             self._completer = Completer(self._rows, self.metric_, self.n_jobs)
 
     def _weigh(
         self, columns: Sequence[TypedColumn], coders: Sequence[Coder], given: Mapping[str, float]
-    ) -> tuple[FactorModel, np.ndarray]:
-        """Factors that columns share, and weights of the columns."""
+    ) -> tuple[ClassModel | None, np.ndarray]:
+        """Latent classes of the rows, and weights of the columns."""
         modality = modality_strengths(columns, coders)
         structured = has_structure(columns, coders, modality)
         structured |= np.array([given.get(column.name, 0.0) > 0 for column in columns])
@@ -214,11 +215,12 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         column_of, nominal = _positions([coders[j] for j in kept])
         rows = np.hstack([coders[j].encode(columns[j]) for j in kept])
         _check_reach(rows, column_of, [columns[j].name for j in kept])
-        factors = fit_factors(rows, column_of, nominal)
+        classes = fit_classes(rows, column_of, nominal)
         correlations = np.zeros(len(columns))
-        correlations[kept] = factors.correlations
+        if classes is not None:
+            correlations[kept] = classes.correlations()
         names = [column.name for column in columns]
-        return factors, column_weights(names, correlations, modality, structured, given)
+        return classes, column_weights(names, correlations, modality, structured, given)
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
