@@ -77,9 +77,10 @@ class Clusters(NamedTuple):
 def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Clusters:
     """Cluster all rows with both methods and compare.
 
-    Perceptual clustering reports, unless the evidence for clusters is communities: in many dimensions a walk
-    on contexts is drawn to hubs. Then the communities or spectral clustering on spanning trees report,
-    whichever has the larger modularity in the trees; always the latter if another number is requested.
+    Perceptual clustering reports, with two exceptions. If the evidence for clusters is communities, a walk on
+    contexts is drawn to hubs, as in many dimensions: then the communities or spectral clustering on spanning
+    trees report, whichever has the larger modularity in the trees; always the latter if another number is
+    requested. In tables with categories it reports too: they have no noise for a walk on contexts to find.
     """
     n_requested = min(n_clusters, len(inputs.distinct))
     model = inputs.spectrum.cluster(n_requested, inputs.evidence)
@@ -99,7 +100,7 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     steps = inputs.digraph.to_scipy("strengths")
     n_found = int(perceptual.max()) + 1
     probabilities = membership(steps + steps.T, perceptual[representative], n_found)[group]
-    if inputs.evidence.source == "communities":
+    if inputs.evidence.source == "communities" or data.categories:
         methods, found, others = (SPECTRAL, PERCEPTUAL), by_trees, perceptual
         evidence = inputs.evidence._replace(labels=inputs.evidence.labels[group])
         if are_communities_better(evidence, by_trees, spectral.affinity_):
