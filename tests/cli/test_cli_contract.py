@@ -52,6 +52,21 @@ def test_usage_errors_exit_with_2(arguments, capsys, run):
     assert "usage" in capsys.readouterr().err
 
 
+def test_without_a_command_all_commands_are_listed(capsys, run):
+    with pytest.raises(SystemExit) as stop:
+        run()
+    assert stop.value.code == 2
+    page = capsys.readouterr().err
+    assert all(f"\n    {name} " in page for name in NAMES)
+
+
+def test_a_file_in_place_of_a_command_leads_to_perceive(table, capsys, run):
+    with pytest.raises(SystemExit) as stop:
+        run(table)
+    assert stop.value.code == 2
+    assert f"use: vicinal perceive {table}" in capsys.readouterr().err
+
+
 def test_json_and_text_agree(table, tmp_path, run, facts_of, capsys):
     facts = facts_of("graph", table, "--kind", "mst", "-o", tmp_path / "a.csv")
     assert (facts["nodes"], facts["edges"], facts["components"]) == (60, 59, 1)

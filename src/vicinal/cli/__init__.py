@@ -139,12 +139,21 @@ class Parser(argparse.ArgumentParser):
         unknown = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
             choices = [name.strip(" '") for name in unknown[2].split(",")]
-            message += suggestion(unknown[1], choices)
+            is_file = "perceive" in choices and os.path.exists(unknown[1])
+            message += (
+                f"; to analyse this file, use: vicinal perceive {unknown[1]}"
+                if is_file
+                else suggestion(unknown[1], choices)
+            )
         super().error(message)
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    arguments, unknown = build_parser().parse_known_args(argv)
+    parser = build_parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help(sys.stderr)
+        sys.exit(2)
+    arguments, unknown = parser.parse_known_args(argv)
     if unknown:
         parser = arguments.command_parser
         flags = [option for action in parser._actions for option in action.option_strings]

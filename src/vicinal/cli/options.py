@@ -39,6 +39,12 @@ class HelpPage(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
 
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        # argparse measures the names of commands without the indentation that it prints them with.
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += self._indent_increment
+
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
         # Options last, because --query takes all words that follow it.
         required = sorted((a for a in actions if a.required), key=lambda a: len(a.option_strings))
