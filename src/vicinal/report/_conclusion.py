@@ -130,8 +130,10 @@ def _look_at(result: Perception) -> str:
     ids = [result.data.ids[row] for row in result.exemplars.noise[:3]]
     if ids:
         hints.append(f"the least typical rows, {', '.join(ids)}")
-    if result.neighborhoods.n_duplicates:
-        hints.append(f"{result.neighborhoods.n_duplicates:,} duplicate rows")
+    n_equal = result.neighborhoods.n_duplicates
+    if n_equal:
+        rows = "1 row that equals" if n_equal == 1 else f"{n_equal:,} rows that equal"
+        hints.append(f"{rows} an earlier one in all columns used")
     if not hints:
         return "Nothing stands out."
     text = "; ".join(hints)

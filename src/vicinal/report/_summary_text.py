@@ -109,8 +109,8 @@ def duplicates(n_duplicates: int) -> str:
     if n_duplicates == 0:
         return "There are no duplicate rows."
     if n_duplicates == 1:
-        return "1 row is a duplicate of an earlier row."
-    return f"{n_duplicates:,} rows are duplicates of earlier rows."
+        return "1 row equals an earlier one in all columns used."
+    return f"{n_duplicates:,} rows equal an earlier one in all columns used."
 
 
 def plural(n: int, noun: str) -> str:
