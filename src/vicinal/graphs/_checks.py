@@ -86,7 +86,10 @@ def check_values(
 
 
 def _check_numbers(values: ArrayLike, size: int, name: str, high: float) -> np.ndarray:
-    array = np.array(real_array(values, name), dtype=np.float64)
+    given = real_array(values, name)
+    # Lengths may take half the memory; strengths that are not 1 are rare.
+    single = name == "lengths" and given.dtype == np.float32
+    array: np.ndarray = np.array(given, dtype=np.float32 if single else np.float64)
     if array.shape != (size,):
         raise InvalidValueError(
             f"{name} has shape {array.shape}, but one value for each of {size} entries is needed."

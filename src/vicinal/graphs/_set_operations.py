@@ -177,6 +177,7 @@ def connect(
     from vicinal.graphs._build.connect import shortest_bridges
 
     links, lengths = shortest_bridges(points, self.metric, self.components, n_links, n_jobs)
+    lengths = lengths.astype(self.lengths.dtype, copy=False)
     source, target = np.concatenate([links, links[:, ::-1]]).astype(self.indices.dtype).T
     entries, _ = merge(
         np.concatenate([_rows(self), source]),

@@ -74,7 +74,7 @@ def affinity_and_scale(
     # A length far above its scale may overflow to infinity, where all kernels are 0.
     with np.errstate(over="ignore", under="ignore"):
         out = scales if isinstance(scales, np.ndarray) else None
-        values = _kernel(np.divide(graph.lengths, scales, out=out), kernel)
+        values = _kernel(np.divide(graph.lengths, scales, out=out, dtype=np.float64), kernel)
     values *= graph.strengths
     return _with_values(graph, values), base
 

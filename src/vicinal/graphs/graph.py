@@ -9,8 +9,9 @@ The contract
 - **Duplicates**: repeated entries of a pair of nodes become one edge, with the shortest length and
   the largest strength.
 - **Self-loops**: rejected by the constructors; conversions from other formats drop the diagonal.
-- **Values**: lengths are finite and >= 0, strengths are in [0, 1]; both are float64. Strengths that are all 1
-  take no memory: they are a view of one number, of stride 0.
+- **Values**: lengths are finite and >= 0, strengths are in [0, 1]; both are float64, unless lengths are given
+  as float32, which takes half the memory. Strengths that are all 1 take none: they are a view of one number,
+  of stride 0.
 - **Indices**: int32 if nodes and entries fit, otherwise int64; sorted within a row.
 - **Immutability**: every array is read-only, every operation returns a new graph.
 """
@@ -57,7 +58,7 @@ class Graph:
     indices : array of int of shape (n_entries,)
         Neighbours (CSR). An undirected graph stores each edge twice.
     lengths : array of float of shape (n_entries,)
-        Length of each entry, finite and >= 0.
+        Length of each entry, finite and >= 0. Arrays of float32 stay in single precision.
     strengths : array of float of shape (n_entries,), optional
         Strength of each entry, in [0, 1]; 1 everywhere by default.
     directed : bool, default=False
@@ -339,6 +340,7 @@ class Graph:
     subgraph = algebra.subgraph
     connect = algebra.connect  # type: ignore[has-type]
     affinity = affinities.affinity
+    astype = conversion.astype
     to_scipy = conversion.to_scipy
     to_networkx = conversion.to_networkx
     to_igraph = conversion.to_igraph

@@ -159,7 +159,8 @@ class GraphSteps:
         order = np.lexsort((graph.lengths, rows))
         rank = np.arange(len(rows)) - np.repeat(graph.indptr[:-1], graph.degrees)
         near = rank < k
-        squares[rows[near], rank[near]] = np.square(graph.lengths[order][near] / self.unit)
+        shortest = graph.lengths[order][near].astype(np.float64, copy=False)
+        squares[rows[near], rank[near]] = np.square(shortest / self.unit)
         squares[graph.degrees == 0] = 0.0  # no step leads there, so the weight does not matter
         return None, squares
 
@@ -169,9 +170,8 @@ class GraphSteps:
         once = np.repeat(np.arange(self.n), graph.degrees) < graph.indices
         edges, lengths, strengths = graph.edges(), graph.lengths[once], graph.strengths[once]
         positive = strengths > 0
-        return Candidates(
-            edges[positive], lengths[positive] / self.unit, -np.log(strengths[positive])
-        )
+        lengths = lengths[positive].astype(np.float64, copy=False)
+        return Candidates(edges[positive], lengths / self.unit, -np.log(strengths[positive]))
 
 
 def make_steps(
