@@ -1,7 +1,8 @@
 """Kernels of k-means: k-means++ centres, and Lloyd's iteration.
 
 The rows are given as columns, and processed in batches, so that the inner loops run over contiguous numbers.
-Loops are written out: functions of numpy, such as matrix products, would take seconds to compile.
+Loops are written out: functions of numpy, such as matrix products, would take seconds to compile. Kernels
+that are called in one place are inlined there, so that they are not compiled by themselves as well.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ def spread_centers(columns, first, uniforms, centers):
     nearest, trial, best = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         nearest[i] = np.inf
-    total = _reduce(columns, first, centers[0], nearest, nearest)
     center = np.empty(len(columns))
-    for c in range(1, len(centers)):
+    total = 0.0
+    for c in range(len(centers)):
         smallest = np.inf
-        for t in range(uniforms.shape[1]):
-            candidate = _candidate(nearest, uniforms[c - 1, t] * total)
+        for t in range(uniforms.shape[1] if c > 0 else 1):
+            candidate = first
+            if c > 0:
+                candidate = _candidate(nearest, uniforms[c - 1, t] * total)
             potential = _reduce(columns, candidate, center, nearest, trial)
             if t == 0 or potential < smallest:
                 smallest = potential
@@ -40,7 +43,7 @@ def spread_centers(columns, first, uniforms, centers):
         total = smallest
 
 
-@jit
+@jit(inline="always")
 def _candidate(nearest, threshold):
     """First row at which the sum of the squared distances reaches a threshold."""
     total = 0.0
@@ -51,7 +54,7 @@ def _candidate(nearest, threshold):
     return len(nearest) - 1
 
 
-@jit
+@jit(inline="always")
 def _reduce(columns, row, center, nearest, out):
     """Squared distances to the nearest of the former centres and a row, the new centre; returns their sum."""
     d, n = columns.shape
@@ -112,7 +115,7 @@ def lloyd(columns, centers, max_iter, tolerance, labels):
     return squared_distances(columns, centers, labels, squares)
 
 
-@jit
+@jit(inline="always")
 def label_rows(columns, centers, labels):
     """Set the labels to the nearest centres; returns the number of labels that changed."""
     d, n = columns.shape
@@ -168,7 +171,7 @@ def squared_distances(columns, centers, labels, squares):
     return total
 
 
-@jit
+@jit(inline="always")
 def _fill_empty(columns, old, sums, counts, labels, squares):
     """Move the rows farthest from their centres to empty clusters, in the sums and the counts."""
     measured = False

@@ -14,6 +14,7 @@ A warning is issued once per process if 2 or 3 has to be used.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import stat
@@ -64,8 +65,25 @@ def jit(
         options["_nrt"] = False
     kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     kernel._cache = KernelCache(function)
+    kernel._compiler.compile = partial(_without_collection, kernel._compiler.compile)
     KERNELS.append(kernel)
     return kernel
+
+
+def _without_collection(compile_kernel: Callable[..., Any], *args: Any) -> Any:
+    """Compile a kernel while the garbage collector is paused.
+
+    The many small objects of the compiler would start collections that take a sixth of its time.
+    """
+    # numba compiles one kernel at a time, so threads cannot restore the collector in the wrong order. Kernels
+    # compile those that they call, which find it paused.
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return compile_kernel(*args)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class KernelCache(NullCache):

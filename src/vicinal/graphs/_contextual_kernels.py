@@ -196,7 +196,7 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
     return loss < MAX_LOSS
 
 
-@jit
+@jit(inline="always")
 def _by_features(gram, rows, centred, shifts, dim, squared, lower, vectors, out):
     """`_by_members` from the products of all pairs of features, if there are fewer features than points."""
     s = len(centred)
@@ -222,7 +222,7 @@ def _by_features(gram, rows, centred, shifts, dim, squared, lower, vectors, out)
     return loss < MAX_LOSS
 
 
-@jit
+@jit(inline="always")
 def _products_without(centred, left_out, centre, gram):
     """Products of the features of a context without one of its points, around the remaining mean."""
     s, dim = centred.shape

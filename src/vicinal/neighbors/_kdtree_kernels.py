@@ -98,7 +98,7 @@ def _split_node(tree, dims, node):
     return True
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _select(points, order, d, left, right, middle, axis):
     """Partition rows along ``axis`` so that position ``middle`` is as in a full sort."""
     while left < right:
@@ -236,7 +236,7 @@ def _box_bound(tree, kind, offsets, u, v):
     )
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _join(tree, kind, offsets, a, b, other, best, ids):
     """Push the points of leaf ``other`` into the lists of those at a ... b - 1.
 

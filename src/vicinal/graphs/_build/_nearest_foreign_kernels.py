@@ -101,7 +101,7 @@ def _search_leaf(tree, kind, offsets, uniform_component, forest, excluded, limit
     _finish_searches(forest, queries, bound, min_skipped, count, min_pruned)
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _search_other_leaf(
     tree,
     kind,
@@ -148,7 +148,7 @@ def _search_other_leaf(
     return max_bound
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _finish_searches(forest, queries, bound, min_skipped, count, min_pruned):
     """Keep a result if nothing nearer can have been pruned; otherwise keep only the lower bound."""
     for q in range(count):
