@@ -1,6 +1,7 @@
 """Odd inputs that once gave an error of another library, each with the error or result that it gives now."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,3 +130,33 @@ def test_a_table_with_one_huge_row_is_encoded():
     table = POINTS.copy()
     table[0] = 1.7e308
     assert np.isfinite(vicinal.TableEncoder().fit_transform(table)).all()
+
+
+@pytest.mark.parametrize("path", ["points.csv", Path("points.csv")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        vicinal.perceive,
+        vicinal.audit,
+        vicinal.near_duplicates,
+        vicinal.graphs.knn,
+        vicinal.SpectralClustering().fit,
+        vicinal.SelfSmoothing().fit,
+        vicinal.TableEncoder().fit,
+    ],
+)
+def test_the_name_of_a_file_is_not_data(call, path):
+    with pytest.raises(
+        TypeError, match=r"the text 'points.csv', but values are needed; a file has to"
+    ):
+        call(path)
+
+
+@pytest.mark.parametrize("text", ["pro", "it's", "(x)"])
+def test_text_in_a_table_of_numbers_leads_to_the_encoder(text):
+    table = np.array([[1.0, text]] * 20, dtype=object)
+    with pytest.raises(
+        ValueError, match=r"such as .*, but numbers are needed; encode .*TableEncoder"
+    ) as raised:
+        vicinal.SpectralClustering().fit(table)
+    assert repr(text) in str(raised.value)

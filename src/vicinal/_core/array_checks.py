@@ -5,6 +5,7 @@ Error messages name the argument and say what was given, what is needed and what
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -76,6 +77,16 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
     except OverflowError as error:
         raise InvalidValueError(
             "X contains numbers beyond 1.8e308, the largest float; rescale it."
+        ) from error
+    except ValueError as error:
+        text = re.fullmatch(
+            r"could not convert string to float: (?:np.str_\()?(.*?)\)?", str(error)
+        )
+        if text is None:
+            raise
+        raise InvalidValueError(
+            f"X contains text, such as {text[1][:80]}, but numbers are needed; encode categories and dates "
+            "with vicinal.TableEncoder, or drop their columns."
         ) from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Number
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,12 @@ class RawTable(NamedTuple):
 
 
 def check_single_table(X: Any, name: str = "X") -> None:
-    """Reject objects that contain several tables, or whose rows are not computed yet."""
+    """Reject names of files, objects that contain several tables, and rows that are not computed yet."""
+    if isinstance(X, str | PathLike):
+        raise InvalidTypeError(
+            f"{name} is the text {str(X)[:80]!r}, but values are needed; a file has to be read first, for "
+            "instance with pandas.read_csv or numpy.load, or by the command vicinal."
+        )
     if hasattr(X, "obsm") and hasattr(X, "obs_names"):
         raise InvalidTypeError(
             f"{name} is an {type(X).__name__} object, which contains several tables; pass one of them, "

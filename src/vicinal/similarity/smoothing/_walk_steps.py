@@ -45,7 +45,8 @@ def walk_steps(
         returns, sums, grid = SampledReturns(walk.operator, items), walk.sums[items], GRID
     if n_clusters is not None:
         return choose_t_for_clusters(returns, n, n_clusters, grid)
-    limits = sums / walk.sums.sum() if walk.symmetric else None
+    total = walk.sums.sum()
+    limits = sums / total if walk.symmetric and total > 0 else None
     return choose_t(returns, sums, grid, limits)
 
 
