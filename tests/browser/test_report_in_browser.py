@@ -312,3 +312,33 @@ def test_a_million_rows_are_drawn_picked_selected_and_filtered(driver, million):
     driver.find_element(By.ID, "map").location_once_scrolled_into_view  # noqa: B018
     save_screenshot(driver, "million")
     assert errors_of(driver) == []
+
+
+# Moves the map in every frame for two seconds, and counts the frames.
+COUNT_FRAMES = """
+const done = arguments[arguments.length - 1], start = performance.now();
+let n = 0;
+function step(now) {
+  scatter.pan(n % 20 < 10 ? 6 : -6, 3);
+  n++;
+  if (now - start < 2000) requestAnimationFrame(step);
+  else done(n);
+}
+requestAnimationFrame(step);
+"""
+
+
+def test_a_sample_of_a_million_rows_is_drawn_while_the_map_moves(driver, million):
+    open_page(driver, million, 1440)
+    n_fluent = driver.execute_async_script(COUNT_FRAMES)
+    assert driver.execute_script("return scatter.nMoving") < 1_000_000
+    WebDriverWait(driver, 60).until(lambda d: not d.execute_script("return scatter.moving"))
+    driver.execute_script("scatter.showAll()")
+    drawn = driver.execute_script("return scatter.frameCount")
+    WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.frameCount") > drawn)
+    _, filled, _ = colours_drawn(driver)
+    assert filled > 100_000
+    # Without the sample, as browsers without large indices draw it.
+    driver.execute_script("scatter.sampled = undefined")
+    assert n_fluent > 2 * driver.execute_async_script(COUNT_FRAMES)
+    assert errors_of(driver) == []

@@ -71,3 +71,11 @@ def test_the_address_is_part_of_the_json_output(table, run, served, capsys):
     first, *rest = capsys.readouterr().out.splitlines()
     assert json.loads(first)["url"].startswith("http://127.0.0.1:")
     assert json.loads("\n".join(rest) or "{}") == {}
+
+
+def test_a_saved_model_is_refused_with_advice(error_of, served, tmp_path):
+    model = tmp_path / "kept.vicinal"
+    model.write_bytes(b"")
+    message = error_of("explore", model)
+    assert "is a saved model" in message
+    assert "vicinal assign NEW.csv --model" in message

@@ -24,6 +24,10 @@ void main() {
 const CELLS = 256;
 const PICK_RADIUS = 14;
 const MARGIN = 0.04;
+// While the map moves, only as many points are drawn as a frame has time for; all of them once it rests.
+const MIN_MOVING = 5000;
+const FRAME_MS = 25;
+const REST_MS = 200;
 
 class Scatter {
   constructor(parent, n) {
@@ -33,6 +37,7 @@ class Scatter {
     this.centre = [0.5, 0.5];
     this.progress = 1;
     this.links = [];
+    this.nMoving = Math.min(n, 20 * MIN_MOVING);
     this.canvas = parent.insertBefore(document.createElement("canvas"), parent.firstChild);
     this.overlay = parent.insertBefore(document.createElement("canvas"), this.canvas.nextSibling);
     this.overlay.className = "overlay";
@@ -64,6 +69,11 @@ class Scatter {
       const location = gl.getAttribLocation(program, name);
       gl.enableVertexAttribArray(location);
       gl.vertexAttribPointer(location, size, type, true, 0, 0);
+    }
+    if (this.n > MIN_MOVING && gl.getExtension("OES_element_index_uint")) {
+      this.sampled = gl.createBuffer();
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.sampled);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, shuffledRows(this.n), gl.STATIC_DRAW);
     }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -98,7 +108,7 @@ class Scatter {
     const step = (now) => {
       const t = Math.min((now - start) / 450, 1);
       this.progress = t * t * (3 - 2 * t);
-      this.draw();
+      this.drawMoving();
       if (t < 1) requestAnimationFrame(step);
     };
     this.progress = 0;
@@ -167,13 +177,13 @@ class Scatter {
     this.zoom = Math.min(Math.max(this.zoom * factor, 0.5), 400);
     const after = this.mapAt(px, py);
     this.centre = this.centre.map((c, j) => c + before[j] - after[j]);
-    this.draw();
+    this.drawMoving();
   }
 
   pan(dx, dy) {
     const [w, h] = this.extent();
     this.centre = [this.centre[0] - dx / w, this.centre[1] + dy / h];
-    this.draw();
+    this.drawMoving();
   }
 
   // The visible row nearest to a pixel, or -1 if none is close.
@@ -200,11 +210,35 @@ class Scatter {
     return base * Math.min(Math.pow(this.zoom, 0.35), 3);
   }
 
+  // Draws a sample of the points, and all of them when nothing has moved for a while.
+  drawMoving() {
+    if (this.sampled) {
+      clearTimeout(this.rest);
+      this.moving = true;
+      this.rest = setTimeout(() => {
+        this.moving = false;
+        this.lastFrame = undefined;
+        this.draw();
+      }, REST_MS);
+    }
+    this.draw();
+  }
+
+  // The time between frames of a movement shows how many points can be drawn.
+  adaptSample(now) {
+    const elapsed = now - this.lastFrame;
+    this.lastFrame = this.moving ? now : undefined;
+    if (!this.moving || !(elapsed < 1000)) return;
+    const factor = elapsed > FRAME_MS ? Math.max(FRAME_MS / elapsed, 0.5) : 1.1;
+    this.nMoving = Math.min(Math.max(Math.round(this.nMoving * factor), MIN_MOVING), this.n);
+  }
+
   draw() {
     if (this.framePending) return;
     this.framePending = true;
-    requestAnimationFrame(() => {
+    requestAnimationFrame((now) => {
       this.framePending = false;
+      this.adaptSample(now);
       this.drawPoints();
       this.drawOverlay();
       this.frameCount = (this.frameCount || 0) + 1;
@@ -223,7 +257,8 @@ class Scatter {
     gl.uniform4f(this.uniforms.view, sx, sy, -this.centre[0] * sx, -this.centre[1] * sy);
     gl.uniform1f(this.uniforms.progress, this.progress);
     gl.uniform1f(this.uniforms.size, this.pointSize() * this.pixelRatio);
-    gl.drawArrays(gl.POINTS, 0, this.n);
+    if (this.moving && this.nMoving < this.n) gl.drawElements(gl.POINTS, this.nMoving, gl.UNSIGNED_INT, 0);
+    else gl.drawArrays(gl.POINTS, 0, this.n);
   }
 
   drawCanvas2d() {
@@ -300,4 +335,16 @@ class Scatter {
     this.links = links;
     this.draw();
   }
+}
+
+// All rows in an order without meaning, the same in every visit.
+function shuffledRows(n) {
+  const rows = Uint32Array.from({ length: n }, (_, i) => i);
+  let state = 1;
+  for (let i = n - 1; i > 0; i--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const j = Math.floor((state / 4294967296) * (i + 1));
+    [rows[i], rows[j]] = [rows[j], rows[i]];
+  }
+  return rows;
 }
