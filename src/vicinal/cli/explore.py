@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_analysis_options(arguments)
     if arguments.data.suffix.lower() == ".vicinal":
         raise InvalidValueError(
-            f"{arguments.data} is a saved model, which places new rows and holds no page; explore the table, or "
-            "the report (.html) that 'vicinal perceive' wrote with it. 'vicinal assign NEW.csv --model "
+            f"{arguments.data} is a saved model, which places new rows and holds no page; explore the table, "
+            "or the report (.html) that 'vicinal perceive' wrote with it. 'vicinal assign NEW.csv --model "
             f"{arguments.data}' assigns new rows."
         )
     if arguments.data.suffix.lower() == ".html":
