@@ -235,8 +235,8 @@ def _clusters(X: Any) -> Any:
 TASKS: dict[str, Callable[[Any], Any]] = {"lists": _lists, "tree": _tree, "clusters": _clusters}
 
 
-def markdown(records: dict[str, dict[str, float]]) -> str:
-    """One row per case."""
+def markdown(records: dict[str, dict[str, Any]]) -> str:
+    """One row per case, and the notes of records that were not measured by this command."""
     lines = [
         "# Benchmark: scale",
         "",
@@ -261,6 +261,8 @@ def markdown(records: dict[str, dict[str, float]]) -> str:
         known += [f"{record['largest cell / mean']:.2f}"]
         known += [("yes" if record["same bits"] else "NO") if target else ""]
         lines.append(f"| {name} | {' | '.join(known)} |")
+    notes = [f"{name}: {record['note']}" for name, record in records.items() if "note" in record]
+    lines += [part for note in notes for part in ("", note)]
     if WORKERS in records:
         record = records[WORKERS]
         lines += [
