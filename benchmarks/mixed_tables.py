@@ -109,9 +109,32 @@ def _tables(n_seeds: int) -> Iterator[LabeledTable]:
     for seed in range(n_seeds):
         drawn = {**WEAK, "n_groups": 4, "random_state": 100 + seed}
         yield LabeledTable("weak groups, as in a census", *make_mixed_table(600, **drawn))
+    for seed in range(4 * n_seeds):
+        yield LabeledTable("random groups of customers", *random_customers(seed))
     yield from _penguins()
     yield from _keel()
     yield from _soybean()
+
+
+def random_customers(
+    seed: int, n_rows: int = 800, n_groups: int = 4
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Groups of random sizes in columns that overlap: choices, ages, skewed incomes, and a yes or no."""
+    rng = np.random.default_rng(1000 + seed)
+    group = rng.choice(n_groups, n_rows, p=rng.dirichlet(np.full(n_groups, 5.0)))
+    table: dict[str, np.ndarray] = {}
+    for j in range(4):
+        frequencies = rng.dirichlet(np.full(rng.integers(3, 7), 0.3), n_groups).cumsum(axis=1)
+        codes = (rng.random(n_rows)[:, None] > frequencies[group][:, :-1]).sum(axis=1)
+        table[f"choice {j + 1}"] = np.array([f"option {code}" for code in codes], dtype=object)
+    centers = rng.normal(0.0, 2.5, (n_groups, 2))
+    numbers = centers[group] + rng.normal(size=(n_rows, 2))
+    table["age"] = np.round(40.0 + 8.0 * numbers[:, 0])
+    table["income"] = np.round(np.exp(10.0 + 0.5 * numbers[:, 1]), -2)
+    is_member = rng.random(n_rows) < rng.random(n_groups)[group]
+    table["member"] = np.where(is_member, "yes", "no").astype(object)
+    table["irrelevant"] = rng.choice(list("abc"), n_rows).astype(object)
+    return table, group
 
 
 def _penguins() -> Iterator[LabeledTable]:

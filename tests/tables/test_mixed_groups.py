@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import vicinal
+from benchmarks.mixed_tables import random_customers
 from vicinal.datasets import make_mixed_table
 from vicinal.report._preprocessing import prepare, raw_table
 from vicinal.report._shared_inputs import SharedInputs
@@ -59,6 +60,15 @@ def test_perceive_finds_the_number_of_groups_in_categories(place):
     code = result.snippet().replace("X = ...", "#")
     exec(code, names)
     np.testing.assert_array_equal(names["labels"], result.labels)
+
+
+@pytest.mark.parametrize("seed", [1, 8, 9, 11])
+def test_the_number_of_overlapping_groups_of_random_sizes_is_found(seed):
+    table, group = random_customers(seed)
+    points = vicinal.TableEncoder().fit_transform(table)
+    model = vicinal.SpectralClustering(graph="disjoint_mst", random_state=0).fit(points)
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(group, model.labels_) > 0.9
 
 
 def test_categories_distinguish_clusters_on_the_page(tmp_path):
