@@ -48,6 +48,7 @@ class ClusteredPoints(Points):
     def __init__(
         self, X: np.ndarray, metric: Metric, recall: float, random_state: Any, n_jobs: int | None
     ) -> None:
+        self._single_units = len(X) >= MIN_POINTS
         super().__init__(X, metric, n_jobs)
         self.target_recall, self.recall = recall, 1.0
         self.rng = np.random.default_rng(random_state)

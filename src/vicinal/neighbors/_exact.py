@@ -51,6 +51,9 @@ class Points:
     points that the tree would visit for a sample of queries.
     """
 
+    # Whether unit vectors of points in single precision keep it, which halves their memory.
+    _single_units = False
+
     def __init__(self, X: np.ndarray, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
         metric, factor = as_metric(metric), 1.0
         if not metric.is_cosine:
@@ -175,7 +178,8 @@ class Points:
 
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         if self.metric.is_cosine:
-            return unit_vectors(X, name)
+            single = self._single_units and X.dtype == np.float32
+            return unit_vectors(X, name, np.float32 if single else np.float64)
         if max_magnitude(X) * self.factor > SAFE_RANGE[1]:
             raise InvalidValueError(
                 f"{name} contains values up to {max_magnitude(X):g}, so far from X that squared "
@@ -280,8 +284,8 @@ def prepared_points(search: NeighborSearch) -> Points | None:
     return backend if isinstance(backend, Points) else None
 
 
-def unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
-    """Normalise rows to length 1, in the precision of X; rescaled first, so that squares stay in range."""
+def unit_vectors(X: np.ndarray, name: str, dtype: type = np.float64) -> np.ndarray:
+    """Normalise rows to length 1; they are rescaled first, so that squares stay in range."""
     largest = np.maximum(X.max(axis=1, keepdims=True), -X.min(axis=1, keepdims=True)).astype(
         np.float64
     )
@@ -291,7 +295,7 @@ def unit_vectors(X: np.ndarray, name: str) -> np.ndarray:
             f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
             f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
         )
-    unit = np.empty(X.shape, X.dtype if X.dtype == np.float32 else np.float64)
+    unit = np.empty(X.shape, dtype)
     for a, b in blocks(len(X), max(1, 2**15 // X.shape[1])):
         scaled = X[a:b] / largest[a:b]
         unit[a:b] = scaled / np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
