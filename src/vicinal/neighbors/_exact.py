@@ -295,7 +295,7 @@ def unit_vectors(X: np.ndarray, name: str, dtype: type = np.float64) -> np.ndarr
             f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
             f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
         )
-    unit = np.empty(X.shape, dtype)
+    unit: np.ndarray = np.empty(X.shape, dtype)
     for a, b in blocks(len(X), max(1, 2**15 // X.shape[1])):
         scaled = X[a:b] / largest[a:b]
         unit[a:b] = scaled / np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
