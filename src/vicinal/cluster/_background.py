@@ -45,7 +45,7 @@ BULK = (0.5, 0.8)
 # cluster, its edge looks sparse.
 MIN_NEIGHBORHOODS = 4
 # Number of points that the mixture is fitted to.
-MAX_FITTED = 20_000
+MAX_FITTED = 10_000
 CURVE_STEP = 0.05
 
 
