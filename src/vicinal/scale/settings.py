@@ -53,9 +53,9 @@ def config(
         Mean number of points in a cell, the unit of work. A task holds a few cells in memory. The default
         is 40,000, or fewer if points are large.
     memory : int, optional
-        Number of bytes by which the resident memory of this process may grow, at least 10^8. Large arrays,
-        whichever step creates them, are then kept in a file of the store, without effect on results: only
-        the time increases. Arrays created within the block may be used after it. The default sets no limit;
+        Number of bytes by which the resident memory of this process grows at most, approximately; at least
+        10^8. Large arrays, whichever step creates them, are then kept in a file of the store, without effect
+        on results: only the time increases. Arrays created within the block may be used after it. The default sets no limit;
         the system needs to be Linux.
 
     Returns
