@@ -55,8 +55,8 @@ def config(
     memory : int, optional
         Number of bytes by which the resident memory of this process grows at most, approximately; at least
         10^8. Large arrays, whichever step creates them, are then kept in a file of the store, without effect
-        on results: only the time increases. Arrays created within the block may be used after it. The default sets no limit;
-        the system needs to be Linux.
+        on results: only the time increases. Arrays created within the block may be used after it. The default
+        sets no limit; the system needs to be Linux.
 
     Returns
     -------
