@@ -333,8 +333,7 @@ def test_a_sample_of_a_million_rows_is_drawn_while_the_map_moves(driver, million
     n_fluent = driver.execute_async_script(COUNT_FRAMES)
     assert driver.execute_script("return scatter.nMoving") < 1_000_000
     WebDriverWait(driver, 60).until(lambda d: not d.execute_script("return scatter.moving"))
-    driver.execute_script("scatter.showAll()")
-    drawn = driver.execute_script("return scatter.frameCount")
+    drawn = driver.execute_script("scatter.showAll(); return scatter.frameCount")
     WebDriverWait(driver, 60).until(lambda d: d.execute_script("return scatter.frameCount") > drawn)
     _, filled, _ = colours_drawn(driver)
     assert filled > 100_000
