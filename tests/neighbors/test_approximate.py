@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors import NeighborSearch, _approximate
 
 
 def mixture(n, d, seed=0):
@@ -36,6 +36,18 @@ def test_the_reported_recall_is_reached(X, metric, recall):
     # Distances of the results are exact.
     same = indices == true[0]
     np.testing.assert_array_equal(distances[same], true[1][same])
+
+
+def test_unit_vectors_of_very_many_points_keep_single_precision(X, monkeypatch):
+    X = X.astype(np.float32)
+    true = NeighborSearch(X, metric="cosine").nearest(10)
+    monkeypatch.setattr(_approximate, "MAX_DOUBLE_BYTES", 0)
+    search = NeighborSearch(X, metric="cosine", method="approximate", random_state=0)
+    indices, distances = search.nearest(10)
+    assert search._backend.X.dtype == np.float32
+    assert share_found(indices[:, 1:], true[0][:, 1:]) >= 0.985
+    same = indices == true[0]
+    np.testing.assert_allclose(distances[same], true[1][same], rtol=1e-5)
 
 
 def test_queries_reach_the_reported_recall(X):

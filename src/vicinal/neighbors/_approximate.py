@@ -30,6 +30,8 @@ from vicinal.neighbors.metric import Metric
 
 # Below this number of points, the exact search is as fast.
 MIN_POINTS = 10_000
+# Unit vectors of points in single precision are in double precision, unless they take more memory than this.
+MAX_DOUBLE_BYTES = 2**30
 # Fraction of the allowed misses that may be due to the projection.
 PROJECTION_LOSS_FRACTION = 1 / 6
 # Cost of a pair within clusters relative to the exact search, which uses each product for two points.
@@ -48,7 +50,7 @@ class ClusteredPoints(Points):
     def __init__(
         self, X: np.ndarray, metric: Metric, recall: float, random_state: Any, n_jobs: int | None
     ) -> None:
-        self._single_units = len(X) >= MIN_POINTS
+        self._single_units = 8 * X.size > MAX_DOUBLE_BYTES
         super().__init__(X, metric, n_jobs)
         self.target_recall, self.recall = recall, 1.0
         self.rng = np.random.default_rng(random_state)

@@ -54,7 +54,8 @@ class NeighborSearch:
         `sklearn.metrics.pairwise_distances`.
     method : {"auto", "exact", "approximate"}, default="auto"
         "auto" and "exact" return the exact neighbours, by a k-d tree or by blocked matrix products,
-        whichever is faster. "approximate" may miss some.
+        whichever is faster. "approximate" may miss some; its cosine distances between more than 2^27
+        coordinates in single precision are accurate to single precision.
     recall : float, default=0.99
         Fraction of the true neighbours that an approximate search must find.
     random_state : int, Generator or None, default=None
