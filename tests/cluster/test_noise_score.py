@@ -12,6 +12,7 @@ from vicinal._core.boxplot_scores import boxplot_units
 from vicinal.cluster._noise_score import noise_scores
 from vicinal.graphs import contextual
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors import NeighborSearch
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +87,13 @@ def test_the_fence_is_in_the_middle_of_each_half():
     assert scores[-1] == pytest.approx(0.25)
     assert (np.diff(scores) > 0).all()
     np.testing.assert_allclose(noise_scores(graph, stationary, np.ones(10, bool), 1), scores + 0.5)
+
+
+@pytest.mark.parametrize("n_listed", [4, 8, 20])
+def test_known_distances_give_the_same_scores(with_outliers, n_listed):
+    X, is_outlier = with_outliers
+    digraph, masses = contextual(X), np.full(len(X), 1.0 / len(X))
+    expected = noise_scores(digraph, masses, is_outlier, 1)
+    distances = NeighborSearch(X).nearest(n_listed)[1]
+    found = noise_scores(digraph, masses, is_outlier, 1, distances)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -1,5 +1,6 @@
 """Disk problems never make a call fail: kernels are loaded, rebuilt, stored elsewhere, or not stored."""
 
+import gc
 import importlib.util
 import os
 import sys
@@ -53,6 +54,32 @@ def call(place, argument=21):
         assert kernels.thrice(argument) == 3 * argument
     hits = sum(kernels.twice._cache_hits.values())
     return hits, kernels.twice._cache.cache_path, [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_garbage_collector_is_as_before_after_compiling(is_enabled):
+    @_jit.jit
+    def inner(x):
+        return x + gc_probe(x)
+
+    @_jit.jit
+    def gc_probe(x):
+        return x * 2
+
+    @_jit.jit
+    def fails(x):
+        return x.missing
+
+    was_enabled = gc.isenabled()
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        assert inner(2) == 6
+        assert gc.isenabled() == is_enabled
+        with pytest.raises(numba.TypingError):
+            fails(2)
+        assert gc.isenabled() == is_enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from tree_oracles import DIMENSIONS, LAYOUTS, edge_set, kruskal, make_points, sq
 from vicinal import graphs
 from vicinal.graphs import disjoint_mst, mst, perturbed_mst
 from vicinal.graphs import trees as trees_module
+from vicinal.neighbors import NeighborSearch
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -301,3 +302,14 @@ def test_dominating_offsets_give_a_star_around_the_smallest():
     for X_scale, b_scale in ((1e-200, 1.0), (1.0, 1e300), (1e-300, 1e300)):
         graph = mst(X * X_scale, offsets=b * b_scale)
         assert graph.degrees[np.argmin(b)] == 29
+
+
+@pytest.mark.parametrize("n_listed", [3, 14, 40])
+@pytest.mark.parametrize("d", [3, 60])
+def test_known_neighbors_give_the_same_disjoint_trees(d, n_listed):
+    X = np.random.default_rng(0).normal(size=(300, d))
+    lists = NeighborSearch(X).nearest(n_listed)[0][:, 1:]
+    expected = disjoint_mst(X, n_trees=4)
+    found = trees_module.max_disjoint_mst(X, 4, lists=lists)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.lengths, expected.lengths)
