@@ -56,18 +56,21 @@ SMOOTHING = [
         )
         for points, d in (("blobs", 16), ("roll", 3))
     ),
-    Case(
-        "neighbours of a million",
-        "sparse",
-        1_000_000,
-        3,
-        None,
-        (),
-        max_seconds=3600.0,
-        max_bytes=16 * GIGABYTE,
-        recall=0.99,
-        once=True,
-        points="roll",
+    *(
+        Case(
+            f"neighbours of {name}",
+            "sparse",
+            n,
+            3,
+            None,
+            (),
+            max_seconds=3600.0,
+            max_bytes=16 * GIGABYTE,
+            recall=0.99,
+            once=True,
+            points="roll",
+        )
+        for name, n in (("500,000", 500_000), ("a million", 1_000_000))
     ),
 ]
 
