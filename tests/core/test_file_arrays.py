@@ -80,8 +80,8 @@ def test_arrays_may_grow_and_shrink_across_the_threshold(tmp_path):
 
 
 def test_results_of_libraries_are_the_same_in_files(tmp_path):
-    rng = np.random.default_rng(0)
-    matrix = sparse.random_array((10_000, 10_000), density=1e-3, rng=rng, format="csr")
+    random = sparse.random(10_000, 10_000, density=1e-3, random_state=0, format="csr")
+    matrix = sparse.csr_array(random)
     expected = matrix @ matrix
     with large_arrays_in_files(tmp_path, 10**8):
         product = matrix @ matrix
