@@ -300,3 +300,12 @@ def test_the_noise_column_of_perceptual_clusters_is_a_probability_on_points():
     assert ((noise > 0.05) & (noise < 0.95)).any()
     given = PerceptualClustering(3, noise=0.2, random_state=0).fit(X)
     np.testing.assert_array_equal(given.probabilities_[:, -1], given.labels_ < 0)
+
+
+@pytest.mark.parametrize("estimator", [SpectralClustering, PerceptualClustering])
+def test_an_automatic_answer_is_the_same_for_every_seed(estimator):
+    rng = np.random.default_rng(0)
+    X = np.repeat(2.0 * rng.normal(size=(27, 30)), 12, axis=0) + rng.normal(size=(324, 30))
+    first, *others = (estimator(random_state=seed).fit(X).labels_ for seed in (0, 1, 7, None))
+    for labels in others:
+        np.testing.assert_array_equal(labels, first)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.chunked import in_memory
+from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._communities import louvain, modularity
 from vicinal.cluster._evidence import ClusterEvidence, Layer, estimate_clusters
@@ -16,7 +17,7 @@ from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors.metric import as_metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
     from vicinal.graphs.graph import Graph
 
 
@@ -26,6 +27,12 @@ class AutomaticClusters:
     n_clusters_candidates_: list[tuple[int, float]]
     cluster_evidence_: ClusterEvidence
     cluster_layers_: list[Layer]
+    n_clusters: int | str
+    random_state: RandomStateLike
+
+    def _assignment_seed(self) -> int:
+        """Seed of the assignment; a fixed one for an automatic number, whose answer is always the same."""
+        return seed_from(0 if isinstance(self.n_clusters, str) else self.random_state)
 
     def _estimate(self, graph: Graph | None, n_jobs: NJobs) -> ClusterEvidence | None:
         """Estimate and store the evidence from the points of a graph; None without enough points."""

@@ -93,7 +93,7 @@ class PerceptualClustering(
     laplacian : {"global", "aligned"}, default="global"
         Formula (10) of [1], or the alignment of all local Laplacians (formulas 4 to 9).
     random_state : int, RandomState or None, default=None
-        Seed of the eigensolver and of the assignment.
+        Seed of the eigensolver, and of the assignment to a given number of clusters.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -270,7 +270,11 @@ class PerceptualClustering(
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
             vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
             spectrum = Spectrum(
-                self._mutual_steps(), vectors, self._seed(), self.n_jobs, is_contextual=True
+                self._mutual_steps(),
+                vectors,
+                self._assignment_seed(),
+                self.n_jobs,
+                is_contextual=True,
             )
             self.n_clusters_ = choose_number(
                 self.eigengaps_, evidence, points_to_choose_by(self.graph_), spectrum
@@ -327,7 +331,9 @@ class PerceptualClustering(
     def _assign(self, walk: Walk, vectors: np.ndarray, is_noise: np.ndarray) -> None:
         """Cluster the nodes that are not noise by rows of eigenvectors, starting with the trivial one."""
         kept = np.flatnonzero(~is_noise)
-        found = cluster_directions(walk, vectors, kept, self.n_clusters_, self.assign, self._seed())
+        found = cluster_directions(
+            walk, vectors, kept, self.n_clusters_, self.assign, self._assignment_seed()
+        )
         self._first, rows = found.first, vectors[:, found.first : found.first + self.n_clusters_]
         self.embedding_ = self._of_rows(rows)
         labels = np.full(len(vectors), -1)

@@ -84,7 +84,7 @@ class SpectralClustering(
     scale : float, "auto" or "local", default="auto"
         Scale of the affinity, as for `Graph.affinity`.
     random_state : int, RandomState or None, default=None
-        Seed of the graph, if it is random, and of the assignment.
+        Seed of the graph, if it is random, and of the assignment to a given number of clusters.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores. The result does not depend on it.
     verbose : int, default=0
@@ -237,7 +237,7 @@ class SpectralClustering(
         self._walk_vectors = random_walk_eigenvectors(rows, affinity.degrees())
         self.embedding_ = unit_rows(rows) if self.method == "njw" else self._walk_vectors
         self.labels_, self._centers = assign_rows(
-            self.embedding_, self.n_clusters_, assign, self._seed()
+            self.embedding_, self.n_clusters_, assign, self._assignment_seed()
         )
         evidence: ClusterEvidence | None = getattr(self, "cluster_evidence_", None)
         if evidence and are_communities_better(evidence, self.labels_, self.affinity_):
@@ -323,7 +323,7 @@ class SpectralClustering(
             )
         if n_pairs > n:
             raise InvalidValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
-        seed = self._seed()
+        seed = self._assignment_seed()
         pairs = affinity.eigenpairs(
             n_pairs, tolerance=TOLERANCE, random_state=seed, n_jobs=self.n_jobs
         )
