@@ -48,7 +48,8 @@ def test_the_curve_is_stored_and_the_best_of_it_is_taken():
     X, _ = small_classes(10)
     model = PerceptualRanking().fit(X)
     alphas, values = model.alpha_curve_.T
-    assert tuple(alphas) == GRID[: len(alphas)]
+    # All values, as a curve may have two maxima.
+    assert tuple(alphas) == GRID
     assert model.alpha_ == alphas[np.argmax(values)]
     assert (values <= 1).all()
     given = PerceptualRanking(alpha=0.8).fit(X)

@@ -29,7 +29,7 @@ GRID = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 # Numbers of queries and of ranked points. Scores of many points take long, so these have fewer queries: at
 # most N_SCORES scores in all, but not fewer than MIN_QUERIES.
 N_QUERIES, N_RANKED = 64, 1000
-N_SCORES, MIN_QUERIES = 4_000_000, 16
+N_SCORES, MIN_QUERIES = 1_600_000, 16
 # Time of one core for the scores of one query at all values of alpha, per point.
 SECONDS_PER_SCORE = 2e-5
 # With fewer nodes, rankings are too short to compare; then the value of the paper for small classes is used.
@@ -67,7 +67,7 @@ def choose_alpha(
     alpha : float
         The best value.
     curve : ndarray (m, 2)
-        Values of alpha, up to two after the best one, and their reliability.
+        Values of alpha, and their reliability. It may have more than one maximum.
     """
     n = digraph.n_nodes
     if n < MIN_NODES:
@@ -84,8 +84,6 @@ def choose_alpha(
         for alpha, amount in zip(GRID, n_steps, strict=True):
             first, second = (solve(alpha)(starts, n_jobs)[:, ranked] for solve in solvers)
             curve.append((alpha, reliability(first, second)))
-            if len(curve) - 1 - int(np.argmax([value for _, value in curve])) == 2:
-                break
             bar.update(amount)
     values = np.array(curve)
     return float(values[np.argmax(values[:, 1]), 0]), values
