@@ -49,6 +49,7 @@ TYPICAL: dict[str, Any] = {
     "n_clusters": 2,
     "n_segments": 2,
     "n_nodes": N_POINTS,
+    "dtype": "float32",
     "radius": 1.5,
     "beta": 1.5,
     "t": 2.0,

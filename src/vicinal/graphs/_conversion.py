@@ -7,6 +7,7 @@ input, so scikit-learn's graphs with ``include_self=True`` are accepted.
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -68,10 +69,10 @@ def astype(self: Graph, dtype: Any) -> Graph:
     >>> graph.lengths
     array([1., 1., 2., 2.], dtype=float32)
     """
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        kind = np.dtype(object)
+    kind = np.dtype(object)
+    if isinstance(dtype, str | type | np.dtype):
+        with suppress(TypeError):
+            kind = np.dtype(dtype)
     if kind not in (np.float32, np.float64):
         raise InvalidValueError(f"dtype={dtype!r}, but 'float32' or 'float64' is needed.")
     if self.lengths.dtype == kind:

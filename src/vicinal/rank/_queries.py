@@ -186,6 +186,8 @@ def _row_sets(queries: Any) -> list[np.ndarray] | None:
         if queries.dtype != object or queries.ndim != 1:
             raise _not_queries(f"an array of shape {queries.shape} and dtype {queries.dtype}")
         queries = list(queries)
+    if any(isinstance(part, str) for part in queries):
+        raise _not_queries(f"a list that starts with {queries[0]!r}")
     parts = [np.atleast_1d(read_array(part, "queries")) for part in queries]
     if not parts or not all(len(part) for part in parts):
         raise _not_queries("empty" if not parts else "a list with an empty query")
