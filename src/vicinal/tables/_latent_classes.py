@@ -64,10 +64,14 @@ class Mixture(NamedTuple):
         """Probability (n, k) of each class, given a row of the design. Equal rows get equal bits."""
         result = np.empty((len(rows), len(self.log_prior)))
         for start, stop in row_blocks(len(rows), ROWS_PER_BLOCK):
-            # A product of matrices does not round equal rows alike.
-            logs = np.einsum("ij,jk->ik", rows[start:stop], self.coefficients, optimize=False)
+            logs = row_products(rows[start:stop], self.coefficients)
             result[start:stop] = _softmax(logs + self.log_prior)[0]
         return result
+
+
+def row_products(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Rows times a matrix. Equal rows get equal bits, which a product of matrices does not guarantee."""
+    return np.einsum("ij,jk->ik", rows, matrix, optimize=False)
 
 
 def make_design(categories: list[np.ndarray], numbers: np.ndarray) -> Design:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vicinal.tables._class_model import ClassModel
+from vicinal.tables._latent_classes import row_products
 
 
 class SharedPart(NamedTuple):
@@ -83,11 +84,6 @@ class SharedPart(NamedTuple):
         return rows[:, self._replaced()] - row_products(posterior, self._means())
 
 
-def row_products(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Rows times a matrix. Equal rows get equal bits, which a product of matrices does not guarantee."""
-    return np.einsum("ij,jk->ik", rows, matrix, optimize=False)
-
-
 def fit_shared_part(
     model: ClassModel, rows: np.ndarray, weights: np.ndarray, as_they_are: np.ndarray
 ) -> SharedPart | None:
@@ -104,9 +100,9 @@ def fit_shared_part(
     complete = ~np.isnan(rows).any(axis=1)
     sampled = rows[complete] if complete.any() else np.nan_to_num(rows)
     posterior = model.posterior(sampled)
-    explained = row_products(posterior, part._means())
-    # Mean variance of the place of a row over its possible classes.
     means = part._means()
+    explained = row_products(posterior, means)
+    # Mean variance of the place of a row over its possible classes.
     second = row_products(posterior, (means**2).sum(axis=1, keepdims=True))[:, 0]
     uncertainty = float((second - (explained**2).sum(axis=1)).mean())
     # Squared differences of numbers are 1 on average, so their variance is a half.
