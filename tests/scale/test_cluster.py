@@ -8,10 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from vicinal import graphs, scale
+from vicinal import PerceptualRanking, graphs, scale
 from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
 from vicinal.neighbors import NeighborSearch
 from vicinal.scale import _engine
+from vicinal.similarity import SelfSmoothing
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -82,6 +83,38 @@ def test_a_worker_killed_during_a_tree_changes_nothing(client, monkeypatch):
     with scale.config(client=client, cell_size=300):
         assert graphs.mst(da.from_array(X, chunks=500)) == graphs.mst(X)
     assert killed
+
+
+def test_codes_of_two_processes_are_those_of_memory(client):
+    points = X[:500]
+    with scale.config(client=client, cell_size=200):
+        codes = graphs.l1(da.from_array(points, chunks=(130, -1)))
+    assert codes == graphs.l1(points)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2, 3])
+def test_rankings_and_smoothed_neighbours_do_not_depend_on_the_number_of_workers(n_workers):
+    points = curved(6000, d=8)
+    array, queries = da.from_array(points, chunks=(1100, -1)), np.arange(0, 6000, 500)
+    with (
+        distributed.LocalCluster(
+            n_workers, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        scale.config(client=client, cell_size=1500),
+    ):
+        smoothing = SelfSmoothing(random_state=0).fit(array)
+        neighbors = [values.compute() for values in smoothing.kneighbors()]
+        ranked = PerceptualRanking().fit(array).rank(queries, 12)
+    known = SelfSmoothing(random_state=0, method="sparse").fit(points)
+    assert smoothing.t_ == known.t_
+    for found, expected in zip(neighbors, known.kneighbors(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for found, expected in zip(
+        ranked, PerceptualRanking().fit(points).rank(queries, 12), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 def kill_a_worker(client):

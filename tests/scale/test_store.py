@@ -34,6 +34,16 @@ def test_rows_of_a_saved_array_are_read(store):
     assert store.is_whole("values", "empty")
 
 
+def test_joined_arrays_follow_each_other(store):
+    for i in range(3):
+        store.save(f"part-{i}", VALUES[2 * i : 2 * i + 2])
+    store.join("values", [f"part-{i}" for i in range(3)])
+    np.testing.assert_array_equal(store.load("values"), VALUES)
+    assert store.is_whole("values")
+    with pytest.raises(ValueError, match="parts is empty"):
+        store.join("values", [])
+
+
 def test_a_pickled_store_is_the_same_folder(store):
     store.save("values", VALUES)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(store)).load("values"), VALUES)

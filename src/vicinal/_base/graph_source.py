@@ -52,7 +52,14 @@ SPARSE_BUILDERS = (
     "perturbed_mst",
 )
 # Graphs that can be built on dask arrays.
-CHUNKED_BUILDERS = ("knn", "mst", "disjoint_mst", "perturbed_mst")
+CHUNKED_BUILDERS = (
+    "knn",
+    "mst",
+    "disjoint_mst",
+    "perturbed_mst",
+    "l1",
+    "structure_aware_l1",
+)
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
 

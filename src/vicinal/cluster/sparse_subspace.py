@@ -9,7 +9,8 @@ import numpy as np
 from vicinal._base.graph_source import check_two_points
 from vicinal._core.array_checks import check_points
 from vicinal.cluster.spectral import SpectralClustering
-from vicinal.codes._l1 import code_points, representation
+from vicinal.codes._directions import code_points
+from vicinal.codes._l1 import representation
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors import NeighborSearch
 

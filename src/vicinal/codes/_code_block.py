@@ -20,7 +20,7 @@ GATHER_COST = 15
 
 
 class CodeBlock:
-    """State of the codes of points first ... last - 1."""
+    """State of the codes of points first ... last - 1, with their atoms, or None for all other points."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class CodeBlock:
         self.points, self.signed = points, signed
         self.targets = points[first:last]
         self.excluded = np.arange(first, last) if atoms is None else np.full(size, -1)
-        self.atoms = np.arange(n)[None] if atoms is None else atoms[first:last]
+        self.atoms = np.arange(n)[None] if atoms is None else atoms
         self.uses_all_points = atoms is None
         # More atoms than dimensions are never needed; one more row to detect dependence.
         capacity = min(n_features, self.atoms.shape[1]) + 2

@@ -7,12 +7,13 @@ the degrees, so every point would be represented by the same hubs. Divided by it
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
+from vicinal._core.chunked import ChunkedRows, in_memory
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidValueError
@@ -40,6 +41,36 @@ class Dictionaries(NamedTuple):
 
     atoms: np.ndarray
     recall: float
+
+
+class Ranking(NamedTuple):
+    """How atoms are chosen: parameters of `structure_aware_l1`, checked, with the number of atoms."""
+
+    name: str
+    n_atoms: int
+    alpha: float
+    corrected: bool
+    n_neighbors: int | None
+
+    def atoms(
+        self, points: np.ndarray | ChunkedRows, n_jobs: int | None, verbose: int
+    ) -> Dictionaries:
+        """The best atoms of each point."""
+        if self.name == "euclidean":
+            return euclidean_atoms(points, self.n_atoms, n_jobs)
+        if self.name == "perceptual":
+            return perceptual_atoms(
+                points, self.n_atoms, self.alpha, self.n_neighbors, n_jobs, verbose
+            )
+        return manifold_atoms(
+            points,
+            self.n_atoms,
+            alpha=self.alpha,
+            corrected=self.corrected,
+            n_neighbors=self.n_neighbors,
+            n_jobs=n_jobs,
+            progress="ranking" if verbose > 0 else None,
+        )
 
 
 def manifold_scores(
@@ -112,7 +143,7 @@ def heat_affinity(points: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
 
 
 def manifold_atoms(
-    points: np.ndarray,
+    points: np.ndarray | ChunkedRows,
     n_atoms: int,
     *,
     alpha: float,
@@ -125,7 +156,9 @@ def manifold_atoms(
     n, alpha = len(points), max(alpha, MIN_ALPHA)
     if n_neighbors is None and n <= DENSE_MAX_POINTS:
         require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Pass n_neighbors=10.")
-        scores = manifold_scores(heat_affinity(points, n_jobs), alpha, corrected, n_jobs)
+        remedy = "Pass n_neighbors=10."
+        loaded = in_memory(points, "Ranking of all pairs of points", remedy).astype(np.float64)
+        scores = manifold_scores(heat_affinity(loaded, n_jobs), alpha, corrected, n_jobs)
         return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
     k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors
     graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)
@@ -179,14 +212,14 @@ def local_atoms(
     return Dictionaries(rank_in_balls(np.arange(n), size, progress), float(recall))
 
 
-def euclidean_atoms(points: np.ndarray, n_atoms: int, n_jobs: int | None) -> Dictionaries:
+def euclidean_atoms(points: Any, n_atoms: int, n_jobs: int | None) -> Dictionaries:
     """The nearest points."""
     indices, _ = NeighborSearch(points, method="exact", n_jobs=n_jobs).nearest(n_atoms)
     return Dictionaries(np.ascontiguousarray(indices[:, 1:], dtype=np.int64), 1.0)
 
 
 def perceptual_atoms(
-    points: np.ndarray,
+    points: Any,
     n_atoms: int,
     alpha: float,
     n_neighbors: int | None,

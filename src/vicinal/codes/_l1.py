@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from vicinal._core.array_checks import check_points
+from vicinal._core.chunked import ChunkedRows, is_chunked
+from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
-from vicinal._core.rescale import binary_exponent, normalize_magnitude
 from vicinal._core.scalar_checks import check_real
 from vicinal._core.warn import LongWork
+from vicinal.codes._directions import code_points
 from vicinal.codes._sparse_codes import ENTRIES_PER_BLOCK, CodeQuality, Codes, sparse_codes
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._entries import Entries, index_dtype, rows_of
@@ -21,9 +23,6 @@ from vicinal.neighbors.metric import EUCLIDEAN
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs
-
-# Points shorter than this times the longest count as zero.
-ZERO_LENGTH = 1e-140
 
 
 @checked
@@ -45,7 +44,8 @@ def l1(
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points. A zero row has no direction and raises an error.
+        Points, in memory or a dask array (see `vicinal.scale`). A zero row has no direction and raises an
+        error.
     penalty : float or "auto", default="auto"
         Penalty of the coefficients, > 0; larger values give fewer edges. "auto" is, for each point, a
         tenth of the penalty at which its code becomes empty.
@@ -105,27 +105,47 @@ def representation(
     """The graph of `l1`; if ``signed``, coefficients may be negative, and their absolute
     values are the strengths.
     """
-    points = check_points(X)
+    points = check_code_points(X, n_jobs, verbose)
     checked_penalty = check_penalty(penalty)
-    directions, unit = code_points(points, normalize)
     n, n_features = points.shape
+    long_work = LongWork(
+        f"the L1 graph of {n:,} points", "structure_aware_l1(X) has small dictionaries"
+    )
+    options: dict[str, Any] = {"equality": bool(equality), "signed": signed, "n_jobs": n_jobs}
     require_memory(
         n_threads(n_jobs) * 8.0 * max(ENTRIES_PER_BLOCK, 16 * n) + 16.0 * n * n_features,
         f"The L1 graph of {n:,} points",
         "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
     )
+    if is_chunked(points):
+        from vicinal.codes._chunked_codes import chunked_codes
+
+        codes, unit = chunked_codes(
+            points,
+            None,
+            normalize=normalize,
+            penalty=checked_penalty,
+            verbose=verbose,
+            long_work=long_work,
+            **options,
+        )
+        return code_graph(codes, points, unit, n_jobs=n_jobs)
+    directions, unit = code_points(points, normalize)
     codes = sparse_codes(
         directions,
         penalty=None if checked_penalty is None else checked_penalty * unit**2,
-        equality=bool(equality),
-        signed=signed,
-        n_jobs=n_jobs,
         progress="L1 graph" if verbose > 0 else None,
-        long_work=LongWork(
-            f"the L1 graph of {n:,} points", "structure_aware_l1(X) has small dictionaries"
-        ),
+        long_work=long_work,
+        **options,
     )
     return code_graph(codes, points, unit)
+
+
+def check_code_points(X: ArrayLike, n_jobs: int | None, verbose: int) -> Any:
+    """Points in double precision, or those of a dask array in cells."""
+    if is_chunked(X):
+        return chunked_counterpart("store_points")(X, "euclidean", n_jobs, verbose)
+    return check_points(X)
 
 
 def check_penalty(penalty: object) -> float | None:
@@ -138,26 +158,13 @@ def check_penalty(penalty: object) -> float | None:
     return check_real(penalty, "penalty", low=0.0, open_low=True, remedy=remedy)
 
 
-def code_points(points: np.ndarray, normalize: bool) -> tuple[np.ndarray, float]:
-    """Points scaled to lengths near 1, or to length 1 if ``normalize``, and the scaling factor."""
-    largest = np.abs(points).max(axis=1, initial=0.0)
-    is_zero = largest <= (0.0 if normalize else ZERO_LENGTH * largest.max())
-    if is_zero.any():
-        rows = np.flatnonzero(is_zero)
-        row_list = ", ".join(map(str, rows[:10])) + (", ..." if len(rows) > 10 else "")
-        raise InvalidValueError(
-            f"X has {len(rows)} row(s) of zeros, row(s) {row_list}, but a point needs a direction to be "
-            "represented by others; drop them, or shift the data."
-        )
-    # Scaling by a power of two is exact, and squares neither overflow nor underflow.
-    if normalize:
-        scaled, _ = normalize_magnitude(points, axis=1)
-        return scaled / np.linalg.norm(scaled, axis=1, keepdims=True), 1.0
-    exponent = -binary_exponent(largest.max())
-    return np.ldexp(points, exponent), float(np.ldexp(1.0, exponent))
-
-
-def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.0) -> Graph:
+def code_graph(
+    codes: Codes,
+    points: np.ndarray | ChunkedRows,
+    unit: float,
+    recall: float = 1.0,
+    n_jobs: int | None = -1,
+) -> Graph:
     """Directed graph with the coefficients as strengths."""
     n, m = len(points), len(codes.indices)
     dtype = index_dtype(n, m)
@@ -175,7 +182,11 @@ def code_graph(codes: Codes, points: np.ndarray, unit: float, recall: float = 1.
         codes.inexact,
         recall,
     )
-    entries = Entries(indptr, indices, EUCLIDEAN.pair_distances(points, pairs), strengths / largest)
+    if isinstance(points, ChunkedRows):
+        lengths = chunked_counterpart("pair_lengths")(points, pairs, n_jobs)
+    else:
+        lengths = EUCLIDEAN.pair_distances(points, pairs)
+    entries = Entries(indptr, indices, lengths, strengths / largest)
     return Graph._trusted(
         entries, True, points, metadata={"codes": quality}, strengths_are_affinities=True
     )

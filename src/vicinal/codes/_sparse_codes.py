@@ -12,6 +12,7 @@ solved (`_code_kernels`). When no atom improves a code any more, it is optimal. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -116,17 +117,58 @@ def sparse_codes(
     long_work : LongWork, optional
         Without a bar, warn if the work takes minutes or longer.
     """
-    n = len(points)
-    max_length = float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
+    problem = CodeProblem(len(points), max_length(points), penalty, bool(equality), signed)
 
     def code(span: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        block = CodeBlock(points, atoms, signed, max_length, *span)
-        return block.exact(penalty) if equality else block.penalised(penalty)
+        return problem.code(points, None if atoms is None else atoms[slice(*span)], span)
 
-    width = n if atoms is None else atoms.shape[1]
-    size = min(ROWS_PER_BLOCK, max(16, ENTRIES_PER_BLOCK // max(width, 1)))
+    spans = problem.spans(len(points) if atoms is None else atoms.shape[1])
     with one_blas_thread():
-        results = map_threads(code, blocks(n, size), n_jobs, progress=progress, long_work=long_work)
+        results = map_threads(code, spans, n_jobs, progress=progress, long_work=long_work)
+    return join_codes(results)
+
+
+def max_length(points: np.ndarray) -> float:
+    """Largest length of a point."""
+    return float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
+
+
+class CodeProblem(NamedTuple):
+    """What all points have in common.
+
+    Attributes
+    ----------
+    n_points : int
+        Number of points.
+    max_length : float
+        Largest length of a point.
+    penalty : float or None
+        Penalty of the coefficients; None for a tenth of each point's largest correlation with an atom.
+    equality, signed : bool
+        Whether codes are exact, and whether coefficients may be negative.
+    """
+
+    n_points: int
+    max_length: float
+    penalty: float | None
+    equality: bool
+    signed: bool
+
+    def spans(self, n_atoms: int) -> list[tuple[int, int]]:
+        """Ranges of points that are processed together, given the size of a dictionary."""
+        size = min(ROWS_PER_BLOCK, max(16, ENTRIES_PER_BLOCK // max(n_atoms, 1)))
+        return blocks(self.n_points, size)
+
+    def code(
+        self, points: np.ndarray, atoms: np.ndarray | None, span: tuple[int, int]
+    ) -> tuple[np.ndarray, ...]:
+        """Codes of a range of points and their quality, given their atoms (None for all others)."""
+        block = CodeBlock(points, atoms, self.signed, self.max_length, *span)
+        return block.exact(self.penalty) if self.equality else block.penalised(self.penalty)
+
+
+def join_codes(results: Sequence[tuple[np.ndarray, ...]]) -> Codes:
+    """The codes of all points from those of consecutive ranges."""
     counts, indices, values, penalties, explained, gaps, inexact = map(
         np.concatenate, zip(*results, strict=True)
     )

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from vicinal._core.array_checks import check_points
+from vicinal._core.chunked import is_chunked
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal.codes._dictionaries import (
-    Dictionaries,
-    euclidean_atoms,
-    manifold_atoms,
-    perceptual_atoms,
-)
-from vicinal.codes._l1 import check_penalty, code_graph, code_points
+from vicinal.codes._dictionaries import Ranking
+from vicinal.codes._directions import code_points
+from vicinal.codes._l1 import check_code_points, check_penalty, code_graph
 from vicinal.codes._sparse_codes import sparse_codes
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
@@ -56,7 +50,8 @@ def structure_aware_l1(
     Parameters
     ----------
     X : array of shape (n, n_features)
-        Points. A zero row has no direction and raises an error.
+        Points, in memory or a dask array (see `vicinal.scale`). A zero row has no direction and raises an
+        error.
     n_atoms : float or int, default=0.2
         Size K of a dictionary: a fraction of the points, in (0, 1), or a count from 1 to n - 1.
     ranking : {"manifold", "euclidean", "perceptual"}, default="manifold"
@@ -105,7 +100,7 @@ def structure_aware_l1(
     >>> bool(clustering_accuracy(y, model.labels_) > 0.95)
     True
     """
-    points = check_points(X)
+    points = check_code_points(X, n_jobs, verbose)
     checked_penalty = check_penalty(penalty)
     n = len(points)
     size = check_atoms(n_atoms, n)
@@ -122,6 +117,23 @@ def structure_aware_l1(
                 "omit it, or use another ranking."
             )
         n_neighbors = min(check_count(n_neighbors, "n_neighbors"), n - 1)
+    rank = Ranking(ranking, size, alpha, correct_degrees, n_neighbors)
+    options: dict[str, Any] = {"equality": bool(equality), "n_jobs": n_jobs}
+    if is_chunked(points):
+        from vicinal.codes._chunked_codes import chunked_codes
+        from vicinal.codes._chunked_dictionaries import stored_atoms
+
+        chunked_atoms, recall = stored_atoms(points, rank, n_jobs, verbose)
+        codes, unit = chunked_codes(
+            points,
+            chunked_atoms,
+            normalize=normalize,
+            penalty=checked_penalty,
+            signed=False,
+            verbose=verbose,
+            **options,
+        )
+        return code_graph(codes, points, unit, recall, n_jobs)
     directions, unit = code_points(points, normalize)
     require_memory(
         12.0 * n * size + 16.0 * points.size,
@@ -130,43 +142,15 @@ def structure_aware_l1(
     )
     atoms, recall = None, 1.0
     if size > 0:
-        atoms, recall = _dictionaries(
-            points, size, ranking, alpha, correct_degrees, n_neighbors, n_jobs, verbose
-        )
+        atoms, recall = rank.atoms(points, n_jobs, verbose)
     codes = sparse_codes(
         directions,
         atoms,
         penalty=None if checked_penalty is None else checked_penalty * unit**2,
-        equality=bool(equality),
-        n_jobs=n_jobs,
         progress="sparse codes" if verbose > 0 else None,
+        **options,
     )
     return code_graph(codes, points, unit, recall)
-
-
-def _dictionaries(
-    points: np.ndarray,
-    size: int,
-    ranking: str,
-    alpha: float,
-    corrected: bool,
-    n_neighbors: int | None,
-    n_jobs: int | None,
-    verbose: int,
-) -> Dictionaries:
-    if ranking == "euclidean":
-        return euclidean_atoms(points, size, n_jobs)
-    if ranking == "perceptual":
-        return perceptual_atoms(points, size, alpha, n_neighbors, n_jobs, verbose)
-    return manifold_atoms(
-        points,
-        size,
-        alpha=alpha,
-        corrected=corrected,
-        n_neighbors=n_neighbors,
-        n_jobs=n_jobs,
-        progress="ranking" if verbose > 0 else None,
-    )
 
 
 def check_atoms(n_atoms: object, n: int) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 
 from vicinal._core.file_arrays import forget_pages
 from vicinal._core.parallel import map_threads, n_threads, progress_bar
+from vicinal._core.warn import LongWork
 from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
 from vicinal.scale.settings import current_settings
 
@@ -31,9 +32,13 @@ class Engine(Protocol):
         """Number of tasks that run at the same time."""
 
     def run(
-        self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
+        self,
+        task: Callable[..., Any],
+        items: Sequence[tuple[Any, ...]],
+        title: str,
+        long_work: LongWork | None = None,
     ) -> list[Any]:
-        """Results of ``task(*item)`` for each item."""
+        """Results of ``task(*item)`` for each item; without a bar, a warning if ``long_work`` is long."""
 
     def run_on_blocks(
         self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
@@ -52,10 +57,18 @@ class ThreadEngine:
         return n_threads(self.n_jobs)
 
     def run(
-        self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
+        self,
+        task: Callable[..., Any],
+        items: Sequence[tuple[Any, ...]],
+        title: str,
+        long_work: LongWork | None = None,
     ) -> list[Any]:
         return map_threads(
-            lambda item: task(*item), items, self.n_jobs, progress=title if self.verbose else None
+            lambda item: task(*item),
+            items,
+            self.n_jobs,
+            progress=title if self.verbose else None,
+            long_work=long_work,
         )
 
     def run_on_blocks(
@@ -85,10 +98,14 @@ class ClusterEngine:
         return max(1, sum(worker["nthreads"] for worker in _workers(self.client).values()))
 
     def run(
-        self, task: Callable[..., Any], items: Sequence[tuple[Any, ...]], title: str
+        self,
+        task: Callable[..., Any],
+        items: Sequence[tuple[Any, ...]],
+        title: str,
+        long_work: LongWork | None = None,
     ) -> list[Any]:
         futures = [self.client.submit(task, *item, pure=False) for item in items]
-        return self._results(futures, title)
+        return self._results(futures, title, long_work)
 
     def run_on_blocks(
         self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
@@ -99,19 +116,23 @@ class ClusterEngine:
         tasks = [delayed(task)(block, *item) for block, item in zip(blocks, items, strict=True)]
         return self._results(self.client.compute(tasks), title)
 
-    def _results(self, futures: list[Any], title: str) -> list[Any]:
+    def _results(
+        self, futures: list[Any], title: str, long_work: LongWork | None = None
+    ) -> list[Any]:
         from distributed import KilledWorker
 
         waiting, checked = list(futures), time.monotonic()
         try:
-            with progress_bar(len(futures), title if self.verbose else None) as bar:
+            bar_title = title if self.verbose else None
+            with progress_bar(len(futures), bar_title, long_work) as bar:
                 while waiting:
                     # Statuses are kept up to date by messages, so that reading them costs nothing.
                     remaining = [future for future in waiting if not future.done()]
                     failed = next((f for f in waiting if f.status in ("error", "cancelled")), None)
                     if failed is not None:
                         failed.result()
-                    bar.update(len(waiting) - len(remaining))
+                    if len(remaining) < len(waiting):
+                        bar.update(len(waiting) - len(remaining))
                     waiting = remaining
                     if waiting and time.monotonic() - checked > CHECK_SECONDS:
                         self._check_workers()

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,25 @@ class Store:
                 "missing is computed."
             ) from error
 
+    def join(self, name: str, parts: Sequence[str]) -> None:
+        """Write the rows of several arrays to one; a local store has one of them in memory at a time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the new array.
+        parts : sequence of str
+            Names of arrays with the same columns and the same type.
+        """
+        if not parts:
+            raise InvalidValueError(
+                "parts is empty, but the names of one or more arrays are needed."
+            )
+        lengths = [len(self.load(part)) for part in parts]
+        first = self.load(parts[0])
+        shape = (sum(lengths), *first.shape[1:])
+        self._files.write_parts(f"{name}.npy", shape, first.dtype, map(self.load, parts))
+
     def is_whole(self, *names: str) -> bool:
         """Whether arrays exist and their files have the size that their headers announce.
 
@@ -182,6 +202,12 @@ class _LocalFiles:
         with atomic_write(self.folder / name) as path:
             np.save(path, array)
 
+    def write_parts(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
+    ) -> None:
+        with atomic_write(self.folder / name) as path, path.open("wb") as file:
+            _write_parts(file, shape, dtype, parts)
+
     def write_text(self, name: str, text: str) -> None:
         with atomic_write(self.folder / name) as path:
             path.write_text(text)
@@ -228,6 +254,13 @@ class _RemoteFiles:
         np.save(buffer, array)
         self.system.pipe_file(f"{self.folder}/{name}", buffer.getvalue())
 
+    def write_parts(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
+    ) -> None:
+        buffer = io.BytesIO()
+        _write_parts(buffer, shape, dtype, parts)
+        self.system.pipe_file(f"{self.folder}/{name}", buffer.getvalue())
+
     def write_text(self, name: str, text: str) -> None:
         self.system.pipe_file(f"{self.folder}/{name}", text.encode())
 
@@ -258,6 +291,15 @@ class _RemoteFiles:
 
     def _head(self, path: str) -> bytes:
         return self.system.cat_file(path, 0, min(MAX_HEADER_BYTES, self.system.size(path)))
+
+
+def _write_parts(
+    file: Any, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
+) -> None:
+    header = {"shape": shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(dtype)}
+    np.lib.format.write_array_header_1_0(file, header)
+    for part in parts:
+        file.write(np.ascontiguousarray(part).data)
 
 
 def _read_header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
