@@ -12,6 +12,8 @@ from vicinal.codes._dictionaries import (
     manifold_atoms,
     manifold_scores,
 )
+from vicinal.codes._krylov_ranking import krylov_atoms
+from vicinal.codes._selection_kernels import best_columns
 from vicinal.datasets import make_swiss_roll, make_two_moons
 from vicinal.graphs import knn, l1, structure_aware_l1
 from vicinal.metrics import clustering_accuracy
@@ -80,9 +82,65 @@ def test_ranking_in_balls_finds_the_best_of_the_whole_graph(kind, corrected):
     assert (np.diff(np.sort(result.atoms, axis=1)) > 0).all()
 
 
+@pytest.mark.parametrize("kind", ["directions", "roll", "clusters", "far clusters"])
+def test_ranking_in_a_krylov_space_finds_the_best_of_the_inverse(kind):
+    X = {
+        "directions": unit_rows(table(1200, 20)),
+        "roll": make_swiss_roll(1200, random_state=0)[0],
+        "clusters": table(1200, 12) + 6 * table(4, 12, seed=1)[np.arange(1200) % 4],
+        "far clusters": 1e4 + table(1200, 12) + 30 * table(3, 12, seed=1)[np.arange(1200) % 3],
+    }[kind]
+    exact = best_rows(manifold_scores(heat_affinity(X, 1), 0.99, True, 1), 120, 1)
+    result = krylov_atoms(X, 120, 0.99, 7, 1)
+    assert result.recall >= 0.99
+    assert np.mean([np.isin(*pair).mean() for pair in zip(exact, result.atoms, strict=True)]) > 0.99
+    assert (np.diff(result.atoms, axis=1) > 0).all()
+    assert not (result.atoms == np.arange(1200)[:, None]).any()
+    np.testing.assert_array_equal(krylov_atoms(X, 120, 0.99, 7, 3).atoms, result.atoms)
+
+
+def test_points_that_single_precision_cannot_rank_are_ranked_by_the_inverse():
+    settings = {"alpha": 0.99, "corrected": True, "n_neighbors": None, "n_jobs": 1, "progress": None}
+    outlier = np.vstack([table(1100, 3), [[1e3, 0.0, 0.0]]])
+    # More atoms than points of a cluster: only the tiny affinities to other clusters rank the rest.
+    clusters = 0.05 * table(1100, 10) + 10 * np.eye(10)[np.arange(1100) % 10]
+    for X in (outlier, clusters):
+        assert krylov_atoms(X, 200, 0.99, 7, 1) is None
+        result = manifold_atoms(X, 200, exact=False, **settings)
+        np.testing.assert_array_equal(
+            result.atoms, manifold_atoms(X, 200, exact=True, **settings).atoms
+        )
+        assert result.recall == 1.0
+    assert krylov_atoms(np.ones((1100, 3)), 5, 0.99, 7, 1) is None
+    assert krylov_atoms(table(1100, 3), 5, 0.9999, 7, 1) is None
+
+
+def test_selection_in_single_precision_is_that_of_a_stable_sort():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-3, 4, (90, 90)).astype(np.float32)
+    rows[:30] = rng.standard_normal((30, 90))
+    rows[0, :5] = [np.inf, -np.inf, 0.0, 1e-45, -1e-45]
+    found = np.empty((90, 20), dtype=np.int64)
+    best_columns(rows, np.arange(90), found)
+    np.testing.assert_array_equal(found, np.sort(best_by_definition(rows, 20), axis=1))
+
+
+def test_the_ranking_of_the_reference_is_available():
+    X = table(1050, 8)
+    exact = structure_aware_l1(X, 20, exact_ranking=True)
+    assert exact.metadata["codes"].recall == 1.0
+    default = structure_aware_l1(X, 20)
+    assert 0.99 <= default.metadata["codes"].recall <= 1.0
+    shared = len(np.intersect1d(*(g.edges() @ [1050, 1] for g in (exact, default))))
+    assert shared > 0.99 * max(exact.n_edges, default.n_edges)
+    for changes in ({"ranking": "euclidean"}, {"n_neighbors": 5}):
+        with pytest.raises(ValueError, match="exact_ranking=True is given with"):
+            structure_aware_l1(X[:50], 5, exact_ranking=True, **changes)
+
+
 def test_without_degree_correction_all_points_get_the_same_atoms():
     X = table(200, 4)
-    settings = {"alpha": 0.99, "n_neighbors": None, "n_jobs": 1, "progress": None}
+    settings = {"alpha": 0.99, "n_neighbors": None, "exact": False, "n_jobs": 1, "progress": None}
     literal = manifold_atoms(X, 20, corrected=False, **settings).atoms
     corrected = manifold_atoms(X, 20, corrected=True, **settings).atoms
     assert len(np.unique(literal)) < 100 < 180 < len(np.unique(corrected))
@@ -200,7 +258,7 @@ def test_outliers_with_vanishing_affinities_have_a_code():
 def test_without_diffusion_atoms_are_ranked_by_affinity():
     X = table(80, 3)
     result = manifold_atoms(
-        X, 6, alpha=0.0, corrected=False, n_neighbors=None, n_jobs=1, progress=None
+        X, 6, alpha=0.0, corrected=False, n_neighbors=None, exact=True, n_jobs=1, progress=None
     )
     W = heat_affinity(X)
     roots = np.sqrt(W.sum(axis=1))

@@ -16,6 +16,7 @@ from scipy.linalg import lapack
 from vicinal._core.chunked import ChunkedRows, in_memory
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads
+from vicinal.codes._krylov_ranking import krylov_atoms
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors import NeighborSearch
@@ -51,6 +52,7 @@ class Ranking(NamedTuple):
     alpha: float
     corrected: bool
     n_neighbors: int | None
+    exact: bool
 
     def atoms(
         self, points: np.ndarray | ChunkedRows, n_jobs: int | None, verbose: int
@@ -68,6 +70,7 @@ class Ranking(NamedTuple):
             alpha=self.alpha,
             corrected=self.corrected,
             n_neighbors=self.n_neighbors,
+            exact=self.exact,
             n_jobs=n_jobs,
             progress="ranking" if verbose > 0 else None,
         )
@@ -151,13 +154,19 @@ def manifold_atoms(
     n_neighbors: int | None,
     n_jobs: int | None,
     progress: str | None,
+    exact: bool,
 ) -> Dictionaries:
     """Best atoms by manifold ranking, on the complete graph or on a neighbour graph."""
     n, alpha = len(points), max(alpha, MIN_ALPHA)
-    if n_neighbors is None and n <= DENSE_MAX_POINTS:
-        require_memory(32.0 * n**2, f"Ranking of {n:,} points", "Pass n_neighbors=10.")
-        remedy = "Pass n_neighbors=10."
+    if exact or (n_neighbors is None and n <= DENSE_MAX_POINTS):
+        remedy = "Omit exact_ranking, or pass n_neighbors=10."
         loaded = in_memory(points, "Ranking of all pairs of points", remedy).astype(np.float64)
+        ranked = None
+        if corrected and not exact:
+            ranked = krylov_atoms(loaded, n_atoms, alpha, SCALE_NEIGHBOR, n_jobs)
+        if ranked is not None:
+            return Dictionaries(*ranked)
+        require_memory(32.0 * n**2, f"Ranking of {n:,} points by an inverse", remedy)
         scores = manifold_scores(heat_affinity(loaded, n_jobs), alpha, corrected, n_jobs)
         return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
     k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors

@@ -34,6 +34,7 @@ def structure_aware_l1(
     alpha: float = 0.99,
     correct_degrees: bool = True,
     n_neighbors: int | None = None,
+    exact_ranking: bool = False,
     penalty: float | Literal["auto"] = "auto",
     equality: bool = False,
     normalize: bool = True,
@@ -44,8 +45,8 @@ def structure_aware_l1(
 
     The dictionary of each point contains the K points ranked best for it; codes are computed as in `l1`.
     Codes over all points depend on directions only and may combine distant points; a ranked dictionary
-    keeps them local, along the structure. It saves time if codes are long, such as exact codes in many
-    dimensions; otherwise the ranking takes longer than it saves.
+    keeps them local, along the structure. It saves most time if codes are long, such as exact codes in many
+    dimensions.
 
     Parameters
     ----------
@@ -67,6 +68,11 @@ def structure_aware_l1(
         contexts have 10, and manifold ranking uses the complete graph up to 4,000 points; beyond, it
         uses 10 neighbours and ranks each point within a ball of nodes that is large enough to find 97 %
         of the best atoms in a sample.
+    exact_ranking : bool, default=False
+        Rank by the inverse of the matrix of the complete graph, as in the reference, for any number of
+        points; only for manifold ranking without ``n_neighbors``. By default, the inverse is used below
+        1,000 points and without degree correction; otherwise its product with few vectors is used if it
+        finds 99 % of the best atoms in a sample.
     penalty : float or "auto", default="auto"
         Penalty of the coefficients, > 0; larger values give fewer edges. See `l1`.
     equality : bool, default=False
@@ -117,7 +123,12 @@ def structure_aware_l1(
                 "omit it, or use another ranking."
             )
         n_neighbors = min(check_count(n_neighbors, "n_neighbors"), n - 1)
-    rank = Ranking(ranking, size, alpha, correct_degrees, n_neighbors)
+    if exact_ranking and (ranking != "manifold" or n_neighbors is not None):
+        raise InvalidValueError(
+            f"exact_ranking=True is given with ranking={ranking!r} and n_neighbors={n_neighbors!r}, but "
+            "only manifold ranking on the complete graph has an exact form; omit one of them."
+        )
+    rank = Ranking(ranking, size, alpha, correct_degrees, n_neighbors, bool(exact_ranking))
     options: dict[str, Any] = {"equality": bool(equality), "n_jobs": n_jobs}
     if is_chunked(points):
         from vicinal.codes._chunked_codes import chunked_codes

@@ -73,7 +73,7 @@ Build = Callable[[np.ndarray, int], Graph]
 
 
 def _structure_aware(**settings: Any) -> Build:
-    return lambda X, k: graphs.structure_aware_l1(X, k, **settings)
+    return lambda X, k: graphs.structure_aware_l1(X, k, exact_ranking=True, **settings)
 
 
 # Graphs with dictionaries or neighbourhoods of limited size. The paper's codes are exact.
