@@ -20,7 +20,8 @@ RECALL = 0.99
 class Contender(NamedTuple):
     """``run(X, **setting)`` is timed; ``facts(result, X)`` describes its result, untimed.
 
-    With ``prepare``, also untimed, it runs on ``prepare(X)``.
+    With ``prepare``, also untimed, it runs on ``prepare(X)``. A contender that processes only a part of the
+    points, because all would take too long, has a ``factor`` by which its time is multiplied.
     """
 
     module: str
@@ -28,6 +29,7 @@ class Contender(NamedTuple):
     facts: Callable[[Any, np.ndarray], dict[str, Any]]
     settings: tuple[dict[str, Any], ...] = ({},)
     prepare: Callable[[np.ndarray], Any] | None = None
+    factor: float = 1.0
 
 
 def installed(contender: Contender) -> bool:

@@ -46,8 +46,8 @@ def measure(
     record: dict[str, Any] = {
         "contender": contender,
         "setting": setting,
-        "first_call": first,
-        "seconds": first,
+        "first_call": library.factor * first,
+        "seconds": library.factor * first,
         "peak_bytes": None,
         "process_bytes": None,
     }
@@ -68,7 +68,7 @@ def measure(
             _add_peak(record, before)
         times.append(seconds)
         if not cold:
-            record["seconds"] = min(times)
+            record["seconds"] = library.factor * min(times)
         yield record
 
 

@@ -100,7 +100,13 @@ def test_ranking_in_a_krylov_space_finds_the_best_of_the_inverse(kind):
 
 
 def test_points_that_single_precision_cannot_rank_are_ranked_by_the_inverse():
-    settings = {"alpha": 0.99, "corrected": True, "n_neighbors": None, "n_jobs": 1, "progress": None}
+    settings = {
+        "alpha": 0.99,
+        "corrected": True,
+        "n_neighbors": None,
+        "n_jobs": 1,
+        "progress": None,
+    }
     outlier = np.vstack([table(1100, 3), [[1e3, 0.0, 0.0]]])
     # More atoms than points of a cluster: only the tiny affinities to other clusters rank the rest.
     clusters = 0.05 * table(1100, 10) + 10 * np.eye(10)[np.arange(1100) % 10]

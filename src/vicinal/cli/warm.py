@@ -101,6 +101,7 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
     yield partial(graphs.mst, noise[:N_LARGE])
     yield partial(graphs.epsilon_ball, noise[:N_LARGE], radius=5.0)
     yield partial(graphs.structure_aware_l1, small, n_neighbors=10)
+    yield partial(graphs.structure_aware_l1, points[:1000], 10)
     yield partial(graphs.knn, np.repeat(small, 20, axis=0))
     digraph = graphs.knn(points, 10, directed=True)
     for size in (N_SMALL, N_LARGE):

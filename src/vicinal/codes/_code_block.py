@@ -15,8 +15,10 @@ MAX_ROUNDS = 200
 MAX_DECADES = 12
 # Relative tolerance of the optimality certificate of an exact code.
 CERTIFICATE_TOLERANCE = 1e-9
-# Products with single atoms are slower per atom than one matrix product with all points, by this factor.
-GATHER_COST = 15
+# Products with single atoms are slower per atom than one matrix product with all points, by this factor if
+# the points are in the cache of the processor, or not.
+CACHED_GATHER_COST, GATHER_COST = 2, 15
+CACHED_BYTES = 1 << 23
 
 
 class CodeBlock:
@@ -38,6 +40,8 @@ class CodeBlock:
         self.excluded = np.arange(first, last) if atoms is None else np.full(size, -1)
         self.atoms = np.arange(n)[None] if atoms is None else atoms
         self.uses_all_points = atoms is None
+        cost = CACHED_GATHER_COST if points.nbytes <= CACHED_BYTES else GATHER_COST
+        self.reads_atoms = atoms is not None and n > cost * atoms.shape[1]
         # More atoms than dimensions are never needed; one more row to detect dependence.
         capacity = min(n_features, self.atoms.shape[1]) + 2
         self.positions = np.zeros((size, capacity), dtype=np.int64)
@@ -91,7 +95,7 @@ class CodeBlock:
         """Inner products of one vector per row with the atoms of that row."""
         if self.uses_all_points:
             return vectors @ self.points.T
-        if len(self.points) <= GATHER_COST * self.atoms.shape[1]:
+        if not self.reads_atoms:
             return np.take_along_axis(vectors @ self.points.T, self.atoms[rows], axis=1)
         from vicinal.codes._code_kernels import correlate
 
@@ -113,12 +117,12 @@ class CodeBlock:
 
     def _optimise(self, rows: np.ndarray) -> None:
         """Add atoms until none improves a code, then compute the duality gaps."""
-        from vicinal.codes._code_kernels import advance
+        from vicinal.codes._code_kernels import advance, complete
 
         # A penalty of 0 marks points that are not correlated with any atom: their codes are empty.
         rows = rows[self.penalties[rows] > 0]
         self.largest[rows] = np.inf
-        for _ in range(MAX_ROUNDS):
+        for _ in range(1 if self.reads_atoms else MAX_ROUNDS):
             if len(rows) == 0:
                 return
             residuals, penalties = self.residuals[rows], self.penalties[rows]
@@ -129,19 +133,17 @@ class CodeBlock:
                 self.largest[rows],
                 np.empty(len(rows), dtype=bool),
             )
-            advance(
-                self.points,
-                self.targets[rows],
-                self.excluded[rows],
-                self._dictionaries(rows),
-                self._correlate(residuals, rows),
-                penalties,
-                np.maximum(TOLERANCE * penalties, self.rounding[rows]),
-                self.signed,
-                MAX_NEW_ATOMS,
-                codes,
-                residuals,
-            )
+            tolerances = np.maximum(TOLERANCE * penalties, self.rounding[rows])
+            settings = penalties, tolerances, self.signed, MAX_NEW_ATOMS
+            targets, atoms = self.targets[rows], self._dictionaries(rows)
+            if self.reads_atoms:
+                complete(self.points, targets, atoms, *settings, MAX_ROUNDS, codes, residuals)
+            else:
+                products = self._correlate(residuals, rows)
+                excluded = self.excluded[rows]
+                advance(
+                    self.points, targets, excluded, atoms, products, *settings, codes, residuals
+                )
             self.positions[rows], self.coefficients[rows], self.counts[rows] = codes[:3]
             self.residuals[rows], self.largest[rows] = residuals, codes[3]
             self._set_gaps(rows[~codes[4]])

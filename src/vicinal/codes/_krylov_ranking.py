@@ -32,7 +32,7 @@ MIN_RECALL, RECALL_SAMPLE = 0.99, 16
 MAX_STEPS, RESIDUAL_TOLERANCE = 12, 1e-3
 # Scores that differ by less, relative to the largest one, are equal up to rounding.
 ROUNDING = 1e-6
-ROWS_PER_TASK = 256
+ROWS_PER_TASK = 128
 
 
 class Ranked(NamedTuple):
@@ -85,9 +85,7 @@ def krylov_atoms(
     return None
 
 
-def heat_affinity32(
-    points: np.ndarray, scale_neighbor: int, n_jobs: int | None
-) -> Affinity | None:
+def heat_affinity32(points: np.ndarray, scale_neighbor: int, n_jobs: int | None) -> Affinity | None:
     """Heat kernel exp(-d^2 / 4 s^2) of all pairs; None where single precision is not enough."""
     from vicinal.codes._selection_kernels import kth_largest_of_rows
 

@@ -26,12 +26,24 @@ def count_from(keys, threshold):
 
 
 @jit
+def smallest_from(keys, threshold):
+    smallest = np.int32(2**31 - 1)
+    for j in range(len(keys)):
+        if keys[j] >= threshold:
+            smallest = min(smallest, keys[j])
+    return smallest
+
+
+@jit
 def kth_largest_key(keys, k):
     """The k-th largest key, by bisection: counting is vectorised, unlike a partition."""
     low, high = np.int64(LOWEST_KEY), np.int64(2**31)
     while high - low > 1:
         middle = (low + high) >> 1
-        if count_from(keys, np.int32(middle)) >= k:
+        count = count_from(keys, np.int32(middle))
+        if count == k:
+            return smallest_from(keys, np.int32(middle))
+        if count > k:
             low = middle
         else:
             high = middle
