@@ -1,7 +1,5 @@
 """Stationary distributions against dense eigenvectors, PageRank, and solutions in long double."""
 
-from functools import partial
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,8 +9,13 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from vicinal import Graph, graphs
-from vicinal.operators import _stationary_kernels as kernels
-from vicinal.operators import digraph_laplacian, stationary, stationary_distribution
+from vicinal.operators import (
+    _chain_levels,
+    digraph_laplacian,
+    stationary,
+    stationary_distribution,
+)
+from vicinal.operators._chain_levels import ChainLevel
 
 
 def dense_walk(W, beta):
@@ -290,21 +293,42 @@ def test_aggregates_save_steps_and_change_nothing(monkeypatch):
     X = np.random.default_rng(0).random((3000, 2))
     X[1500:, 0] += 1.02
     digraph = graphs.contextual(X, 8)
-    steps, bicgstab = [], kernels.bicgstab
-    monkeypatch.setattr(kernels, "bicgstab", lambda *a: steps.append(bicgstab(*a)[0]))
+    steps, bicgstab = [], stationary.bicgstab
+
+    def counted(*args):
+        solution, n_steps = bicgstab(*args)
+        steps.append(n_steps)
+        return solution, n_steps
+
+    monkeypatch.setattr(stationary, "bicgstab", counted)
     result = stationary_distribution(digraph)
     with_aggregates = sum(steps)
     monkeypatch.setattr(
-        stationary, "_iterative", partial(_without_aggregates, stationary._iterative)
+        stationary, "ChainLevel", lambda matrix, _, n_jobs: ChainLevel(matrix, None, n_jobs)
     )
+    monkeypatch.setattr(ChainLevel, "update", lambda *args: None)
     steps.clear()
     np.testing.assert_allclose(result, stationary_distribution(digraph), rtol=1e-9)
     assert with_aggregates < 0.6 * sum(steps)
 
 
-def _without_aggregates(iterative, matrix, *, coarse):
-    assert coarse
-    return iterative(matrix, coarse=False)
+def test_blocks_change_nothing_and_neither_do_threads(monkeypatch):
+    digraph = graphs.contextual(np.random.default_rng(0).random((3000, 2)), 8)
+    expected = stationary_distribution(digraph)
+    monkeypatch.setattr(_chain_levels, "MIN_ROWS_PER_BLOCK", 300)
+    results = [stationary_distribution(digraph, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    np.testing.assert_allclose(results[0], expected, rtol=1e-9)
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+def test_the_error_is_within_the_tolerance():
+    """Iterations stop once the residual guarantees it, long before the residual is rounding noise."""
+    digraph = graphs.contextual(np.random.default_rng(0).random((3000, 2)), 8)
+    exact = stationary_distribution(digraph, tolerance=1e-14)
+    for tolerance in (1e-3, 1e-6, 1e-9):
+        result = stationary_distribution(digraph, tolerance=tolerance)
+        assert np.abs(result - exact).sum() <= tolerance
 
 
 @pytest.mark.parametrize("beta", [0.5, 0.99, 1 - 1e-12])

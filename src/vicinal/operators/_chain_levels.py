@@ -5,6 +5,9 @@ leaves, probability moves in thousands of steps. Nodes are therefore aggregated,
 aggregate, probabilities are kept in proportion to an estimate of the distribution, so that each level is a
 chain again, and the last one is small enough for its inverse.
 
+Rows are divided into blocks, each with its own factor, so that threads can work side by side. The blocks
+depend on the number of nodes only, so the result does not depend on the number of threads.
+
 References
 ----------
 Simon and Ando, "Aggregation of variables in dynamic systems", Econometrica 1961. Horton and Leutenegger, "A
@@ -13,64 +16,128 @@ multi-level solution algorithm for steady-state Markov chains", SIGMETRICS 1994.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from vicinal._core.parallel import blocks, map_threads
+from vicinal.operators._coarse_levels import kernel_arrays
 
 # A level of at most this many aggregates is solved by its inverse.
 COARSEST_MAX_NODES = 500
 # Aggregation at least halves a level, otherwise the levels below cost too much.
 MAX_AGGREGATE_FRACTION = 0.5
-# Steps of the walk, and the probability to move in each, for the estimate of the distribution.
-N_STEPS, MOVE = 30, 0.5
+# Nodes are aggregated along steps of at least this fraction of the largest one; larger aggregates take less
+# time but more iterations.
+MIN_STEP_FRACTION = 0.8
+# Smallest and largest number of blocks, and the number of rows from which they are doubled.
+MIN_ROWS_PER_BLOCK, MAX_BLOCKS = 1 << 15, 8
 
 
-class ChainLevels(NamedTuple):
-    """Levels of the preconditioner; the arrays of all levels are concatenated.
+class ChainLevel:
+    """Approximate solver of A y = r for the matrix A = I - beta P' of a chain, and those of its aggregates.
 
-    Attributes
+    Parameters
     ----------
-    starts : ndarray of int of shape (n_levels + 1,)
-        Position of the first node of each level.
-    indptr, indices, factor, diagonal : ndarray
-        Incomplete LU factors: row pointers, columns within the level, values, and positions of the diagonal.
-    groups, fractions : ndarray
-        Aggregate of each node, and its fraction of the aggregate's probability.
-    inverse : ndarray of shape (m, m)
-        Inverse of the matrix of the last level; empty if that level has a factor too.
+    matrix : csr_array of shape (n, n)
+        The matrix A with sorted rows.
+    estimate : ndarray of shape (n,) or None
+        Estimate of the distribution; None for no aggregates.
+    n_jobs : int or None
+        Number of threads.
     """
 
-    starts: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    factor: np.ndarray
-    diagonal: np.ndarray
-    groups: np.ndarray
-    fractions: np.ndarray
-    inverse: np.ndarray
+    def __init__(
+        self, matrix: sparse.csr_array, estimate: np.ndarray | None, n_jobs: int | None
+    ) -> None:
+        n = matrix.shape[0]
+        self.n_jobs = n_jobs
+        self.arrays = kernel_arrays(matrix)
+        self.spans = _row_blocks(n) if estimate is not None else [(0, n)]
+        self._factors = map_threads(
+            lambda span: _factor(matrix[slice(*span), slice(*span)]), self.spans, n_jobs
+        )
+        self._buffers = np.zeros(n), np.empty(n)
+        self._groups: np.ndarray | None = None
+        self._coarse: ChainLevel | CoarsestLevel | None = None
+        if estimate is not None and n > COARSEST_MAX_NODES:
+            groups, n_groups = _aggregates(matrix)
+            if n_groups <= MAX_AGGREGATE_FRACTION * n:
+                self._groups, self._sums = groups, np.empty(n_groups)
+                self.update(estimate)
+
+    @property
+    def has_aggregates(self) -> bool:
+        """Whether corrections on aggregates are possible."""
+        return self._coarse is not None
+
+    def update(self, estimate: np.ndarray) -> None:
+        """Replace the aggregated chains by those of a better estimate of the distribution."""
+        if self._groups is None or not (estimate > 0).all():
+            return
+        sums = np.bincount(self._groups, estimate, len(self._sums))
+        self._fractions = estimate / sums[self._groups]
+        coarse = _aggregated(self.arrays, self._groups, self._fractions, len(sums))
+        if len(sums) <= COARSEST_MAX_NODES:
+            self._coarse = CoarsestLevel(coarse)
+        else:
+            self._coarse = ChainLevel(coarse, sums, self.n_jobs)
+
+    def solve(self, r: np.ndarray, out: np.ndarray) -> None:
+        """Correct on the aggregates, then along steps of the chain."""
+        from vicinal.operators._stationary_kernels import prolong, restrict, smooth
+
+        y, remaining = self._buffers
+        if self._coarse is not None:
+            restrict(self._groups, r, self._sums)
+            correction = self._coarse.correction(self._sums)
+            map_threads(
+                lambda span: prolong(self._groups, self._fractions, correction, y, *span),
+                self.spans,
+                self.n_jobs,
+            )
+        map_threads(
+            lambda task: smooth(self.arrays, task[0], r, y, remaining, out, *task[1]),
+            list(zip(self._factors, self.spans, strict=True)),
+            self.n_jobs,
+        )
+
+    def correction(self, r: np.ndarray) -> np.ndarray:
+        """`solve` in a new array."""
+        out = np.empty(len(r))
+        self.solve(r, out)
+        return out
 
 
-def chain_levels(matrix: sparse.csr_array, *, coarse: bool) -> ChainLevels:
-    """Factors of I - beta P' for a chain P and, with ``coarse``, of its aggregates."""
-    matrices, groups, fractions, inverse = [matrix], [], [], np.empty((0, 0))
-    estimate = np.full(matrix.shape[0], 1.0 / matrix.shape[0])
-    for _ in range(N_STEPS if coarse else 0):
-        estimate -= MOVE * (matrix @ estimate)
-    while coarse and matrices[-1].shape[0] > COARSEST_MAX_NODES:
-        labels, n_groups = _aggregates(matrices[-1])
-        if n_groups > MAX_AGGREGATE_FRACTION * len(labels) or not (estimate > 0).all():
-            break
-        sums = np.bincount(labels, estimate, n_groups)
-        groups.append(labels)
-        fractions.append(estimate / sums[labels])
-        matrices.append(_aggregated(matrices[-1], labels, fractions[-1], n_groups))
-        estimate = sums
-    if len(groups) and matrices[-1].shape[0] <= COARSEST_MAX_NODES:
-        with suppress(np.linalg.LinAlgError):  # nearly singular; it gets an incomplete factor
-            inverse = np.linalg.inv(matrices[-1].toarray())
-    return _joined(matrices, groups, fractions, inverse)
+class CoarsestLevel:
+    """The inverse of a small chain."""
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        try:
+            self._inverse = np.linalg.inv(matrix.toarray())
+        except np.linalg.LinAlgError:  # nearly singular
+            self._inverse = np.linalg.pinv(matrix.toarray())
+
+    def correction(self, r: np.ndarray) -> np.ndarray:
+        """The exact solution."""
+        return self._inverse @ r
+
+
+def _row_blocks(n: int) -> list[tuple[int, int]]:
+    n_blocks = 1
+    while n_blocks < MAX_BLOCKS and n >= 2 * n_blocks * MIN_ROWS_PER_BLOCK:
+        n_blocks *= 2
+    return blocks(n, -(-n // n_blocks))
+
+
+def _factor(matrix: sparse.csr_array) -> tuple[Any, ...]:
+    from vicinal.operators._stationary_kernels import factorize
+
+    indptr, indices, values = kernel_arrays(matrix)
+    factor = indptr, indices, values.copy(), np.empty(matrix.shape[0], np.int64)
+    factorize(*factor)
+    return factor
 
 
 def _aggregates(matrix: sparse.csr_array) -> tuple[np.ndarray, int]:
@@ -78,45 +145,22 @@ def _aggregates(matrix: sparse.csr_array) -> tuple[np.ndarray, int]:
 
     # Steps in both directions; the diagonal has the other sign.
     steps = sparse.csr_array(-(matrix + matrix.T))
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(steps.indptr))
+    largest = np.zeros(matrix.shape[0])
+    np.maximum.at(largest, rows, steps.data)
+    steps.data[steps.data < MIN_STEP_FRACTION * largest[rows]] = 0.0
     return aggregate(steps.indptr, steps.indices, steps.data)
 
 
 def _aggregated(
-    matrix: sparse.csr_array, labels: np.ndarray, fractions: np.ndarray, n_groups: int
+    arrays: tuple[np.ndarray, np.ndarray, np.ndarray],
+    groups: np.ndarray,
+    fractions: np.ndarray,
+    n_groups: int,
 ) -> sparse.csr_array:
     """The matrix of the chain of aggregates."""
-    rows = np.repeat(labels, np.diff(matrix.indptr))
-    columns, values = labels[matrix.indices], matrix.data * fractions[matrix.indices]
-    coarse = sparse.coo_array((values, (rows, columns)), shape=(n_groups, n_groups)).tocsr()
+    indptr, indices, values = arrays
+    entries = values * fractions[indices], (np.repeat(groups, np.diff(indptr)), groups[indices])
+    coarse = sparse.csr_array(sparse.coo_array(entries, shape=(n_groups, n_groups)).tocsr())
     coarse.sort_indices()
-    return sparse.csr_array(coarse)
-
-
-def _joined(
-    matrices: list[sparse.csr_array],
-    groups: list[np.ndarray],
-    fractions: list[np.ndarray],
-    inverse: np.ndarray,
-) -> ChainLevels:
-    from vicinal.operators._stationary_kernels import factorize
-
-    starts = np.concatenate([[0], np.cumsum([matrix.shape[0] for matrix in matrices])])
-    pointers, columns, values, diagonals = [np.zeros(1, np.int64)], [], [], []
-    for matrix in matrices[: len(matrices) - (len(inverse) > 0)]:
-        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-        factor, diagonal = matrix.data.copy(), np.empty(matrix.shape[0], np.int64)
-        factorize(indptr, indices, factor, diagonal)
-        diagonals.append(diagonal + pointers[-1][-1])
-        pointers.append(indptr[1:] + pointers[-1][-1])
-        columns.append(indices)
-        values.append(factor)
-    return ChainLevels(
-        starts.astype(np.int64),
-        np.concatenate(pointers),
-        np.concatenate(columns),
-        np.concatenate(values),
-        np.concatenate(diagonals),
-        np.concatenate([np.empty(0, np.int64), *groups]),
-        np.concatenate([np.empty(0), *fractions]),
-        np.ascontiguousarray(inverse),
-    )
+    return coarse

@@ -1,4 +1,4 @@
-"""Kernels for stationary distributions: incomplete LU, BiCGSTAB, and elimination for small chains."""
+"""Kernels for stationary distributions: incomplete LU, steps of BiCGSTAB, elimination for small chains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def factorize(indptr, indices, values, diagonal):
             position[indices[e]] = -1
 
 
-@jit
+@jit(allocates=False)
 def substitute(indptr, indices, values, diagonal, b, x):
     """x = (L U)^-1 b."""
     n = len(b)
@@ -48,89 +48,66 @@ def substitute(indptr, indices, values, diagonal, b, x):
 
 
 @jit
-def precondition(levels, r, y):
-    """Sum of the corrections of all levels; r and y have room for all nodes, r is given on the first."""
-    starts, indptr, indices, factor, diagonal, groups, fractions, inverse = levels
-    last = len(starts) - 2
-    r[starts[1] :] = 0.0
-    for level in range(last):
-        a, b = starts[level], starts[level + 1]
-        for i in range(a, b):
-            r[b + groups[i]] += r[i]
-    for level in range(last + 1):
-        a, b = starts[level], starts[level + 1]
-        if level == last and len(inverse) > 0:
-            for i in range(b - a):
-                total = 0.0
-                for j in range(b - a):
-                    total += inverse[i, j] * r[a + j]
-                y[a + i] = total
-        else:
-            substitute(indptr[a : b + 1], indices, factor, diagonal[a:b], r[a:b], y[a:b])
-    for level in range(last - 1, -1, -1):
-        a, b = starts[level], starts[level + 1]
-        for i in range(a, b):
-            y[i] += fractions[i] * y[b + groups[i]]
+def restrict(groups, r, coarse):
+    """Sum residuals over aggregates."""
+    coarse[:] = 0.0
+    for i in range(len(groups)):
+        coarse[groups[i]] += r[i]
 
 
-@jit
-def multiply(indptr, indices, values, x, out):
-    """out = A x; returns out'out."""
-    square = 0.0
-    for i in range(len(out)):
+@jit(allocates=False)
+def prolong(groups, fractions, coarse, y, start, stop):
+    """Divide the corrections of aggregates among the rows of a block."""
+    for i in range(start, stop):
+        y[i] = fractions[i] * coarse[groups[i]]
+
+
+@jit(allocates=False)
+def smooth(matrix, factor, r, y, remaining, z, start, stop):
+    """z = y + (L U)^-1 (r - A y) in the rows of a block, whose own factors are L and U."""
+    indptr, indices, values = matrix
+    for i in range(start, stop):
+        total = r[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            total -= values[e] * y[indices[e]]
+        remaining[i] = total
+    substitute(*factor, remaining[start:stop], z[start:stop])
+    for i in range(start, stop):
+        z[i] += y[i]
+
+
+@jit(allocates=False)
+def multiply(matrix, x, other, out, start, stop):
+    """out = A x in the rows of a block; returns its products with ``other`` and with itself."""
+    indptr, indices, values = matrix
+    product = square = 0.0
+    for i in range(start, stop):
         total = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             total += values[e] * x[indices[e]]
         out[i] = total
+        product += total * other[i]
         square += total * total
-    return square
+    return product, square
 
 
-@jit
-def bicgstab(indptr, indices, values, levels, b, tolerance, max_iter, x):
-    """Solve A x = b from x = 0 until |b - A x|_1 is small; returns the steps and the residual.
+@jit(allocates=False)
+def search_direction(r, v, p, factor, omega, start, stop):
+    """p = r + factor (p - omega v) in a block."""
+    for i in range(start, stop):
+        p[i] = r[i] + factor * (p[i] - omega * v[i])
 
-    Stops early on a breakdown; the caller restarts from the residual.
-    """
-    n = len(b)
-    # Vectors that are preconditioned have entries for coarser levels, too.
-    size_of_all = levels[0][-1]
-    r, p, y = np.zeros(size_of_all), np.zeros(size_of_all), np.empty(size_of_all)
-    r[:n] = b
-    shadow, v, t = b.copy(), np.zeros(n), np.empty(n)
-    x[:] = 0.0
-    rho = alpha = omega = 1.0
-    size = np.abs(b).sum()
-    for step in range(max_iter):
-        if size <= tolerance:
-            return step, size
-        previous = rho
-        rho = _dot(shadow, r)
-        if rho == 0.0 or omega == 0.0:
-            return step, size
-        factor_p = rho / previous * alpha / omega
-        for i in range(n):
-            p[i] = r[i] + factor_p * (p[i] - omega * v[i])
-        precondition(levels, p, y)
-        multiply(indptr, indices, values, y, v)
-        slope = _dot(shadow, v)
-        if slope == 0.0:
-            return step, size
-        alpha = rho / slope
-        for i in range(n):
-            x[i] += alpha * y[i]
-            r[i] -= alpha * v[i]
-        precondition(levels, r, y)
-        square = multiply(indptr, indices, values, y, t)
-        if square == 0.0:
-            return step + 1, np.abs(r[:n]).sum()
-        omega = _dot(t, r) / square
-        size = 0.0
-        for i in range(n):
-            x[i] += omega * y[i]
-            r[i] -= omega * t[i]
-            size += abs(r[i])
-    return max_iter, size
+
+@jit(allocates=False)
+def advance(x, y, r, v, shadow, step, start, stop):
+    """x += step y and r -= step v in a block; returns the new |r|_1 and the product of shadow and r."""
+    size = product = 0.0
+    for i in range(start, stop):
+        x[i] += step * y[i]
+        r[i] -= step * v[i]
+        size += abs(r[i])
+        product += shadow[i] * r[i]
+    return size, product
 
 
 @jit
@@ -157,11 +134,3 @@ def exact_stationary(P, out):
         sum_of_out += out[k]
     for k in range(n):
         out[k] /= sum_of_out
-
-
-@jit
-def _dot(a, b):
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
-    return total

@@ -57,7 +57,7 @@ class SymmetricWalk(LinearOperator):
         weights = edge_weights(digraph)
         n = weights.shape[0]
         super().__init__(np.float64, (n, n))
-        self.stationary = stationary_distribution(weights, beta)
+        self.stationary = stationary_distribution(weights, beta, n_jobs=n_jobs)
         if not (self.stationary > 0).all():
             raise InvalidValueError(
                 f"beta={beta}, but {int((self.stationary == 0).sum())} node(s) are never visited by the "

@@ -3,7 +3,7 @@
 With teleport, the stationary distribution solves a sparse linear system, (I - beta P') pi = (1 - beta) / n e
 (formula 12 of the paper). Beta should be close to 1, where power iteration needs 1 / (1 - beta) steps or
 more. BiCGSTAB with incomplete LU factors, of the chain and of its aggregates, solves the system in tens of
-steps, followed by iterative refinement.
+steps, followed by iterative refinement until the residual bounds the error.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from vicinal._core.matrix_checks import check_affinity
+from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
-from vicinal.operators._chain_levels import chain_levels
+from vicinal.operators._bicgstab import bicgstab
+from vicinal.operators._chain_levels import ChainLevel
 from vicinal.operators.laplacians import walk_matrix
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike
+    from vicinal._core.types import MatrixLike, NJobs
     from vicinal.graphs.graph import Graph
 
 TELEPORT = 0.99999
@@ -31,13 +33,24 @@ DIRECT_MAX_NODES = 2000
 # Up to this number of nodes, chains without teleport are solved by dense elimination.
 ELIMINATION_MAX_NODES = 500
 MAX_REFINEMENTS = 8
-MAX_ITER = 2000
+MAX_ITER = 1000
+# Reduction of the residual by a correction; a smaller one would be lost in rounding. The first only improves
+# the estimate that aggregates are formed by.
+FIRST_REDUCTION, REDUCTION = 1e-3, 1e-7
+# Steps of the chain, and the probability to move in each, for the first estimate, and for a later one, which
+# may have entries below 0.
+N_STEPS, N_REPAIR_STEPS, MOVE = 30, 5, 0.5
 # Smaller errors cannot be reached because of rounding.
 MIN_TOLERANCE = 1e-15
 
 
+@checked
 def stationary_distribution(
-    digraph: Graph | MatrixLike, beta: float = TELEPORT, *, tolerance: float = 1e-10
+    digraph: Graph | MatrixLike,
+    beta: float = TELEPORT,
+    *,
+    tolerance: float = 1e-10,
+    n_jobs: NJobs = -1,
 ) -> np.ndarray:
     """Compute the stationary distribution of the random walk on a digraph, with teleport.
 
@@ -51,6 +64,8 @@ def stationary_distribution(
         the limit, the walk must end in a single closed class of nodes; all others have probability 0.
     tolerance : float, default=1e-10
         Largest sum of the absolute errors of all entries.
+    n_jobs : int or None, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
@@ -68,7 +83,7 @@ def stationary_distribution(
     weights = edge_weights(digraph)
     walk, dangling = walk_matrix(weights)
     if beta < 1:
-        return solve_teleport(walk, dangling, beta, tolerance)
+        return solve_teleport(walk, dangling, beta, tolerance, n_jobs=n_jobs)
     if dangling.any():
         raise InvalidValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
@@ -81,7 +96,7 @@ def stationary_distribution(
         probabilities[closed] = _by_elimination(inside)
     else:
         probabilities[closed] = solve_teleport(
-            inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance
+            inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance, n_jobs=n_jobs
         )
     return probabilities
 
@@ -129,6 +144,7 @@ def solve_teleport(
     beta: float,
     tolerance: float,
     landing: np.ndarray | None = None,
+    n_jobs: int | None = -1,
 ) -> np.ndarray:
     """Distribution of the walk with teleport to ``landing``, by default uniform.
 
@@ -141,24 +157,30 @@ def solve_teleport(
     order = reverse_cuthill_mckee(matrix, symmetric_mode=False)
     matrix = matrix[order][:, order]
     matrix.sort_indices()
-    if n <= DIRECT_MAX_NODES:
-        solve = _direct(matrix, beta)
-    else:
-        # Coarse corrections reach all nodes, also those that cannot be reached from the landing; with
-        # beta = 1, their matrix is singular.
-        solve = _iterative(matrix, coarse=landing is None and beta < 1)
     # Start from the landing distribution: nodes that cannot be reached from it stay at 0.
     solution = np.full(n, 1.0 / n) if landing is None else landing[order]
     right = (1.0 - beta) * solution
     closed = not dangling.any()
+    if n <= DIRECT_MAX_NODES:
+        solver: DirectSolver | IterativeSolver = DirectSolver(matrix, beta)
+    else:
+        # Coarse corrections reach all nodes, also those that cannot be reached from the landing; with
+        # beta = 1, their matrix is singular.
+        coarse = landing is None and beta < 1
+        # Columns of A = I - beta P' sum to 1 - beta or more, so |A^-1 r| <= |r| / (1 - beta) in sums of
+        # absolute values. The normalisation may double an error.
+        solver = IterativeSolver(matrix, 0.5 * (1.0 - beta) * tolerance, coarse, n_jobs)
+    residual = right - matrix @ solution
     for _ in range(MAX_REFINEMENTS):
-        refined = solution + solve(right - matrix @ solution)
+        refined = solution + solver.solve(residual, solution)
         if closed:
             # The sum must be 1; its error is the component that converges most slowly.
             refined /= refined.sum()
         change = np.abs(refined - solution).sum()
         solution = refined
-        if change <= tolerance * np.abs(solution).sum():
+        residual = right - matrix @ solution
+        size = np.abs(solution).sum()
+        if change <= tolerance * size or np.abs(residual).sum() <= solver.residual * size:
             break
     else:
         raise NotConvergedError(
@@ -170,26 +192,70 @@ def solve_teleport(
     return result / result.sum()
 
 
-def _direct(matrix: sparse.csr_array, beta: float) -> Any:
-    if beta == 1:
-        # The matrix is singular: the solution is unique up to a factor, which the normalisation determines.
-        matrix = matrix + 1e-8 * sparse.identity(matrix.shape[0])
-    return splu(sparse.csc_array(matrix)).solve
+class DirectSolver:
+    """Corrections by a sparse LU factorisation."""
+
+    # Corrections are cheap, so they continue until they are small.
+    residual = 0.0
+
+    def __init__(self, matrix: sparse.csr_array, beta: float) -> None:
+        if beta == 1:
+            # The matrix is singular: the solution is unique up to a factor, which the normalisation
+            # determines.
+            matrix = matrix + 1e-8 * sparse.identity(matrix.shape[0])
+        self._factors = splu(sparse.csc_array(matrix))
+
+    def solve(self, right: np.ndarray, solution: np.ndarray) -> np.ndarray:
+        """Correction of a solution with the residual ``right``."""
+        return np.asarray(self._factors.solve(right))
 
 
-def _iterative(matrix: sparse.csr_array, *, coarse: bool) -> Any:
-    """Solver by BiCGSTAB, with corrections on aggregates if ``coarse``."""
-    from vicinal.operators._stationary_kernels import bicgstab
+class IterativeSolver:
+    """Corrections by BiCGSTAB, with corrections on aggregates if ``coarse``.
 
-    n = matrix.shape[0]
-    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-    levels = tuple(chain_levels(matrix, coarse=coarse))
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+        The matrix I - beta P', with sorted rows.
+    residual : float
+        Residual of a solution that is accurate enough, in absolute sums relative to that of the solution.
+    coarse : bool
+        Whether to correct on aggregates, too. If that fails, the solver continues without.
+    n_jobs : int or None
+        Number of threads.
+    """
 
-    def solve(right: np.ndarray) -> np.ndarray:
-        solution = np.empty(n)
-        # Each refinement adds some digits; a smaller tolerance would be lost in rounding.
-        tolerance = 1e-6 * np.abs(right).sum()
-        bicgstab(indptr, indices, matrix.data, levels, right, tolerance, MAX_ITER, solution)
-        return solution
+    def __init__(
+        self, matrix: sparse.csr_array, residual: float, coarse: bool, n_jobs: int | None
+    ) -> None:
+        self.residual = residual
+        self._matrix, self._coarse, self._n_jobs = matrix, coarse, n_jobs
+        self._level: ChainLevel | None = None
 
-    return solve
+    def solve(self, right: np.ndarray, solution: np.ndarray) -> np.ndarray:
+        """Correction of a solution with the residual ``right``."""
+        reduction = REDUCTION
+        if self._level is None:
+            reduction = FIRST_REDUCTION if self._coarse else REDUCTION
+            estimate = self._steps(solution, N_STEPS) if self._coarse else None
+            self._level = ChainLevel(self._matrix, estimate, self._n_jobs)
+        elif self._coarse:
+            # Aggregates in the proportions of a better estimate save half of the steps.
+            self._level.update(self._steps(np.maximum(solution, 0.0), N_REPAIR_STEPS))
+            self._coarse = False
+        tolerance = max(
+            reduction * np.abs(right).sum(), 0.5 * self.residual * np.abs(solution).sum()
+        )
+        correction = bicgstab(self._level, right, tolerance, MAX_ITER)[0]
+        remaining = np.abs(right - self._matrix @ correction).sum()
+        # The negation also catches NaN.
+        if not remaining < np.abs(right).sum() and self._level.has_aggregates:
+            self._level, self._coarse = ChainLevel(self._matrix, None, self._n_jobs), False
+            correction = bicgstab(self._level, right, tolerance, MAX_ITER)[0]
+        return correction
+
+    def _steps(self, estimate: np.ndarray, n_steps: int) -> np.ndarray:
+        """Distribution after some steps of the chain; it becomes positive where it was 0."""
+        for _ in range(n_steps):
+            estimate = estimate - MOVE * (self._matrix @ estimate)
+        return estimate
