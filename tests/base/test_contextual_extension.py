@@ -6,11 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score
 
 from vicinal import PerceptualClustering, PerceptualEmbedding, graphs
-from vicinal._base.contextual_extension import (
-    new_contexts,
-    reverse_context_probabilities,
-    symmetric_rows,
-)
+from vicinal._base.contextual_extension import TrainingContexts, new_contexts, symmetric_rows
 from vicinal.datasets import make_half_cylinders
 from vicinal.operators.digraph import SymmetricWalk
 
@@ -20,33 +16,38 @@ def walk_of(graph):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def contexts_of(graph, X, descriptor="coding_length"):
+    known = TrainingContexts.of_graph(graph, 1, descriptor=descriptor, epsilon=None)
+    return new_contexts(known, X, 1, entered=True)
+
+
 @pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])
 def test_steps_to_and_from_a_new_point_are_those_of_the_digraph_with_it(descriptor):
     X, _ = make_half_cylinders(60, 40, random_state=0)
     kept, new = X[:-12], X[-12:]
     graph = graphs.contextual(kept, 6, descriptor=descriptor)
-    steps, known = new_contexts(graph, new, 1, descriptor=descriptor)
-    entered = reverse_context_probabilities(graph, new, 1, descriptor=descriptor)
+    steps, known, entered = contexts_of(graph, new, descriptor)
     assert not known.any()
+    steps, entered = (weights.to_csr(len(kept)).toarray() for weights in (steps, entered))
     for i, point in enumerate(new):
         whole = walk_of(
             graphs.contextual(
                 np.vstack([kept, point]), 6, descriptor=descriptor, sigma=graph.metadata["sigma"]
             )
         )
-        assert_allclose(steps.toarray()[i], whole[-1, :-1], atol=1e-12)
-        assert_allclose(entered.toarray()[i], whole[:-1, -1], atol=1e-12)
+        assert_allclose(steps[i], whole[-1, :-1], atol=1e-12)
+        assert_allclose(entered[i], whole[:-1, -1], atol=1e-12)
 
 
 def test_extended_rows_map_root_masses_to_new_root_masses():
     X, _ = make_half_cylinders(100, 50, random_state=0)
     graph = graphs.contextual(X[:-20], 10)
     masses = SymmetricWalk(graph).stationary
-    steps, entered = (
-        function(graph, X[-20:], 1, descriptor="coding_length")
-        for function in (new_contexts, reverse_context_probabilities)
+    contexts = contexts_of(graph, X[-20:])
+    rows, entered = (
+        weights.to_csr(len(masses))
+        for weights in (symmetric_rows(contexts, masses, 1.0), contexts.entered)
     )
-    rows = symmetric_rows(steps[0], entered, masses, 1.0)
     seen = entered @ masses > 0
     assert seen.sum() > 10
     assert_allclose((rows @ np.sqrt(masses))[seen], np.sqrt(entered @ masses)[seen], rtol=1e-12)
@@ -57,14 +58,12 @@ def test_rows_of_theta_for_new_points_follow_formula_10():
     graph = graphs.contextual(X[:-15], 8)
     masses, beta = SymmetricWalk(graph).stationary, 0.9
     n = len(masses)
-    steps, entered = (
-        function(graph, X[-15:], 1, descriptor="coding_length")
-        for function in (new_contexts, reverse_context_probabilities)
+    contexts = contexts_of(graph, X[-15:])
+    rows, steps, entered = (
+        weights.to_csr(n).toarray()
+        for weights in (symmetric_rows(contexts, masses, beta), contexts.steps, contexts.entered)
     )
-    rows = symmetric_rows(steps[0], entered, masses, beta).toarray()
-    for i, (leaving, arriving) in enumerate(
-        zip(steps[0].toarray(), entered.toarray(), strict=True)
-    ):
+    for i, (leaving, arriving) in enumerate(zip(steps, entered, strict=True)):
         mass = sum(
             beta * arriving[j] * masses[j] + (1 - beta) * masses[j] / (n + 1) for j in range(n)
         )

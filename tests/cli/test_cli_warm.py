@@ -26,7 +26,6 @@ RARE = {
     "_code_kernels.extrapolate",
     "_matmul_kernels.rows_times_vector",
     "_matmul_kernels.hops_from",
-    "_merge_kernels.climb",
     "_kmeans_kernels.move_sparse_rows",
     "_duplicate_kernels.row_sizes",
     "_duplicate_kernels.fill_rows",

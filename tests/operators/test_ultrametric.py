@@ -1,5 +1,7 @@
 """Spectra of ultrametric matrices against LAPACK, where eigenvalues are close or repeated."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -165,14 +167,26 @@ def test_a_shift_with_zero_pivots_gives_its_vector(edges, powers, value):
     assert np.linalg.norm(rng) == pytest.approx(1.0)
 
 
-def test_new_leaves_have_the_ancestors_of_their_point():
+@pytest.mark.parametrize("power", [1.0, 3.0])
+def test_new_leaves_have_the_ancestors_of_their_point(power):
     tree = random_tree(3, 30)
-    operator = Ultrametric(tree)
+    operator = Ultrametric(tree, (tree.heights - tree.heights.min()) ** power)
     A, X = dense(operator), np.random.default_rng(0).normal(size=(30, 2))
     points = np.array([0, 4, 4, 17, 29])
     heights = np.array([0.0, 0.3, 50.0, 1e-9, 0.8])
     rows = np.minimum(A[points], np.exp(-heights)[:, None])
-    np.testing.assert_allclose(operator.attached(X, points, heights), rows @ X, atol=1e-12)
+    products = operator.attached_to(X).products(points, heights)
+    np.testing.assert_allclose(products, rows @ np.column_stack([X, np.ones(30)]), atol=1e-12)
+    for row, point, height in zip(products, points, heights, strict=True):
+        one = operator.attached_to(X).products(np.array([point]), np.array([height]))
+        np.testing.assert_array_equal(one[0], row)
+
+
+def test_products_of_new_leaves_are_kept_for_the_same_vectors():
+    operator, X = Ultrametric(random_tree(3, 30)), np.eye(30)
+    assert operator.attached_to(X) is operator.attached_to(X)
+    assert operator.attached_to(X) is not operator.attached_to(X.copy())
+    assert pickle.loads(pickle.dumps(operator))._attached is None
 
 
 def test_a_single_point_is_its_own_matrix():

@@ -11,182 +11,201 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from vicinal._base.neighbor_weights import NeighborWeights
 from vicinal._core.chunked import in_memory
+from vicinal._core.parallel import blocks
 from vicinal.graphs._contributions import distances_in_contexts
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors._exact import Points as SearchedPoints
+from vicinal.neighbors._exact import prepared_points
 from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.neighbors.search import NeighborSearch
 
 # The contexts that a new point enters are searched among those of its CANDIDATE_FACTOR * k nearest training
 # points. Other contexts belong to points in sparse regions, which random walks rarely visit.
 CANDIDATE_FACTOR = 4
+# New points, and coordinates of members of contexts, that are processed at a time.
+POINTS_PER_BLOCK, ENTRIES_PER_BLOCK = 1 << 10, 1 << 23
 Points: TypeAlias = np.ndarray | sparse.csr_array
 
 
 class NewContexts(NamedTuple):
-    """Transition probabilities from new points to training points, and which new points equal one of them."""
+    """Contexts of new points.
 
-    steps: sparse.csr_array
+    Attributes
+    ----------
+    steps : NeighborWeights
+        Transition probabilities from new points to the k training points of their contexts.
+    coincides : ndarray of bool (m,)
+        Which new points equal a training point.
+    entered : NeighborWeights
+        Probabilities of a step to new points from the training points next to them, of which those in
+        ``steps`` are the first; None if they were not computed.
+    """
+
+    steps: NeighborWeights
     coincides: np.ndarray
+    entered: NeighborWeights | None = None
 
 
-def new_contexts(graph: Graph, X: Points, n_jobs: int | None, **descriptor: Any) -> NewContexts:
+class TrainingContexts(NamedTuple):
+    """Distinct training points, a search among them, and the contexts of their digraph.
+
+    Contexts have ``k`` members, and the weights of formula (3) have the scale ``sigma``. Their ``members``
+    (n, k) are only needed for the contexts that new points enter.
+    """
+
+    points: Points
+    search: NeighborSearch
+    k: int
+    sigma: float | None
+    descriptor: dict[str, Any]
+    members: np.ndarray | None = None
+
+    @classmethod
+    def of_graph(cls, graph: Graph, n_jobs: int | None, **descriptor: Any) -> TrainingContexts:
+        points = in_memory(
+            graph.points,
+            "The contexts of new points among all training points",
+            "Fit the model on fewer points.",
+        )
+        members = graph.indices.reshape(graph.n_nodes, -1)
+        k, sigma = max(members.shape[1], 1), graph.metadata.get("sigma")
+        return cls(points, graph._search(n_jobs), k, sigma, descriptor, members)
+
+
+def new_contexts(
+    known: TrainingContexts, X: Points, n_jobs: int | None, *, entered: bool = False
+) -> NewContexts:
     """Contexts of new points: their nearest training points, with the weights of formula (3).
 
     A new point that equals a training point leads to that point only. If contexts contain all training
     points, they do not depend on the new point, and each new point leads to its nearest training point.
+
+    With ``entered``, also the contexts that new points enter: a new point enters the context of a training
+    point if it is nearer to it than the farthest member, which it replaces.
     """
-    k = max(int(graph.degrees[0]), 1)
-    return context_steps(
-        _training_points(graph),
-        graph._search(n_jobs),
-        k,
-        graph.metadata.get("sigma"),
-        X,
-        n_jobs,
-        **descriptor,
+    parts = [
+        _contexts_of(known, X[a:b], n_jobs, entered)
+        for a, b in blocks(X.shape[0], POINTS_PER_BLOCK)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    steps, coincides, arriving = zip(*parts, strict=True)
+    return NewContexts(
+        NeighborWeights.concatenate(steps),
+        np.concatenate(coincides),
+        NeighborWeights.concatenate(arriving) if entered else None,
     )
 
 
-def _training_points(graph: Graph) -> Points:
-    return in_memory(
-        graph.points,
-        "The contexts of new points among all training points",
-        "Fit the model on fewer points.",
-    )
-
-
-def context_steps(
-    points: Points,
-    search: NeighborSearch,
-    k: int,
-    sigma: float | None,
-    X: Points,
-    n_jobs: int | None,
-    **descriptor: Any,
+def _contexts_of(
+    known: TrainingContexts, X: Points, n_jobs: int | None, entered: bool
 ) -> NewContexts:
-    """`new_contexts` for distinct points, a search among them, and the scale of their digraph."""
-    n, n_new = points.shape[0], X.shape[0]
-    nearest, lengths = search.nearest(k, queries=X)
-    coincides = lengths[:, 0] == 0
+    m, n, k = X.shape[0], known.points.shape[0], known.k
+    n_candidates = min(CANDIDATE_FACTOR * k, n) if entered else k
+    nearest, distances = known.search.nearest(n_candidates, queries=X)
+    coincides = distances[:, 0] == 0
     if k >= n - 1:
         coincides[:] = True
-        steps = np.zeros(nearest.shape)
-    else:
-        contexts = np.column_stack([n + np.arange(n_new), nearest])
-        steps = _steps(points, X, contexts, sigma, n_jobs, **descriptor)
-    steps[coincides] = np.arange(k) == 0
-    indptr = np.arange(n_new + 1) * k
+    steps, arriving = np.zeros((m, k)), np.zeros((m, n_candidates))
+    steps[coincides, 0] = 1.0
+    new = np.flatnonzero(~coincides)
+    if len(new):
+        contexts = np.empty((len(new), k + 1), np.int64)
+        contexts[:, 0], contexts[:, 1:] = n + new, nearest[new, :k]
+        if entered:
+            into, where = _entered(known, nearest[new], distances[new])
+            where[:, 0] = new[where[:, 0]]
+            into[:, -1] = n + where[:, 0]
+            contexts = np.concatenate([contexts, into])
+        probabilities = _probabilities(known, X, contexts, n_jobs)
+        steps[new] = probabilities[: len(new)]
+        if entered:
+            arriving[where[:, 0], where[:, 1]] = probabilities[len(new) :, -1]
     return NewContexts(
-        sparse.csr_array((steps.ravel(), nearest.ravel(), indptr), shape=(n_new, n)), coincides
+        NeighborWeights(np.ascontiguousarray(nearest[:, :k]), steps),
+        coincides,
+        NeighborWeights(nearest, arriving) if entered else None,
     )
 
 
-def reverse_context_probabilities(
-    graph: Graph, X: Points, n_jobs: int | None, **descriptor: Any
-) -> sparse.csr_array:
-    """Probability of a step to each new point (rows) from each training point (columns).
+def _entered(
+    known: TrainingContexts, nearest: np.ndarray, distances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Contexts that new points enter, and which points and columns of ``nearest`` they are of.
 
-    A new point enters the context of a training point if it is nearer to it than the farthest member, which
-    it replaces.
+    The last member of each, the new point, is left open.
     """
-    members = graph.indices.reshape(graph.n_nodes, -1)
-    return entered_contexts(
-        _training_points(graph),
-        graph._search(n_jobs),
-        members,
-        graph.metadata.get("sigma"),
-        X,
-        n_jobs,
-        **descriptor,
-    )
+    from vicinal._base._context_kernels import enter_contexts, member_lengths
+
+    assert known.members is not None
+    members, (m, c) = known.members, nearest.shape
+    k = members.shape[1]
+    lengths = np.empty((m, c, k))
+    if sparse.issparse(known.points):
+        candidates, position = np.unique(nearest, return_inverse=True)
+        edges = np.column_stack([np.repeat(candidates, k), members[candidates].ravel()])
+        rows, pairs = np.unique(edges, return_inverse=True)
+        found = EUCLIDEAN.pair_distances(known.points[rows], pairs.reshape(edges.shape))
+        lengths[:] = found.reshape(-1, k)[position.reshape(nearest.shape)]
+    else:
+        searched = prepared_points(known.search)
+        if searched is None:  # of points in chunks
+            searched = SearchedPoints(known.points, EUCLIDEAN, 1)
+        member_lengths(searched.X, searched.factor, nearest, members, lengths)
+    contexts, where = np.empty((m * c, k + 1), np.int64), np.empty((m * c, 2), np.int64)
+    count = enter_contexts(nearest, distances, members, lengths, contexts, where)
+    return contexts[:count], where[:count]
 
 
-def entered_contexts(
-    points: Points,
-    search: NeighborSearch,
-    members: np.ndarray,
-    sigma: float | None,
-    X: Points,
-    n_jobs: int | None,
-    **descriptor: Any,
-) -> sparse.csr_array:
-    """`reverse_context_probabilities` for points whose contexts are the rows of ``members``."""
-    n, k = members.shape
-    nearest, distances = search.nearest(min(CANDIDATE_FACTOR * k, n), queries=X)
-    candidates, position = np.unique(nearest, return_inverse=True)
-    position = position.reshape(nearest.shape)
-    contexts = members[candidates].astype(np.int64)
-    edges = np.column_stack([np.repeat(candidates, k), contexts.ravel()])
-    rows, pairs = np.unique(edges, return_inverse=True)
-    lengths = EUCLIDEAN.pair_distances(points[rows], pairs.reshape(edges.shape))
-    lengths = lengths.reshape(contexts.shape)
-    # Nearest members first; the last one is replaced.
-    order = np.argsort(lengths, axis=1, kind="stable")
-    radius = np.take_along_axis(lengths, order[:, -1:], axis=1)[:, 0]
-    new, column = np.nonzero((distances < radius[position]) & (distances[:, :1] > 0))
-    entered, at = nearest[new, column], position[new, column]
-    remaining = np.take_along_axis(contexts[at], order[at, :-1], axis=1)
-    contexts = np.column_stack([entered, remaining, n + new])
-    steps = _steps(points, X, contexts, sigma, n_jobs, **descriptor)
-    return sparse.csr_array((steps[:, -1], (new, entered)), shape=(X.shape[0], n))
-
-
-def symmetric_rows(
-    steps: sparse.csr_array, reverse_steps: sparse.csr_array, masses: np.ndarray, beta: float
-) -> sparse.csr_array:
+def symmetric_rows(contexts: NewContexts, masses: np.ndarray, beta: float) -> NeighborWeights:
     """Rows of Theta, formula (10), for new points; the masses of training points are kept.
 
     The mass of a new point is the probability that one step, teleports included, leads there from the
     stationary distribution of the training points. These rows extend the trivial eigenvector, the square
-    roots of the masses, to the square roots of the new masses.
+    roots of the masses, to the square roots of the new masses. The row of a point that equals a training
+    point leads to that point only.
     """
-    new_masses = beta * (reverse_steps @ masses) + (1.0 - beta) * masses.sum() / (len(masses) + 1)
-    roots, new_roots = np.sqrt(masses), np.sqrt(new_masses)
-    forward = _scaled(steps, new_roots, _inverse(roots))
-    backward = _scaled(reverse_steps, _inverse(new_roots), roots)
-    return sparse.csr_array(0.5 * beta * (forward + backward))
+    from vicinal._base._context_kernels import theta_rows
+
+    steps, coincides, entered = contexts
+    assert entered is not None
+    rows, total = np.empty(entered.values.shape), masses.sum()
+    theta_rows(steps.values, *entered, coincides, masses, total, beta, rows)
+    return NeighborWeights(entered.indices, rows)
 
 
-def _scaled(matrix: sparse.csr_array, left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
-    """Product with diagonal matrices on both sides, at a cost that only depends on the entries."""
-    values = np.repeat(left, np.diff(matrix.indptr)) * matrix.data * right[matrix.indices]
-    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _steps(
-    points: Points,
-    X: Points,
-    contexts: np.ndarray,
-    sigma: float | None,
-    n_jobs: int | None,
-    **descriptor: Any,
+def _probabilities(
+    known: TrainingContexts, X: Points, contexts: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
     """Transition probabilities from the first member of each context to the others.
 
     New points are numbered after the points.
     """
-    if len(contexts) == 0:
-        return np.empty((0, contexts.shape[1] - 1))
-    # Only members: a copy of all points would cost more than the contexts of a few.
-    rows, members = np.unique(contexts, return_inverse=True)
-    n_old = int(np.searchsorted(rows, points.shape[0]))
-    data = _stack(points[rows[:n_old]], X[rows[n_old:] - points.shape[0]])
-    distances = distances_in_contexts(
-        data, members.reshape(contexts.shape), n_jobs=n_jobs, **descriptor
-    )[:, 1:]
-    squares = np.square(distances / sigma)
-    # Relative to the smallest distance, so that a context far from all others does not underflow to zeros.
-    with np.errstate(under="ignore"):
-        weights = np.exp(squares.min(axis=1, keepdims=True) - squares)
-    return weights / weights.sum(axis=1, keepdims=True)
+    from vicinal._base._context_kernels import step_probabilities
+
+    distances = np.empty(contexts.shape)
+    size = max(1, ENTRIES_PER_BLOCK // (contexts.shape[1] * X.shape[1]))
+    for a, b in blocks(len(contexts), size):
+        data, members = _members(known.points, X, contexts[a:b])
+        distances[a:b] = distances_in_contexts(data, members, n_jobs=n_jobs, **known.descriptor)
+    probabilities = np.empty((len(contexts), contexts.shape[1] - 1))
+    step_probabilities(distances, known.sigma, probabilities)
+    return probabilities
 
 
-def _stack(points: Points, X: Points) -> Points:
+def _members(points: Points, X: Points, contexts: np.ndarray) -> tuple[Points, np.ndarray]:
+    """Members of contexts, and contexts as rows of them; a copy of all points would cost more."""
+    n = points.shape[0]
     if sparse.issparse(points):
-        return sparse.csr_array(sparse.vstack([points, sparse.csr_array(X)]))
-    return np.concatenate([points, X])
-
-
-def _inverse(values: np.ndarray) -> np.ndarray:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+        rows, members = np.unique(contexts, return_inverse=True)
+        n_old = int(np.searchsorted(rows, n))
+        new = sparse.csr_array(X[rows[n_old:] - n])
+        stacked = sparse.csr_array(sparse.vstack([points[rows[:n_old]], new]))
+        return stacked, members.reshape(contexts.shape)
+    numbers = contexts.ravel()
+    is_new = numbers >= n
+    data = points[np.where(is_new, 0, numbers)]
+    data[is_new] = X[numbers[is_new] - n]
+    return data, np.arange(len(numbers)).reshape(contexts.shape)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.affinity_operator import AffinityOperator, SparseAffinity, SpectralAffinity
 from vicinal._base.graph_source import AFFINITY, DISTANCES, GraphSource
+from vicinal._base.neighbor_weights import NeighborWeights, kernel_weights
 from vicinal._core.array_checks import validate_input
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.matrix_checks import check_affinity
 from vicinal._core.warn import warn_user
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.distance_rows import neighbors_from_rows, neighbors_within
-from vicinal.graphs.affinities import MAX_SCALE_RATIO, affinity_and_scale, check_scale
+from vicinal.graphs.affinities import affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
 from vicinal.operators.eigenpairs import nystrom
 from vicinal.operators.laplacians import normalize_by_mass
@@ -102,7 +103,8 @@ class GraphEstimator(GraphSource):
         """
         if self._is_fitted_on_affinities():
             return self._steps_from(X)
-        return self._kernel_weights(*self._neighbors_of(X))
+        weights = self._kernel_weights(*self._neighbors_of(X))
+        return weights.to_csr(self.affinity_.shape[0])
 
     def _extend(
         self,
@@ -115,8 +117,9 @@ class GraphEstimator(GraphSource):
 
         With ``masses``, steps are weighted inversely to the mass of the target.
         """
-        if isinstance(self.affinity_, AffinityOperator):
-            return self.affinity_.extend(self._check_queries(X), vectors, values, self.n_jobs)
+        operator = self._affinity_operator()
+        if operator is not None:
+            return operator.extend(self._check_queries(X), vectors, values, self.n_jobs)
         if self._is_fitted_on_affinities():
             steps = self._steps_from(X)
             return nystrom(
@@ -124,15 +127,25 @@ class GraphEstimator(GraphSource):
             )
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
-        rows = (weights if masses is None else normalize_by_mass(weights, masses)) @ vectors
+        if masses is None:
+            rows = weights.means(vectors)
+        else:
+            rows = normalize_by_mass(weights.to_csr(len(vectors)), masses) @ vectors
         return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
 
     def _extend_labels(self, X: MatrixLike, labels: np.ndarray) -> np.ndarray:
         """Label with the largest total weight among the neighbours of each new point."""
-        if isinstance(self.affinity_, AffinityOperator):
-            return self.affinity_.extend_labels(self._check_queries(X), labels, self.n_jobs)
-        values, codes = np.unique(labels, return_inverse=True)
-        return values[np.argmax(self._weights_of(X) @ np.eye(len(values))[codes], axis=1)]
+        operator = self._affinity_operator()
+        if operator is not None:
+            return operator.extend_labels(self._check_queries(X), labels, self.n_jobs)
+        if self._is_fitted_on_affinities():
+            values, codes = np.unique(labels, return_inverse=True)
+            return values[np.argmax(self._steps_from(X) @ np.eye(len(values))[codes], axis=1)]
+        return self._kernel_weights(*self._neighbors_of(X)).labels(labels)
+
+    def _affinity_operator(self) -> AffinityOperator | None:
+        """The affinity if it is an operator, None if it is a matrix."""
+        return None if sparse.issparse(self.affinity_) else cast("AffinityOperator", self.affinity_)
 
     def _is_fitted_on_affinities(self) -> bool:
         check_is_fitted(self)
@@ -171,31 +184,10 @@ class GraphEstimator(GraphSource):
             self, X, reset=False, accept_sparse=accept_sparse, dtype=(np.float64, np.float32)
         )
 
-    def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_array:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            squares = np.square(distances / self._scales_of(indices, distances))
-            # Relative to the nearest neighbour, so that weights of far points do not all underflow.
-            squares = np.nan_to_num(squares - squares.min(axis=1, keepdims=True), nan=0.0)
-            weights = np.exp(-0.5 * squares)
-        coincides = distances == 0
-        weights = np.where(coincides[:, :1], coincides, weights)
-        weights /= weights.sum(axis=1, keepdims=True)
-        indptr = np.arange(len(indices) + 1) * indices.shape[1]
-        return sparse.csr_array(
-            (weights.ravel(), indices.ravel(), indptr),
-            shape=(len(indices), self.affinity_.shape[0]),
-        )
-
-    def _scales_of(self, indices: np.ndarray, distances: np.ndarray) -> float | np.ndarray:
-        if isinstance(self.scale_, float):
-            # As in `Graph.affinity`, outlying points have a larger scale.
-            finite = np.isfinite(distances)
-            far_out = distances.mean(axis=1, keepdims=True, where=finite) / MAX_SCALE_RATIO
-            return np.maximum(far_out, self.scale_) if self.scale == "auto" else self.scale_
-        # The local scale of a new point is that of its nearest training point.
+    def _kernel_weights(self, indices: np.ndarray, distances: np.ndarray) -> NeighborWeights:
         assert self.scale_ is not None  # only without a graph, and then there are no neighbours
-        scales = np.sqrt(self.scale_)
-        return scales[indices] * scales[indices[:, :1]]
+        widen_far = isinstance(self.scale, str) and self.scale == "auto"
+        return kernel_weights(indices, distances, self.scale_, widen_far=widen_far)
 
 
 def warn_disconnected(n_components: int, consequence: str) -> None:

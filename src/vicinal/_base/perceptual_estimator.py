@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.contextual_extension import (
     NewContexts,
     Points,
+    TrainingContexts,
     new_contexts,
-    reverse_context_probabilities,
     symmetric_rows,
 )
 from vicinal._base.graph_source import reset_feature_attributes
+from vicinal._base.neighbor_weights import NeighborWeights
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import ChunkedRows, is_chunked, validate_chunks
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
@@ -144,30 +145,21 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             verbose=self.verbose,
         )
 
-    def _new_contexts(self, X: MatrixLike) -> NewContexts:
-        """Transition probabilities from new points, and which of them equal a training point."""
-        return new_contexts(self.graph_, self._new_points(X), self.n_jobs, **self._descriptor())
-
-    def _new_rows(self, X: MatrixLike, contexts: NewContexts | None = None) -> NewContexts:
-        """Like `_new_contexts`, but with rows of Theta for points that do not equal a training point.
-
-        ``contexts`` are those of the new points, if known.
-        """
+    def _new_contexts(self, X: MatrixLike, *, entered: bool = False) -> NewContexts:
+        """Contexts of new points and, with ``entered``, the contexts that they enter."""
         points = self._new_points(X)
-        if contexts is None:
-            contexts = new_contexts(self.graph_, points, self.n_jobs, **self._descriptor())
-        steps, coincides = contexts
-        new = np.flatnonzero(~coincides)
-        if len(new) == 0:
-            return NewContexts(steps, coincides)
-        reverse_steps = reverse_context_probabilities(
-            self.graph_, points[new], self.n_jobs, **self._descriptor()
-        )
-        rows = symmetric_rows(steps[new], reverse_steps, self._masses, float(self.beta))
-        order = np.argsort(np.concatenate([np.flatnonzero(coincides), new]))
-        return NewContexts(
-            sparse.csr_array(sparse.vstack([steps[coincides], rows]))[order], coincides
-        )
+        known = TrainingContexts.of_graph(self.graph_, self.n_jobs, **self._descriptor())
+        return new_contexts(known, points, self.n_jobs, entered=entered)
+
+    def _symmetric_rows(self, contexts: NewContexts) -> NeighborWeights:
+        """Rows of Theta for new points; a point that equals a training point leads to it only."""
+        return symmetric_rows(contexts, self._masses, float(self.beta))
+
+    def _rows_of_nodes(self, weights: NeighborWeights) -> NeighborWeights:
+        """Weights of nodes as weights of their first rows, to look up results of rows."""
+        if self._duplicates is None:
+            return weights
+        return NeighborWeights(self._duplicates.representative[weights.indices], weights.values)
 
     def _new_points(self, X: MatrixLike) -> Points:
         check_is_fitted(self)

@@ -31,6 +31,8 @@ def check_flag(value: Any, name: str) -> bool:
 
 def check_verbose(value: Any, name: str = "verbose") -> int:
     """Convert ``value`` to an int >= 0; True and False count as 1 and 0."""
+    if type(value) is int and value >= 0:
+        return int(value > 0)
     whole = isinstance(value, (numbers.Integral, np.bool_))
     if not whole or value < 0:
         kind = InvalidValueError if whole else InvalidTypeError

@@ -33,6 +33,8 @@ def n_threads(n_jobs: int | None) -> int:
     As in scikit-learn, None means 1 unless `joblib.parallel_config` sets another number. Within a task of a
     dask worker, the cores are the threads of that worker.
     """
+    if type(n_jobs) is int and 0 < n_jobs <= MAX_THREADS:
+        return n_jobs  # without the checks below, for short calls
     if n_jobs is None:
         from joblib import effective_n_jobs
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.array_checks import validate_input
+from vicinal._core.fitted import check_is_fitted
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._growing_base import check_rows
 

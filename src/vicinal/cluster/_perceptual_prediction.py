@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import by_chunks, rows_by_chunks
 from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._base.row_assignment import nearest_center, unit_rows
+from vicinal._core.fitted import check_is_fitted
 from vicinal.cluster._automatic import membership
 from vicinal.cluster._growing import GrowingClusters
 from vicinal.cluster._noise_score import noise_scores
@@ -17,7 +17,6 @@ from vicinal.cluster.subspaces import nearest_subspace
 from vicinal.operators.eigenpairs import nystrom
 
 if TYPE_CHECKING:
-    from vicinal._base.contextual_extension import NewContexts
     from vicinal._core.types import ArrayLike, SparseMatrix
 
 
@@ -54,15 +53,17 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
             Clusters, -1 for noise. Training points keep their clusters.
         """
         check_is_fitted(self)
-        contexts = self._new_contexts(X)
-        weights, known = self._new_rows(X, contexts)
+        contexts = self._new_contexts(X, entered=True)
+        weights = self._symmetric_rows(contexts)
         values = self.eigenvalues_[: self._directions.shape[1]]
-        norms = np.linalg.norm(nystrom(weights @ self._directions, values), axis=1)
+        norms = np.linalg.norm(nystrom(weights.means(self._directions), values), axis=1)
         values = np.concatenate([[1.0], self.eigenvalues_])
         values = values[self._first : self._first + self.embedding_.shape[1]]
-        rows = nystrom(weights @ self._of_nodes(self.embedding_), values)
+        rows = nystrom(self._rows_of_nodes(weights).means(self.embedding_), values)
+        next_rows, numbers = self._rows_of_nodes(contexts.steps), self._center_numbers()
         if self._has_communities:
-            labels = self._most_likely_next(contexts)
+            # Noise is no cluster; where a step leads to noise only, any cluster will do.
+            labels = np.maximum(next_rows.only(numbers >= 0).labels(numbers), 0)
         elif self.assign == "subspaces":
             labels = nearest_subspace(rows, self._centers)
         else:
@@ -70,10 +71,10 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         is_noise = norms < self.noise_threshold_
         if isinstance(self.noise, str):
             # Noise by density has no threshold on the norms: the points one step away decide.
-            is_noise |= contexts.steps @ (self._of_nodes(self._center_numbers()) < 0) > 0.5
+            to_noise = next_rows.values * (numbers[next_rows.indices] < 0)
+            is_noise |= to_noise.sum(axis=1) > 0.5
         labels = np.where(is_noise, -1, labels)
-        first = weights.indices[weights.indptr[:-1]]
-        labels = np.where(known, self._of_nodes(self._center_numbers())[first], labels)
+        labels = np.where(contexts.coincides, numbers[next_rows.indices[:, 0]], labels)
         return self._with_ids(labels)
 
     @property
@@ -111,13 +112,8 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
             Means of ``probabilities_`` over the points one step of the walk away; rows sum to 1.
         """
         check_is_fitted(self)
-        return self._new_contexts(X).steps @ self._of_nodes(self.probabilities_)
-
-    def _most_likely_next(self, contexts: NewContexts) -> np.ndarray:
-        """Cluster that the next step of the walk most likely leads to, for each new point."""
-        labels = self._of_nodes(self._center_numbers())
-        one_hot = np.eye(self.n_clusters_ + 1)[labels]
-        return np.argmax((contexts.steps @ one_hot)[:, :-1], axis=1)
+        steps = self._new_contexts(X).steps
+        return self._rows_of_nodes(steps).means(self.probabilities_)
 
     def _mutual_steps(self) -> SparseMatrix:
         """Strengths of the digraph, summed over both directions."""

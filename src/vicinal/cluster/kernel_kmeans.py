@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.row_assignment import relabel_by_first_occurrence
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.array_checks import real_array, validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread

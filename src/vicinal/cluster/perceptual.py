@@ -282,7 +282,8 @@ class PerceptualClustering(
             self.n_clusters_ = min(max(self.n_clusters_, self._min_clusters), len(pairs.vectors))
         else:
             self.n_clusters_ = self.n_clusters
-        self._directions = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
+        leading = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
+        self._directions = np.ascontiguousarray(leading)
         norms = np.linalg.norm(self._directions, axis=1)
         is_noise = self._split_noise(norms, evidence, {} if detected is None else detected)
         self.norms_ = self._of_rows(norms)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.affinity_operator import SpectralAffinity
 from vicinal._base.chunked_fit import by_chunks, chunked_fit, rows_by_chunks
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._automatic import (
     AutomaticClusters,

@@ -1,4 +1,4 @@
-"""Kernel of classical scaling: products with squared distances that are never stored."""
+"""Kernels of classical scaling: products with squared distances that are never stored, and new points."""
 
 from __future__ import annotations
 
@@ -19,3 +19,14 @@ def squares_times(distances, scale, columns, start, stop, products):
                 scaled = row[j] * scale
                 total += scaled * scaled * column[j]
             products[i, c] = total
+
+
+@jit(allocates=False)
+def paths_through(indices, distances, geodesics, out):
+    """Lengths of the shortest paths from new points through their neighbours (rows of ``geodesics``)."""
+    for i in range(len(indices)):
+        for c in range(indices.shape[1]):
+            nearest, length = indices[i, c], distances[i, c]
+            for j in range(out.shape[1]):
+                through = geodesics[nearest, j] + length
+                out[i, j] = through if c == 0 else min(out[i, j], through)

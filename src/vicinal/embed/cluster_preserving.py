@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._base.graph_source import reset_feature_attributes
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import is_chunked, validate_chunks
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
@@ -261,7 +261,8 @@ class ClusterPreservingEmbedding(
             )
         links = best_links(self.similarity_, X, self.n_jobs)
         heights = np.maximum(self._transformed(links.heights) - self._operator.lowest, 0.0)
-        steps = self._operator.attached(self.embedding_, links.points, heights)
+        attached = self._operator.attached_to(self.embedding_)
+        steps = attached.products(links.points, heights)[:, :-1]
         steps -= self._mean_row @ self.embedding_
         extended = np.divide(
             steps, self.eigenvalues_, out=np.zeros_like(steps), where=self.eigenvalues_ > 0

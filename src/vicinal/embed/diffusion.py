@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.affinity_operator import SparseAffinity
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.memory import require_memory
 from vicinal._core.precision import like_input
 from vicinal._core.scalar_checks import check_real

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.operators.eigenpairs import random_walk_eigenvectors

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.graph_source import DISTANCES
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks
 from vicinal._core.precision import PreservesPrecision, like_input
@@ -21,6 +21,7 @@ from vicinal.embed.scaling import (
     embed_rows,
     principal_axes,
     reconstruction_error,
+    rotate,
     scale_distances,
 )
 from vicinal.exceptions import InvalidValueError
@@ -162,7 +163,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
             # The principal axes of the landmarks differ slightly from those of all points.
             coordinates = embed_rows(self._scaling, self.geodesics_, self.n_jobs)
             self._axes = principal_axes(coordinates)
-            self.embedding_ = (coordinates - self._axes.centre) @ self._axes.directions
+            self.embedding_ = rotate(coordinates, self._axes)
         self.embedding_ = like_input(self.embedding_, X)
         self._n_features_out = self.n_components
         self.__dict__.pop("residual_variance_", None)
@@ -199,16 +200,17 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         ndarray of shape (m, n_components)
             Training points keep their coordinates.
         """
+        from vicinal.embed._scaling_kernels import paths_through
+
         check_is_fitted(self)
         indices, distances = self._neighbors_of(X)
         coordinates = np.empty((len(indices), self.n_components))
         for rows in starmap(slice, blocks(len(indices), POINTS_PER_BLOCK)):
-            geodesics = np.full((len(indices[rows]), self.geodesics_.shape[1]), np.inf)
-            for nearest, lengths in zip(indices[rows].T, distances[rows].T, strict=True):
-                np.minimum(geodesics, self.geodesics_[nearest] + lengths[:, None], out=geodesics)
+            geodesics = np.empty((len(indices[rows]), self.geodesics_.shape[1]))
+            paths_through(indices[rows], distances[rows], self.geodesics_, geodesics)
             coordinates[rows] = embed_rows(self._scaling, geodesics, self.n_jobs)
         if self._axes is not None:
-            coordinates = (coordinates - self._axes.centre) @ self._axes.directions
+            coordinates = rotate(coordinates, self._axes)
         # A training point might have shorter paths through neighbours that are not adjacent in the graph.
         is_training = distances[:, :1] == 0
         return like_input(np.where(is_training, self.embedding_[indices[:, 0]], coordinates), X)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.precision import like_input
 from vicinal._core.scalar_checks import check_count
 from vicinal.embed._connected import ConnectedEmbedding

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.perceptual_estimator import PerceptualEstimator
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.eigenpairs import nystrom
@@ -168,7 +168,9 @@ class PerceptualEmbedding(
             Training points keep their coordinates.
         """
         check_is_fitted(self)
-        rows, known = self._new_rows(X)
-        steps = rows @ self._of_nodes(self.embedding_)
-        coordinates = np.where(known[:, None], steps, nystrom(steps, self.eigenvalues_))
+        contexts = self._new_contexts(X, entered=True)
+        rows = self._rows_of_nodes(self._symmetric_rows(contexts))
+        steps = rows.means(self.embedding_)
+        known = contexts.coincides[:, None]
+        coordinates = np.where(known, steps, nystrom(steps, self.eigenvalues_))
         return like_input(coordinates, X)

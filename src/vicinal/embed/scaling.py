@@ -164,19 +164,21 @@ def landmark_mds_transform(
 
 def embed_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """`landmark_mds_transform` of checked distances."""
+    from vicinal.embed._scaling_kernels import squares_times
+
+    columns = np.ascontiguousarray(scaling.coordinates.T)
+    products = np.empty((len(distances), len(columns)))
+
+    # Not by a matrix product, whose last digits would depend on the number of rows.
+    def multiply(rows: tuple[int, int]) -> None:
+        block = np.ascontiguousarray(distances[slice(*rows)])
+        squares_times(block, 1.0 / scaling.unit, columns, 0, len(block), products[slice(*rows)])
+
+    map_threads(multiply, _row_blocks(distances), n_jobs)
+    products -= columns @ scaling.mean_squares
     positive = scaling.eigenvalues > 0
-    axes = np.zeros_like(scaling.coordinates)
-    axes[:, positive] = scaling.coordinates[:, positive] / scaling.eigenvalues[positive]
-    coordinates = np.empty((len(distances), axes.shape[1]))
-
-    def embed(rows: tuple[int, int]) -> None:
-        squares = np.square(distances[slice(*rows)] * (1.0 / scaling.unit))
-        squares -= scaling.mean_squares
-        coordinates[slice(*rows)] = -0.5 * (squares @ axes)
-
-    with one_blas_thread():
-        map_threads(embed, _row_blocks(distances), n_jobs)
-    return coordinates
+    products *= np.divide(-0.5, scaling.eigenvalues, out=np.zeros(len(positive)), where=positive)
+    return products
 
 
 class Axes(NamedTuple):
@@ -184,6 +186,15 @@ class Axes(NamedTuple):
 
     centre: np.ndarray
     directions: np.ndarray
+
+
+def rotate(points: np.ndarray, axes: Axes) -> np.ndarray:
+    """Coordinates of points along axes; those of a point do not depend on the other points."""
+    centred = points - axes.centre
+    rotated = np.zeros_like(centred)
+    for column, direction in zip(centred.T, axes.directions, strict=True):
+        rotated += column[:, None] * direction
+    return rotated
 
 
 def principal_axes(points: np.ndarray) -> Axes:

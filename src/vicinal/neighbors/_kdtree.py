@@ -103,12 +103,15 @@ def nearest_to(
     """The k points of the tree nearest to each query, sorted by (distance, index)."""
     kind = kernel_kind(tree, p)
     indices, costs = np.empty((len(queries), k), np.int64), np.empty((len(queries), k))
-    map_threads(
-        lambda block: point_search(tree, kind, queries, *block, indices, costs),
-        blocks(len(queries), 2048),
-        n_jobs,
-        long_work=SLOW_SEARCH,
-    )
+    if len(queries) == 1:  # threads and warnings about long work would take as long as the search
+        point_search(tree, kind, queries, 0, 1, indices, costs)
+    else:
+        map_threads(
+            lambda block: point_search(tree, kind, queries, *block, indices, costs),
+            blocks(len(queries), 2048),
+            n_jobs,
+            long_work=SLOW_SEARCH,
+        )
     return indices, costs if p == 1 else np.sqrt(costs, out=costs)
 
 

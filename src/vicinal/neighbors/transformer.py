@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.scalar_checks import check_count
 from vicinal.neighbors.metric import as_metric
 from vicinal.neighbors.search import NeighborSearch

@@ -124,3 +124,24 @@ def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown,
                 entry = MIN_PIVOT
             for c in range(q):
                 out[p, c] = (B[p, c] + sums[v, c]) / entry
+
+
+@jit(allocates=False)
+def attach(
+    heights, lowest, node_parents, leaf_parents, positions, limits, columns, sums, added, out
+):
+    """Products of the columns with the rows of new leaves, each attached at a height above a leaf.
+
+    The highest node up to that height is below the common ancestor of the new leaf and its point. Heights of
+    new leaves (``limits``) are relative to the ``lowest`` one; columns are in leaf order.
+    """
+    for e in range(len(positions)):
+        node, parent = -1, leaf_parents[positions[e]]
+        while parent >= 0 and heights[parent] <= limits[e] + lowest:
+            node, parent = parent, node_parents[parent]
+        similarity = np.exp(-limits[e])
+        above = np.exp(lowest - heights[parent]) if parent >= 0 else 0.0
+        for c in range(columns.shape[1]):
+            below = sums[node, c] if node >= 0 else columns[positions[e], c]
+            outside = added[parent, c] if parent >= 0 else 0.0
+            out[e, c] = outside + (similarity - above) * below

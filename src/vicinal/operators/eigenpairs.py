@@ -148,8 +148,14 @@ def random_walk_eigenvectors(vectors: np.ndarray, sums: np.ndarray) -> np.ndarra
         Eigenvectors u of D^-1/2 W D^-1/2.
     sums : ndarray (n,)
         Degrees; the entries of isolated nodes are unchanged.
+
+    Returns
+    -------
+    ndarray (n, q)
+        Contiguous rows, because methods for new points read the rows of a few neighbours.
     """
-    return vectors / np.sqrt(np.where(sums > 0, sums, 1.0))[:, None]
+    roots = np.sqrt(np.where(sums > 0, sums, 1.0))
+    return np.divide(vectors, roots[:, None], order="C")
 
 
 def _check_pairs(n_pairs: Any, n: int) -> int:

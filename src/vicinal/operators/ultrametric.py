@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal.operators._ultrametric_kernels import add_down, factor, multiply, solve, sum_nodes
+from vicinal.operators._attached_leaves import AttachedLeaves
+from vicinal.operators._ultrametric_kernels import factor, multiply, solve
 from vicinal.operators.eigenpairs import Eigenpairs, signed
 
 MAX_BISECTIONS = 200
@@ -49,6 +50,7 @@ class Ultrametric(LinearOperator):
         above = np.append(heights, np.inf)  # entry -1 is the parent of the root
         self.drops = _difference(heights, above[nodes])
         self.leaf_drops = _difference(np.zeros(n), above[leaves])
+        self._attached: AttachedLeaves | None = None
 
     @property
     def structure(self) -> tuple[np.ndarray, ...]:
@@ -74,53 +76,20 @@ class Ultrametric(LinearOperator):
     def _adjoint(self) -> Ultrametric:
         return self
 
-    def attached(self, X: np.ndarray, points: np.ndarray, heights: np.ndarray) -> np.ndarray:
-        """Products of X with the rows of new leaves, each attached to a point at a given height.
+    def attached_to(self, vectors: np.ndarray) -> AttachedLeaves:
+        """Products of vectors (n, q) with the rows of new leaves, kept until other vectors are given."""
+        if self._attached is None or self._attached.vectors is not vectors:
+            self._attached = AttachedLeaves(self, vectors)
+        return self._attached
 
-        The common ancestor of a new leaf and its point has this height, also for leaves that the point joins
-        below it; for all others, the ancestor is that of the point. Heights are relative to ``lowest``.
-
-        Parameters
-        ----------
-        X : ndarray (n, q)
-            Vectors.
-        points : ndarray of int (m,)
-            Point that each new leaf is attached to.
-        heights : ndarray (m,)
-            Height of each new leaf.
-
-        Returns
-        -------
-        ndarray (m, q)
-            Products.
-        """
-        tree = self.tree
-        similarity = _exp(-heights)[:, None]
-        if len(X) == 1:
-            return similarity * X[points]
-        sums = np.empty((len(X) - 1, X.shape[1]))
-        added = np.empty_like(sums)
-        structure = tree.first, tree.split, tree.stop
-        sum_nodes(*structure, np.ascontiguousarray(X[tree.leaves]), sums)
-        add_down(*structure, self.drops, sums, added)
-        nodes = tree.highest_below(points, heights + self.lowest)
-        node_parents, leaf_parents = tree.parents
-        is_leaf = nodes < 0
-        parents = np.where(is_leaf, leaf_parents[tree.positions[points]], node_parents[nodes])
-        below = np.where(is_leaf[:, None], X[points], sums[nodes])
-        above = np.where((parents < 0)[:, None], 0.0, added[parents])
-        similarity_above = np.where(parents < 0, 0.0, _exp(self.lowest - self.heights[parents]))
-        return above + (similarity - similarity_above[:, None]) * below
+    def __getstate__(self) -> dict[str, Any]:
+        # Sums over the tree are computed faster than they are loaded.
+        return {**self.__dict__, "_attached": None}
 
     def components(self) -> np.ndarray:
         """Component of each point; similarities between components are numerically negligible."""
         height = self.lowest - np.log(NEGLIGIBLE / len(self.tree.leaves))
         return self.tree.clusters(min(height, np.finfo(float).max))
-
-
-def _exp(values: np.ndarray) -> np.ndarray:
-    with np.errstate(under="ignore"):
-        return np.exp(values)
 
 
 def _difference(heights: np.ndarray, above: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.affine_rescaling import fit_rescaling
@@ -15,6 +14,7 @@ from vicinal._core.array_checks import validate_input
 from vicinal._core.boxplot_scores import fit_boxplot, score_of
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import is_chunked, validate_chunks
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import pair_by_chunks
 from vicinal._core.array_checks import read_array
 from vicinal._core.chunked import is_chunked
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import MAX_INT64, check_count, check_real

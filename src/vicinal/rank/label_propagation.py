@@ -118,7 +118,7 @@ class LabelPropagationRanking(RankingMixin, GraphEstimator):
     def _start_vectors_of_new(self, X: MatrixLike) -> sparse.csr_array:
         """Probability that the next step of each training point leads to the new point."""
         indices, distances = self._neighbors_of(X)
-        links = self._kernel_weights(indices, distances)
+        links = self._kernel_weights(indices, distances).to_csr(len(self._degrees))
         largest = np.repeat(links.max(axis=1).toarray().ravel(), np.diff(links.indptr))
         affinity = links.data / largest
         absorbed = affinity / (affinity + self._degrees[links.indices])

@@ -169,7 +169,8 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         return resolvent(walk.matrix, alpha)
 
     def _start_vectors_of_new(self, X: ArrayLike) -> sparse.csr_array:
-        starts = scaled_starts(self._new_contexts(X).steps, self._masses)
+        steps = self._new_contexts(X).steps.to_csr(len(self._masses))
+        starts = scaled_starts(steps, self._masses)
         if isinstance(self._resolvent, ExpandedScores):
             return self._resolvent.from_nodes(starts)
         return starts

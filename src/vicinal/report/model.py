@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
-from vicinal._base.contextual_extension import context_steps, entered_contexts, symmetric_rows
+from vicinal._base.contextual_extension import (
+    NewContexts,
+    TrainingContexts,
+    new_contexts,
+    symmetric_rows,
+)
 from vicinal._core.boxplot_scores import BoxplotScale, score_of
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_count
@@ -180,11 +184,11 @@ class PerceptionModel:
         _check_reach(points, names)
         search = NeighborSearch(self._points, n_jobs=n_jobs)
         nearest, distances = search.nearest(k, queries=points)
-        steps = self._steps(points, search, n_jobs)
-        probabilities = steps @ self.probabilities[self._representative]
+        contexts = self._contexts(points, search, n_jobs)
+        probabilities = contexts.steps.means(self.probabilities[self._representative])
         unusual = self._unusualness.of_new(self._points, search, points, n_jobs)
         is_noise = unusual > self._document["most_unusual_clustered"] + OUTSIDE_MARGIN
-        is_noise |= self._hardly_visited(steps, points, search, n_jobs)
+        is_noise |= self._hardly_visited(contexts)
         probabilities = _decided(probabilities, is_noise)
         # The nearest row decides a tie.
         first = np.eye(self.n_clusters + 1)[self.labels[self._representative[nearest[:, 0]]]]
@@ -210,40 +214,31 @@ class PerceptionModel:
             notes=rows.notes,
         )
 
-    def _steps(
+    def _contexts(
         self, points: np.ndarray, search: NeighborSearch, n_jobs: int | None
-    ) -> sparse.csr_array:
-        """Weights of the distinct training rows for each new row; rows sum to 1."""
-        return context_steps(
+    ) -> NewContexts:
+        """Contexts of new rows among the distinct training rows, and those that they enter if known."""
+        members = self._arrays.get("contexts")
+        known = TrainingContexts(
             self._points,
             search,
             min(self._document["context"], len(self._points)),
             self._document["context_scale"],
-            points,
-            n_jobs,
-            descriptor="coding_length",
-        ).steps
-
-    def _hardly_visited(
-        self,
-        steps: sparse.csr_array,
-        points: np.ndarray,
-        search: NeighborSearch,
-        n_jobs: int | None,
-    ) -> np.ndarray:
-        """Whether new rows are noise: nearer to the origin than the threshold, or mostly next to noise."""
-        if "contexts" not in self._arrays:
-            return np.zeros(len(points), dtype=bool)
-        contexts, masses = self._arrays["contexts"], self._arrays["masses"]
-        scale = self._document["context_scale"]
-        entered = entered_contexts(
-            self._points, search, contexts, scale, points, n_jobs, descriptor="coding_length"
+            {"descriptor": "coding_length"},
+            members,
         )
-        rows = symmetric_rows(steps, entered, masses, self._document["beta"])
-        extended = nystrom(rows @ self._arrays["directions"], self._arrays["eigenvalues"])
+        return new_contexts(known, points, n_jobs, entered=members is not None)
+
+    def _hardly_visited(self, contexts: NewContexts) -> np.ndarray:
+        """Whether new rows are noise: nearer to the origin than the threshold, or mostly next to noise."""
+        steps = contexts.steps
+        if contexts.entered is None:
+            return np.zeros(len(steps.indices), dtype=bool)
+        rows = symmetric_rows(contexts, self._arrays["masses"], self._document["beta"])
+        extended = nystrom(rows.means(self._arrays["directions"]), self._arrays["eigenvalues"])
         near = np.linalg.norm(extended, axis=1) < self._document["norm_threshold"]
         training_noise = self._arrays["labels"][self._representative] < 0
-        return near | (steps @ training_noise > 0.5)
+        return near | (steps.only(training_noise).values.sum(axis=1) > 0.5)
 
     @cached_property
     def _representative(self) -> np.ndarray:

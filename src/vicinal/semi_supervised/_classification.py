@@ -126,7 +126,7 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
     def _probabilities(self, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         """Class probabilities of new points, and whether any labels reach them."""
         weights, proximity, known = self._evidence(X)
-        probabilities = weights @ self.label_distributions_
+        probabilities = weights.means(self.label_distributions_)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         proximity = proximity[:, None]
         return proximity * probabilities + (1.0 - proximity) * self._frequencies, known

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.graph_estimator import GraphEstimator
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.scalar_checks import as_float
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.affinities import EDGES_PER_NODE, MAX_SCALE_RATIO, edge_scale
 from vicinal.semi_supervised._locality import keep_local
 
 if TYPE_CHECKING:
+    from vicinal._base.neighbor_weights import NeighborWeights
     from vicinal._core.types import MatrixLike
     from vicinal.graphs.graph import Graph
 
@@ -56,13 +57,13 @@ class TransductiveEstimator(GraphEstimator):
             )
         return affinity
 
-    def _evidence(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+    def _evidence(self, X: MatrixLike) -> tuple[NeighborWeights, np.ndarray, np.ndarray]:
         """Weights of new points, and whether labels reach them.
 
         Returns
         -------
-        weights : csr_array of shape (m, n)
-            Weights of the nearest training points; rows sum to 1.
+        weights : NeighborWeights
+            Weights of the nearest training points.
         proximity : ndarray of shape (m,)
             1 for points as close to training points as these are to each other, 0 far away.
         known : ndarray of bool of shape (m,)
@@ -72,7 +73,7 @@ class TransductiveEstimator(GraphEstimator):
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
         proximity = self._proximity(indices, distances)
-        reached = weights @ self.reached_.astype(np.float64)
+        reached = weights.only(self.reached_).values.sum(axis=1)
         return weights, proximity, proximity * reached > np.finfo(np.float64).eps
 
     def _proximity(self, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._base.chunked_fit import in_memory_model
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidValueError
 from vicinal.semi_supervised._absorption import Spread

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from vicinal._core.options import check_flag
@@ -26,6 +25,7 @@ from vicinal.semi_supervised._transductive import TransductiveEstimator
 from vicinal.semi_supervised.graph_prior import check_penalties, spread_values
 
 if TYPE_CHECKING:
+    from vicinal._base.neighbor_weights import NeighborWeights
     from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike, ScaleLike
     from vicinal.graphs.graph import Graph
 
@@ -215,7 +215,7 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
         return np.sqrt(noise_variance(known * factor, fitted * factor, n_free)) / factor
 
     def _std(
-        self, weights: sparse.csr_array, known: np.ndarray, predicted: np.ndarray
+        self, weights: NeighborWeights, known: np.ndarray, predicted: np.ndarray
     ) -> np.ndarray:
         """Standard deviation of the mixture of the posteriors at the neighbours."""
         if np.isnan(self.noise_std_).any():
@@ -238,25 +238,23 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
         # Deviations from the mean instead of differences of squares, which would cancel.
         between = np.zeros_like(predicted)
         values = self.transduction_.reshape(len(self.reached_), -1)
-        rows = np.repeat(np.arange(len(known)), np.diff(weights.indptr))
-        columns = weights.indices
-        use = known[rows] & self.reached_[columns]
-        total = np.bincount(rows[use], weights.data[use], minlength=len(known))
+        indices, shares = weights.only(self.reached_)
+        use = known & (shares.sum(axis=1) > 0)
         for k in range(predicted.shape[1]):
-            squares = np.square(values[columns[use], k] - predicted[rows[use], k])
-            sums = np.bincount(rows[use], weights.data[use] * squares, minlength=len(known))
-            between[:, k] = np.divide(sums, total, out=np.zeros(len(known)), where=total > 0)
+            squares = np.square(values[indices[use], k] - predicted[use, k, None])
+            sums = np.where(shares[use] > 0, shares[use] * squares, 0.0).sum(axis=1)
+            between[use, k] = sums / shares[use].sum(axis=1)
         return np.sqrt(inside + between)
 
     def _mean_of_reached(
-        self, weights: sparse.csr_array, known: np.ndarray, values: np.ndarray
+        self, weights: NeighborWeights, known: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
         """Weighted means of the values at the training points that labels reach; NaN if unknown."""
-        total = weights @ self.reached_.astype(np.float64)
-        predicted = weights @ np.where(self.reached_[:, None], values, 0.0)
+        weights = weights.only(self.reached_)
+        predicted = weights.means(values)
         return np.divide(
             predicted,
-            total[:, None],
+            weights.values.sum(axis=1, keepdims=True),
             out=np.full_like(predicted, np.nan),
             where=known[:, None],
         )

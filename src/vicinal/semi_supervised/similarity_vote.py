@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._core.array_checks import validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.classes import encode_classes
+from vicinal._core.fitted import check_is_fitted
 from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError

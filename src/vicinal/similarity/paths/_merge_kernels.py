@@ -148,16 +148,6 @@ def fill_rows(gaps, leaves, positions, items, rows, diagonal):
 
 
 @jit
-def climb(heights, node_parents, leaf_parents, positions, limits, result):
-    """Highest node above each leaf whose height is at most a limit; -1 if there is none."""
-    for e in range(len(positions)):
-        node, result[e] = leaf_parents[positions[e]], -1
-        while node >= 0 and heights[node] <= limits[e]:
-            result[e] = node
-            node = node_parents[node]
-
-
-@jit
 def mark_class_borders(edges, codes, borders):
     """Mark the edges of a forest, lowest first, that would merge clusters with different classes.
 

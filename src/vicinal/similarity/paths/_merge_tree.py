@@ -13,7 +13,6 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.similarity.paths._merge_kernels import (
-    climb,
     fill_parents,
     fill_rows,
     join_in_order,
@@ -134,12 +133,6 @@ class MergeTree:
 
         map_threads(task, blocks(len(items), max(1, ENTRIES_PER_TASK // self.n_points)), n_jobs)
         return rows
-
-    def highest_below(self, points: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """Highest node above each point whose height is at most a limit; -1 if there is none."""
-        nodes = np.empty(len(points), np.int64)
-        climb(self.heights, *self.parents, self.positions[points], limits, nodes)
-        return nodes
 
     def clusters(self, height: float) -> np.ndarray:
         """Cluster labels of points that meet at or below a height, numbered by first point."""

@@ -71,9 +71,8 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
         with np.errstate(over="ignore"):
             lower_bounds = np.square(distances / sigma) / 2
         costs = lower_bounds - similarity.log_weights[indices]
-        best = np.argmin(costs, axis=1)[:, None]
-        ends[rows] = np.take_along_axis(indices, best, axis=1)[:, 0]
-        best_costs = np.take_along_axis(costs, best, axis=1)[:, 0]
+        best = np.arange(len(rows)), np.argmin(costs, axis=1)
+        ends[rows], best_costs = indices[best], costs[best]
         heights[rows] = best_costs - new_log_weights[rows]
         rows = rows[lower_bounds[:, -1] < best_costs]
         if k == n or not len(rows):
@@ -108,12 +107,12 @@ def extend_walk_vectors(
     kernel = similarity.relative
     # Nothing is more similar than the most similar pair.
     heights = np.maximum(links.heights - kernel.lowest, 0.0)
-    columns = np.column_stack([vectors, np.ones(len(vectors))])
-    rows = kernel.attached(columns, links.points, heights)
+    attached = kernel.attached_to(vectors)
+    rows = attached.products(links.points, heights)
     # If all similarities of a point vanish, it is equally far from all points.
     far = rows[:, -1] == 0
     if far.any():
-        rows[far] = kernel.attached(columns, links.points[far], np.full(far.sum(), MAX_HEIGHT))
+        rows[far] = attached.products(links.points[far], np.full(far.sum(), MAX_HEIGHT))
     steps = rows[:, :-1] / rows[:, -1:]
     extended = np.divide(steps, eigenvalues, out=np.zeros_like(steps), where=eigenvalues > 0)
     return np.where((links.same >= 0)[:, None], vectors[links.same], extended)
