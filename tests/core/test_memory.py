@@ -130,3 +130,16 @@ def test_too_large_computations_raise_with_the_sizes(monkeypatch):
     words = r"It needs about 3\.0 GiB, but 2\.0 GiB of memory are free\. Take less\."
     with pytest.raises(MemoryError, match=words):
         _memory.require_memory(3.0 * GIB, "It", "Take less.")
+
+
+def test_free_memory_is_read_again_for_large_requests_and_after_a_moment(monkeypatch):
+    calls = []
+    monkeypatch.setattr(_memory, "free_memory", lambda: calls.append(1) or GIB)
+    for n_bytes in (1000, 1000, GIB // 2, 1000):
+        _memory.require_memory(n_bytes, "A table", "Use less.")
+    assert len(calls) == 2
+    monkeypatch.setattr(_memory, "REUSE_SECONDS", 0.0)
+    _memory.require_memory(1000, "A table", "Use less.")
+    assert len(calls) == 3
+    with pytest.raises(MemoryError, match="Use less"):
+        _memory.require_memory(2 * GIB, "A table", "Use less.")

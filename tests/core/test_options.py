@@ -109,3 +109,22 @@ def test_centroid_contexts_do_not_depend_on_the_unit_for_denormals():
     expected = contextual_distance(X, 3, descriptor="centroid")[1]
     distances = contextual_distance(np.ldexp(X, -1074), 3, descriptor="centroid")[1]
     np.testing.assert_allclose(np.ldexp(distances, 1074), expected, atol=1.0)
+
+
+def test_options_are_checked_by_position_and_by_name():
+    @checked
+    def search(X, n_jobs=1, *, verbose=0):
+        return X, n_jobs, verbose
+
+    assert search(1, 2, verbose=3) == (1, 2, 3)
+    for call in (
+        lambda: search(1, "two"),
+        lambda: search(1, n_jobs="two"),
+        lambda: search(1, verbose="much"),
+    ):
+        with pytest.raises(TypeError, match=r"'two'|'much'"):
+            call()
+    with pytest.raises(TypeError, match="positional"):
+        search(1, 2, 3)
+    with pytest.raises(TypeError, match="unexpected"):
+        search(1, speed=3)

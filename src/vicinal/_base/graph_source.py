@@ -106,7 +106,9 @@ class GraphSource(NestedGraphParams):
             check_has_nodes(X, "X")
             reset_feature_attributes(self)
             return X if self._operator_builder() is None else self._operator_of(X)
-        if self._operator_builders and isinstance(X, AffinityOperator):
+        # Whether an array has the methods of an operator takes longer to find out than its checks.
+        may_be_operator = self._operator_builders and not isinstance(X, np.ndarray)
+        if may_be_operator and isinstance(X, AffinityOperator):
             reset_feature_attributes(self)
             return X
         if self._precomputed_kind() == AFFINITY:

@@ -107,17 +107,13 @@ def _centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 def _kmeans_starts(n: int, n_clusters: int, seed: int, n_init: int) -> list[tuple[int, np.ndarray]]:
     """First centre and random numbers of each run, drawn as by scikit-learn."""
-    rng = np.random.RandomState(seed)
     cumulative = np.cumsum(np.full(n, 1.0 / n))
     cumulative /= cumulative[-1]
     size = n_clusters - 1, 2 + int(np.log(n_clusters))
-    return [
-        (
-            int(np.searchsorted(cumulative, rng.random_sample(), side="right")),
-            rng.uniform(size=size),
-        )
-        for _ in range(n_init)
-    ]
+    # Each run draws one number for the first centre, then those of the others.
+    numbers = np.random.RandomState(seed).random_sample((n_init, 1 + size[0] * size[1]))
+    first = np.searchsorted(cumulative, numbers[:, 0], side="right")
+    return [(int(i), row[1:].reshape(size)) for i, row in zip(first, numbers, strict=True)]
 
 
 def _best_run(runs: list[tuple[float, Assignment]]) -> Assignment:

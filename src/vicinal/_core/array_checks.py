@@ -64,8 +64,17 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
     from sklearn.utils.validation import validate_data
 
     check_options(model)
-    if options.get("reset") is False and _is_valid_already(model, X):
-        return X
+    reset = options.get("reset", True)
+    if _is_finite_table(X) and len(X) >= options.get("ensure_min_samples", 1):
+        # scikit-learn's own checks take several times as long as the search for the neighbours of one point.
+        if reset:
+            model.n_features_in_ = X.shape[1]
+            model.__dict__.pop("feature_names_in_", None)
+            return X
+        if X.shape[1] == getattr(model, "n_features_in_", -1) and not hasattr(
+            model, "feature_names_in_"
+        ):
+            return X
     X = as_table(X)
     if isinstance(X, (list, tuple, np.ma.MaskedArray)):
         X = read_array(X, "X")
@@ -90,18 +99,13 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
         ) from error
 
 
-def _is_valid_already(model: Any, X: Any) -> bool:
-    """Whether new points are finite floats with the features of a model, so that nothing is left to check.
-
-    scikit-learn's own checks take several times as long as the search for the neighbours of one point.
-    """
+def _is_finite_table(X: Any) -> bool:
+    """Whether X is an array of finite floats, one row per point, of which nothing but the size is unknown."""
     return (
         type(X) is np.ndarray
         and X.dtype == np.float64
         and X.ndim == 2
-        and len(X) > 0
-        and X.shape[1] == getattr(model, "n_features_in_", -1)
-        and not hasattr(model, "feature_names_in_")
+        and X.size > 0
         and bool(np.isfinite(X).all())
     )
 

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from vicinal._core import file_arrays
@@ -38,6 +39,8 @@ VERSION_1 = _Interface(
 VERSION_2 = _Interface(
     "sys/fs/cgroup", "memory.max", "memory.current", ("inactive_file", "active_file")
 )
+# A measurement is used again for this many seconds by requests that are smaller by this factor.
+REUSE_SECONDS, REUSE_FACTOR = 0.1, 1000.0
 # The limits set by `ulimit -v` and `ulimit -d`, and the line of /proc/self/status that counts against each.
 PROCESS_LIMITS = (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:"))
 
@@ -57,12 +60,31 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
                 f"in {os.fspath(folder)}. {remedy}"
             )
         return
-    free = free_memory()
+    free = _free_for(n_bytes)
     if free is not None and n_bytes > free:
         raise InsufficientMemoryError(
             f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB of memory are free. "
             f"{remedy}"
         )
+
+
+# The function that measured last, when it did, and its result.
+_last: tuple[object, float, int | None] = (None, 0.0, None)
+
+
+def _free_for(n_bytes: float) -> int | None:
+    """Free bytes, measured anew unless far more than needed were free a moment ago.
+
+    Reading them takes longer than a graph of few points.
+    """
+    global _last
+    source, when, free = _last
+    now = monotonic()
+    is_recent = source is free_memory and now - when < REUSE_SECONDS
+    if not is_recent or free is None or n_bytes * REUSE_FACTOR > free:
+        free = free_memory()
+        _last = free_memory, now, free
+    return free
 
 
 def free_memory(root: Path = Path("/")) -> int | None:

@@ -115,16 +115,21 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
     """Decorate a function so that the options in its signature are checked first."""
     signature = inspect.signature(function)
     checks = _checks_for(signature)
+    # Binding the arguments to the signature would take longer than all checks.
+    by_position = [
+        (position, name)
+        for position, (name, parameter) in enumerate(signature.parameters.items())
+        if name in checks and parameter.kind is not parameter.KEYWORD_ONLY
+    ]
 
     @functools.wraps(function)
     def checked_call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        try:
-            given = signature.bind_partial(*args, **kwargs).arguments
-        except TypeError:
-            given = {}  # the call below raises Python's own error
-        for name, check in checks.items():
-            if name in given:
-                check(given[name], name)
+        for name, value in kwargs.items():
+            if name in checks:
+                checks[name](value, name)
+        for position, name in by_position:
+            if position < len(args):
+                checks[name](args[position], name)
         return function(*args, **kwargs)
 
     return checked_call

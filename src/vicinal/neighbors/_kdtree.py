@@ -27,6 +27,7 @@ from vicinal.neighbors._kdtree_kernels import (
 
 # Dimensions for which the inner loops are compiled with a fixed length.
 MAX_UNROLLED_FEATURES = 4
+MAX_LEAVES_PER_TASK = 256
 SLOW_SEARCH = LongWork(
     "the exact search for neighbours",
     "an approximate search, fewer columns (for instance by PCA) or fewer points are faster",
@@ -93,8 +94,9 @@ def nearest_in_tree_order(
     def search(block: tuple[int, int]) -> None:
         leaf_join(tree, kind, offsets, *block, indices, costs, original)
 
-    spans = blocks(tree.n_leaves, _leaves_per_task(tree))
-    map_threads(search, spans, n_jobs, long_work=SLOW_SEARCH)
+    # A call of the kernel takes as long as a few leaves, so one thread gets few tasks.
+    size = MAX_LEAVES_PER_TASK if n_threads(n_jobs) == 1 else _leaves_per_task(tree)
+    map_threads(search, blocks(tree.n_leaves, size), n_jobs, long_work=SLOW_SEARCH)
 
 
 def nearest_to(
@@ -138,4 +140,4 @@ def _unrolled(d: int) -> tuple[int, ...]:
 
 
 def _leaves_per_task(tree: KDTree) -> int:
-    return max(1, min(256, tree.n_leaves // 16))
+    return max(1, min(MAX_LEAVES_PER_TASK, tree.n_leaves // 16))
