@@ -150,6 +150,14 @@ def map_value(results: Any, part: str, *path: str) -> float:
     return float(np.mean([row[method][score] for row in results["scores"].values()]))
 
 
+def choice_value(results: Any, part: str, statistic: str) -> float:
+    """Mean over sets that were looked at or not: correlation, or rank of the chosen or of a given graph."""
+    group = [row for row in results.values() if row["looked_at"] == (part == "looked at")]
+    if statistic in ("correlation", "rank"):
+        return float(np.mean([row[statistic] for row in group if row[statistic] is not None]))
+    return float(np.mean([row["ranks"][statistic] for row in group]))
+
+
 def rerank_value(results: Any, part: str, *path: str) -> float:
     """Mean score of a method over sets that the rule was or was not chosen on, or of the large gallery."""
     if part == "large":
@@ -177,6 +185,7 @@ def case_value(results: Any, case: str, contender: str, field: str = "seconds") 
 
 SUITES: dict[str, Callable[..., float]] = {
     "clusters": cluster_value,
+    "graph_choice": choice_value,
     "kernels": kernel_value,
     "map": map_value,
     "noise": noise_value,

@@ -100,6 +100,7 @@ TYPICAL: dict[str, Any] = {
     "Graph.from_edges.strengths": np.ones(GRAPH.n_edges),
     "Graph.from_kneighbors.indices": ORDER[:, 1:4],
     "Graph.from_kneighbors.distances": np.sort(DISTANCES, axis=1)[:, 1:4],
+    "graph_score.build": graphs.knn,
     "stability.estimator": vicinal.SpectralClustering(2, graph_params={"n_neighbors": 3}),
     "stability.parameter": "n_clusters",
     "stability.values": [2, 3],

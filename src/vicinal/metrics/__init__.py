@@ -1,8 +1,9 @@
-"""Measures of quality against known ground truth.
+"""Measures of quality.
 
 - geodesic distances and embeddings: `geodesic_error`, `residual_variance`
 - clusters against classes: `clustering_accuracy`, `normalized_mutual_info`, `rand_index`
 - clusters of subsets against those of all rows: `stability`
+- graphs of perturbed points against the points: `graph_score`
 - retrieval: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
 - several methods before and after smoothing: `compare`
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
@@ -15,6 +16,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "geodesic": ["geodesic_error", "residual_variance"],
         "clustering": ["clustering_accuracy", "normalized_mutual_info", "rand_index"],
+        "_graph_score": ["graph_score"],
         "_stability": ["Stability", "stability"],
         "comparison": ["Comparison", "compare"],
         "retrieval": ["bulls_eye", "mean_average_precision", "retrieval_rate"],

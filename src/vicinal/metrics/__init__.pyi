@@ -1,3 +1,4 @@
+from vicinal.metrics._graph_score import graph_score as graph_score
 from vicinal.metrics._stability import Stability as Stability
 from vicinal.metrics._stability import stability as stability
 from vicinal.metrics.clustering import clustering_accuracy as clustering_accuracy
@@ -22,6 +23,7 @@ __all__ = [
     "compare",
     "geodesic_error",
     "global_consistency_error",
+    "graph_score",
     "local_consistency_error",
     "mean_average_precision",
     "normalized_mutual_info",
