@@ -11,8 +11,13 @@ CLOSE_FRACTION = 0.25
 
 
 @jit
-def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, start, stop):
-    """One step of Chebyshev iteration for A x = b; ``change`` is updated from the previous step."""
+def smooth_rows(
+    indptr, indices, values, inverse, b, x, change, momentum, step, new_change, new_x, start, stop
+):
+    """One step of Chebyshev iteration for A x = b; ``change`` is that of the previous step.
+
+    The new change is written if it has rows; memory limits the speed.
+    """
     width = x.shape[1]
     residual = np.empty(width)
     for i in range(start, stop):
@@ -22,7 +27,21 @@ def smooth_rows(indptr, indices, values, inverse, b, x, momentum, step, change, 
             for c in range(width):
                 residual[c] -= value * other[c]
         for c in range(width):
-            change[i, c] = momentum * change[i, c] + step * inverse[i] * residual[c]
+            residual[c] = momentum * change[i, c] + step * inverse[i] * residual[c]
+            new_x[i, c] = x[i, c] + residual[c]
+        if len(new_change) > 0:
+            new_change[i] = residual
+
+
+@jit
+def residual_rows(indptr, indices, values, b, x, out, start, stop):
+    """Rows of b - A x."""
+    for i in range(start, stop):
+        out[i] = b[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            value, other = values[e], x[indices[e]]
+            for c in range(x.shape[1]):
+                out[i, c] -= value * other[c]
 
 
 @jit

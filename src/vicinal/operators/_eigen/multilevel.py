@@ -22,16 +22,19 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from vicinal._core.parallel import one_blas_thread, progress_bar
-from vicinal.operators._eigen.tall_matrices import by_rows, mixed, overlap
+from vicinal.operators._eigen.tall_matrices import by_rows, mixed, overlap, replace_columns
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 
 # The coarsest level, which is solved densely, has at most this number of nodes.
 COARSEST_MAX_NODES = 500
-# Additional vectors, because the last ones of a block converge most slowly.
-N_GUARD_VECTORS = 4
+# Additional vectors, because the last ones of a block converge most slowly; at least this number, rounded up
+# to a multiple of the vector registers of a processor.
+MIN_GUARD_VECTORS, WIDTH_FACTOR = 3, 4
 SMOOTHING_STEPS = 2
 # Smoothing reduces errors for eigenvalues above this fraction of the largest; coarser levels do the rest.
 SMOOTHED_FRACTION = 1 / 6
+# Vectors of coarse levels only start the iteration of the next finer one.
+START_ACCURACY, MAX_START_ITER = 1e-2, 6
 ROUNDING = 1e-15
 # Coarsening stops if the number of entries grows by this factor, since coarse levels would be dense.
 MAX_FILL_IN = 2.0
@@ -42,8 +45,12 @@ class CoarseningStalled(ArithmeticError):
 
 
 class Level(NamedTuple):
-    """A Laplacian, its inverse diagonal and largest eigenvalue, and restriction and prolongation."""
+    """A Laplacian, its inverse diagonal and largest eigenvalue, and restriction and prolongation.
 
+    The kernel is the vector of length 1 that spans the null space of the Laplacian.
+    """
+
+    kernel: np.ndarray
     laplacian: ThreadedSparseOperator
     inverse: np.ndarray
     largest: float
@@ -115,7 +122,9 @@ def multilevel_eigenpairs(
     with one_blas_thread():
         hierarchy = coarsen(laplacian, trivial[:, 0], n_jobs)
         if hierarchy.levels:
-            start = _start_vectors(hierarchy, min(n_pairs - 1 + N_GUARD_VECTORS, n - 1))
+            width = -(-(n_pairs - 1 + MIN_GUARD_VECTORS) // WIDTH_FACTOR) * WIDTH_FACTOR
+            width = min(width, n - 1)
+            start = _start_vectors(hierarchy, width, n_pairs - 1, accuracy, n_jobs)
             values, vectors = _iterate(
                 hierarchy,
                 trivial,
@@ -127,6 +136,7 @@ def multilevel_eigenpairs(
                 n_jobs,
                 progress,
             )
+            values, vectors = values[: n_pairs - 1], vectors[:, : n_pairs - 1]
         else:
             values, vectors = hierarchy.values[1:n_pairs], hierarchy.vectors[:, 1:n_pairs]
     vectors = np.hstack([trivial, vectors])
@@ -162,7 +172,7 @@ def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None)
         if product.nnz > MAX_FILL_IN * laplacian.nnz:
             break
         levels.append(
-            Level(ThreadedSparseOperator(laplacian, n_jobs), inverse, largest, *transfers)
+            Level(kernel, ThreadedSparseOperator(laplacian, n_jobs), inverse, largest, *transfers)
         )
         laplacian = sparse.csr_array(restriction @ product)
         kernel = lengths
@@ -181,11 +191,13 @@ def v_cycle(hierarchy: Hierarchy, b: np.ndarray, n_jobs: int | None) -> np.ndarr
     for level in hierarchy.levels:
         x = _smooth(level, b, None, n_jobs)
         visited.append((b, x))
-        b = level.restriction @ (b - level.laplacian @ x)
+        b = level.restriction @ _residual(level, b, x, n_jobs)
     vectors = hierarchy.vectors[:, 1:]
     x = vectors @ ((vectors.T @ b) / hierarchy.values[1:, None])
     for level, (b, before) in zip(reversed(hierarchy.levels), reversed(visited), strict=True):
-        x = _smooth(level, b, before + level.prolongation @ x, n_jobs)
+        x = level.prolongation @ x
+        x += before
+        x = _smooth(level, b, x, n_jobs)
     return x
 
 
@@ -216,29 +228,54 @@ def _smooth(level: Level, b: np.ndarray, x: Any, n_jobs: int | None) -> np.ndarr
     center = level.largest * (1 + SMOOTHED_FRACTION) / 2
     half = level.largest * (1 - SMOOTHED_FRACTION) / 2
     ratio, momentum, step = half / center, 0.0, 1 / center
-    change = np.zeros_like(b)
-    for _ in range(SMOOTHING_STEPS):
+    change = x
+    for i in range(SMOOTHING_STEPS):
         if x is None:
-            change = (step * inverse)[:, None] * b
-            x = change.copy()
+            change = x = (step * inverse)[:, None] * b
         else:
-            arrays = (matrix.indptr, matrix.indices, matrix.data, inverse, b, x)
-            by_rows(partial(smooth_rows, *arrays, momentum, step, change), len(b), n_jobs)
-            x = x + change
+            is_last = i == SMOOTHING_STEPS - 1
+            new_change, new_x = np.empty_like(b[:0] if is_last else b), np.empty_like(b)
+            arrays = (matrix.indptr, matrix.indices, matrix.data, inverse, b, x, change)
+            smooth = partial(smooth_rows, *arrays, momentum, step, new_change, new_x)
+            by_rows(smooth, len(b), n_jobs)
+            change, x = new_change, new_x
         after = 1 / (2 * center / half - ratio)
         momentum, step, ratio = after * ratio, 2 * after / half, after
     return x
 
 
-def _start_vectors(hierarchy: Hierarchy, width: int) -> np.ndarray:
+def _residual(level: Level, b: np.ndarray, x: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    from vicinal.operators._eigen._multilevel_kernels import residual_rows
+
+    matrix, out = level.laplacian.matrix, np.empty_like(b)
+    arrays = (matrix.indptr, matrix.indices, matrix.data, b, x, out)
+    by_rows(partial(residual_rows, *arrays), len(b), n_jobs)
+    return out
+
+
+def _start_vectors(
+    hierarchy: Hierarchy, width: int, n_wanted: int, accuracy: float, n_jobs: int | None
+) -> np.ndarray:
+    """Eigenvectors of the second finest level, each level starting from the next coarser one."""
+    levels = hierarchy.levels
     vectors = hierarchy.vectors[:, 1 : width + 1]
     missing = width - vectors.shape[1]
     if missing > 0:
         noise = np.random.default_rng(0).standard_normal((len(vectors), missing))
         vectors = np.hstack([vectors, noise])
-    for level in reversed(hierarchy.levels):
-        vectors = level.prolongation @ vectors
-    return vectors
+    for i in range(len(levels) - 1, 0, -1):
+        _, vectors = _iterate(
+            hierarchy._replace(levels=levels[i:]),
+            levels[i].kernel[:, None],
+            levels[i].prolongation @ vectors,
+            n_wanted,
+            max(accuracy, START_ACCURACY),
+            MAX_START_ITER,
+            None,
+            n_jobs,
+            None,
+        )
+    return levels[0].prolongation @ vectors
 
 
 def _iterate(
@@ -259,12 +296,17 @@ def _iterate(
             return hierarchy.levels[0].laplacian @ vectors
         return vectors - operator @ vectors
 
-    width = start.shape[1]
-    block = start - trivial @ overlap(trivial, start, n_jobs)
-    images = apply(block)
-    values, mix = _rayleigh_ritz(block, images, width, n_jobs)
-    x, ax = mixed(block, mix, n_jobs), mixed(images, mix, n_jobs)
-    p = ap = np.empty((len(x), 0))
+    n, width = start.shape
+    # Columns of the block: the trivial vector, x, and then the search directions p and w.
+    block, images = np.empty((n, 1 + 3 * width)), np.empty((n, 3 * width))
+    known, x, ax = block[:, : 1 + width], block[:, 1 : 1 + width], images[:, :width]
+    block[:, :1] = trivial
+    x[:] = start - trivial @ overlap(trivial, start, n_jobs)
+    ax[:] = apply(x)
+    values, mix = _rayleigh_ritz(x, ax, width, n_jobs)
+    replace_columns(x, mix, n_jobs)
+    replace_columns(ax, mix, n_jobs)
+    size = width
     with progress_bar(max_iter, progress) as bar:
         for _ in range(max_iter):
             residual = ax - x * values
@@ -274,19 +316,18 @@ def _iterate(
             error = np.einsum("ij,ij->j", residual, w)[:n_wanted]
             if np.all(error <= accuracy**2 * np.maximum(values[:n_wanted], ROUNDING)):
                 break
-            basis = np.hstack([trivial, x])
-            w -= mixed(basis, overlap(basis, w, n_jobs), n_jobs)
-            w /= _lengths(w)
-            block = np.hstack([x, w, p])
-            images = np.hstack([ax, apply(w), ap])
-            values, mix = _rayleigh_ritz(block, images, width, n_jobs)
-            x, ax = mixed(block, mix, n_jobs), mixed(images, mix, n_jobs)
-            # The search direction is the part of the update outside the old vectors.
-            p = mixed(block[:, width:], mix[width:], n_jobs)
-            ap = mixed(images[:, width:], mix[width:], n_jobs)
-            lengths = _lengths(p)
-            p, ap = p / lengths, ap / lengths
-    return values[:n_wanted], x[:, :n_wanted]
+            w -= mixed(known, overlap(known, w, n_jobs), n_jobs)
+            block[:, 1 + size : 1 + size + width] = w
+            images[:, size : size + width] = apply(w)
+            size += width
+            values, mix = _rayleigh_ritz(block[:, 1 : 1 + size], images[:, :size], width, n_jobs)
+            # The next p is the part of the update outside the old vectors.
+            outside = np.vstack([np.zeros((width, width)), mix[width:]])
+            both = np.hstack([mix, outside])
+            replace_columns(block[:, 1 : 1 + size], both, n_jobs)
+            replace_columns(images[:, :size], both, n_jobs)
+            size = 2 * width
+    return values, x
 
 
 def _rayleigh_ritz(
@@ -302,7 +343,3 @@ def _rayleigh_ritz(
     energy = basis.T @ overlap(block, images, n_jobs) @ basis
     values, mix = eigh((energy + energy.T) / 2)
     return np.maximum(values[:n_wanted], 0.0), basis @ mix[:, :n_wanted]
-
-
-def _lengths(vectors: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.einsum("ij,ij->j", vectors, vectors)) + np.finfo(float).tiny

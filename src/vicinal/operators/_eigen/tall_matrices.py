@@ -28,6 +28,15 @@ def mixed(block: np.ndarray, mix: np.ndarray, n_jobs: int | None) -> np.ndarray:
     return out
 
 
+def replace_columns(block: np.ndarray, mix: np.ndarray, n_jobs: int | None) -> None:
+    """Replace the first columns of ``block`` by its product with the small matrix ``mix``."""
+
+    def replace(start: int, stop: int) -> None:
+        block[start:stop, : mix.shape[1]] = block[start:stop] @ mix
+
+    by_rows(replace, len(block), n_jobs)
+
+
 def by_rows(task: Callable[[int, int], Any], n_rows: int, n_jobs: int | None) -> list[Any]:
     """Apply ``task`` to ranges of rows; results are in the order of rows."""
     return map_threads(lambda rows: task(*rows), blocks(n_rows, ROWS_PER_TASK), n_jobs)
