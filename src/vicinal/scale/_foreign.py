@@ -6,6 +6,7 @@ component there. Costs and ties are those of the search in memory, so the spanni
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from vicinal.graphs._build._nearest_foreign_kernels import mark_uniform_nodes
 from vicinal.graphs._build.boruvka import new_forest
 from vicinal.graphs._build.nearest_foreign import ForeignNeighborProducts
 from vicinal.neighbors._exact import Points
-from vicinal.neighbors._kdtree import kernel_kind, tree_offsets
+from vicinal.neighbors._kdtree import KDTree, kernel_kind, tree_offsets
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, Offsets
 from vicinal.scale._foreign_kernels import choose_asking, finish_searches, search_foreign
 from vicinal.scale._layout import Cells
@@ -23,6 +24,8 @@ from vicinal.scale._lists import cells_by_distance, rounding_slack
 from vicinal.scale.store import Store
 
 NO_ROW = np.iinfo(np.int64).max
+# Cells whose components a process keeps, about 200 kB each.
+KEPT_CELLS = 64
 
 
 class Queries(NamedTuple):
@@ -64,6 +67,8 @@ class Round(NamedTuple):
     ----------
     store : Store
         Their folder.
+    number : int
+        Number of the round.
     starts : ndarray (n_cells + 1,)
         Position of the first point of each cell.
     has_exclusions : bool
@@ -77,6 +82,7 @@ class Round(NamedTuple):
     """
 
     store: Store
+    number: int
     starts: np.ndarray
     has_exclusions: bool
     use_trees: bool
@@ -85,7 +91,8 @@ class Round(NamedTuple):
 
     def components(self, cell: int) -> np.ndarray:
         """Component of each point of a cell."""
-        return self.store.load("component", int(self.starts[cell]), int(self.starts[cell + 1]))
+        first, last = int(self.starts[cell]), int(self.starts[cell + 1])
+        return self.store.load(component_name(self.number), first, last)
 
     def offsets(self, cell: int) -> np.ndarray:
         """Offset of each point of a cell; empty if there are none."""
@@ -162,6 +169,44 @@ def _search_cells(
             _search_cell(cells, cell, at, queries, found[:count], excluded)
 
 
+class CellComponents:
+    """Components of the points of a cell in one round.
+
+    Attributes
+    ----------
+    of_points : ndarray (n,)
+        In the order of the cell.
+    common : int
+        The component of all points, or -1 if they differ.
+    """
+
+    def __init__(self, of_points: np.ndarray) -> None:
+        self.of_points = of_points
+        first = of_points[0]
+        is_common = first == of_points[-1] and (of_points == first).all()
+        self.common = int(first) if is_common else -1
+        self._in_tree: tuple[np.ndarray, np.ndarray] | None = None
+
+    def in_tree(self, tree: KDTree) -> tuple[np.ndarray, np.ndarray]:
+        """Components in the order of the cell's k-d tree, and of its nodes (-1 where they differ)."""
+        if self._in_tree is None:
+            ordered, uniform = self.of_points[tree.order], np.empty(len(tree.bounds), np.int64)
+            mark_uniform_nodes(tree, ordered, uniform)
+            self._in_tree = ordered, uniform
+        return self._in_tree
+
+
+@lru_cache(maxsize=KEPT_CELLS)
+def _components_of_cell(path: str, number: int, first: int, last: int) -> CellComponents:
+    # The tasks of a round ask the same cells.
+    return CellComponents(Store(path).load(component_name(number), first, last))
+
+
+def component_name(number: int) -> str:
+    """Name of the components of all points in a round."""
+    return f"component-{number:06d}"
+
+
 def _search_cell(
     cells: Cells,
     cell: int,
@@ -170,24 +215,23 @@ def _search_cell(
     asking: np.ndarray,
     excluded: ExcludedEdges,
 ) -> None:
-    labels = at.components(cell)
-    is_uniform = labels[0] == labels[-1] and (labels == labels[0]).all()
-    if is_uniform:
-        asking = asking[queries.labels[asking] != labels[0]]
+    path, first, last = at.store.path, int(at.starts[cell]), int(at.starts[cell + 1])
+    labels = _components_of_cell(path, at.number, first, last)
+    if labels.common >= 0:
+        asking = asking[queries.labels[asking] != labels.common]
         if not len(asking):
             return
-    other, rows, first = cells.searchable(cell), cells.rows(cell), int(at.starts[cell])
+    other, rows = cells.searchable(cell), cells.rows(cell)
     own_offsets = at.offsets(cell)
     if not at.use_trees:
         offsets = NO_OFFSETS
         if len(own_offsets):
             joined = np.concatenate([own_offsets, queries.offsets[asking]])
             offsets = Offsets(at.scale, joined, np.array([joined.min()]))
-        _search_by_products(other, offsets, labels, rows, first, queries, asking, excluded)
+        _search_by_products(other, offsets, labels.of_points, rows, first, queries, asking, excluded)
         return
     tree = other.tree
-    ordered, uniform = labels[tree.order], np.empty(len(tree.bounds), np.int64)
-    mark_uniform_nodes(tree, ordered, uniform)
+    ordered, uniform = labels.in_tree(tree)
     offsets = tree_offsets(tree, at.scale, own_offsets) if len(own_offsets) else NO_OFFSETS
     kind = kernel_kind(tree, cells.power, offsets)
     search_foreign(tree, kind, offsets, ordered, uniform, rows, first, asking, queries, excluded)

@@ -98,25 +98,30 @@ class _RecentPoints:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes, self._lock = max_bytes, Lock()
         self._kept: OrderedDict[tuple[str, int], Points] = OrderedDict()
+        self._n_bytes = 0
 
     def get(self, key: tuple[str, int], load: Callable[[], Points]) -> Points:
         with self._lock:
             points = self._kept.pop(key, None)
+            self._n_bytes -= 0 if points is None else _bytes_of(points)
         limit = self.max_bytes
         if points is None:
             points = load()
             free = free_memory()
             limit = limit if free is None else min(limit, free // 8)
         with self._lock:
+            # Another thread may have loaded the same points.
+            self._n_bytes += _bytes_of(points) if key not in self._kept else 0
             self._kept[key] = points
-            # A tree takes at most three times the bytes of points in single precision. Something is always
-            # kept, because the caller holds it anyway.
-            while len(self._kept) > 1 and self._n_bytes() > limit:
-                self._kept.popitem(last=False)
+            # Something is always kept, because the caller holds it anyway.
+            while len(self._kept) > 1 and self._n_bytes > limit:
+                self._n_bytes -= _bytes_of(self._kept.popitem(last=False)[1])
         return points
 
-    def _n_bytes(self) -> int:
-        return sum(4 * kept.X.nbytes for kept in self._kept.values())
+
+def _bytes_of(points: Points) -> int:
+    # A tree takes at most three times the bytes of points in single precision.
+    return 4 * points.X.nbytes
 
 
 _RECENT = _RecentPoints(2**28)

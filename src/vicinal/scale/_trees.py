@@ -20,7 +20,7 @@ from vicinal.graphs._build.nearest_foreign import first_of_each
 from vicinal.graphs._build.spanning_trees import successive_trees
 from vicinal.graphs._build.tree_duplicates import Edges
 from vicinal.scale._engine import Engine, current_engine
-from vicinal.scale._foreign import Round, result_name, search_from_cell
+from vicinal.scale._foreign import Round, component_name, result_name, search_from_cell
 from vicinal.scale._layout import Cells
 from vicinal.scale._lists import fill_lists, load_lists
 from vicinal.scale.stored_points import StoredPoints
@@ -59,6 +59,7 @@ class ForeignNeighborCells:
         name = f"tree-{uuid.uuid4().hex[:16]}"
         self.store = cells.store.folder({"n_points": n}, name)
         self._excluded: ExcludedEdges | None = None
+        self._number = 0
         self._scale, self._least = scale, np.empty(0)
         if offsets is not None:
             by_position = np.append(offsets[self.order], np.inf)
@@ -88,7 +89,9 @@ class ForeignNeighborCells:
         queries = points_to_search(forest, limit).astype(np.int64)
         if not len(queries):
             return
-        self.store.save("component", forest.component)
+        self.store.remove(component_name(self._number))
+        self._number += 1
+        self.store.save(component_name(self._number), forest.component)
         if excluded is not self._excluded:
             self._save_exclusions(excluded)
         # Points near other components first: their edges rule out most of the others.
@@ -109,7 +112,13 @@ class ForeignNeighborCells:
         bounds = np.searchsorted(queries, self.starts)
         has_exclusions = self._excluded is not None and len(self._excluded.indptr) > 0
         round_ = Round(
-            self.store, self.starts, has_exclusions, self._use_trees, self._scale, self._least
+            self.store,
+            self._number,
+            self.starts,
+            has_exclusions,
+            self._use_trees,
+            self._scale,
+            self._least,
         )
         asking = np.flatnonzero(np.diff(bounds))
         # The cells with most queries first, so that no worker is left with one of them at the end.
