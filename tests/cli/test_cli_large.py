@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vicinal.cli import large
+from vicinal.scale import _read_npy
 
 da = pytest.importorskip("dask.array")
 pd = pytest.importorskip("pandas")
@@ -22,7 +23,7 @@ def table(tmp_path):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(large, "CHUNK_BYTES", 70 * 24)
+    monkeypatch.setattr(_read_npy, "CHUNK_BYTES", 70 * 24)
 
 
 def written(run, *arguments):

@@ -7,6 +7,7 @@ from vicinal import graphs, scale
 from vicinal.exceptions import VicinalWarning
 from vicinal.neighbors import NeighborSearch
 from vicinal.scale import _approximate
+from vicinal.scale._engine import ThreadEngine
 
 da = pytest.importorskip("dask.array")
 from inputs import HARD, curved  # noqa: E402
@@ -71,15 +72,16 @@ def test_exact_work_is_estimated_from_a_sample():
     with scale.config(cell_size=100):
         structured = NeighborSearch(da.from_array(curved(4000, d=8, n_clusters=20), chunks=1000))
         isotropic = NeighborSearch(da.from_array(X, chunks=1000))
-    few, _ = _approximate.estimate_work(structured._backend.X.cells, 5)
-    many, seconds = _approximate.estimate_work(isotropic._backend.X.cells, 5)
+    engine = ThreadEngine(1, 0)
+    few, _ = _approximate.estimate_work(structured._backend.X.cells, 5, engine)
+    many, seconds = _approximate.estimate_work(isotropic._backend.X.cells, 5, engine)
     assert few < 0.3 * 4000**2
     assert 0.5 * 3000**2 < many <= 3000**2
     assert 0 < seconds < 10
 
 
 def test_long_exact_work_is_announced_with_an_estimate(monkeypatch):
-    monkeypatch.setattr(_approximate, "estimate_work", lambda cells, k: (1.2e14, 1e6))
+    monkeypatch.setattr(_approximate, "estimate_work", lambda cells, k, engine: (1.2e14, 1e6))
     with (
         scale.config(cell_size=50),
         pytest.warns(

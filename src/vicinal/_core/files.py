@@ -15,15 +15,17 @@ DISK_FULL_ERRORS = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.EN
 
 
 @contextmanager
-def atomic_write(path: Path, *, replace: bool = True) -> Iterator[Path]:
+def atomic_write(path: Path, *, replace: bool = True, clean: bool = True) -> Iterator[Path]:
     """Yield a temporary path in the same folder, which is renamed to ``path`` if the block succeeds.
 
     With ``replace=False``, an error is raised if a file has appeared at ``path`` in the meantime: if several
-    processes write the same file, only one succeeds.
+    processes write the same file, only one succeeds. With ``clean=False``, temporary files of killed
+    processes are left in the folder, whose files need not be listed then.
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it.")
-    remove_abandoned(path.parent)
+    if clean:
+        remove_abandoned(path.parent)
     # Files made by tempfile are readable by their user only, even after the rename.
     temporary = path.with_name(
         f".{path.stem}-{_owner()}-{os.getpid()}-{threading.get_ident()}{path.suffix}"

@@ -20,9 +20,8 @@ from vicinal._core.tables import RawTable
 from vicinal.cli.column_options import given_column_options
 from vicinal.cli.frames import is_parquet_folder
 from vicinal.exceptions import InvalidTypeError, InvalidValueError, MissingDependencyError
+from vicinal.scale._read_npy import read_npy, rows_of_file
 
-# Rows that are read at a time take about this many bytes.
-CHUNK_BYTES = 2**26
 # Bytes that a thread needs per value of a cell: a few cells, their trees and lists.
 BYTES_PER_VALUE = 400
 MIN_CELL_SIZE, MIN_MEMORY = 1000, 2**28
@@ -116,7 +115,7 @@ def read_large(arguments: argparse.Namespace) -> RawTable:
         raise FileNotFoundError(f"{path} does not exist (looked in {path.parent.resolve()}).")
     notes: list[str] = []
     if path.suffix.lower() == ".npy":
-        points = _from_npy(path)
+        points = read_npy(path)
     elif path.suffix.lower() == ".h5ad":
         points = _from_h5ad(path, arguments.key or "X")
     elif path.suffix.lower() == ".parquet" or is_parquet_folder(path):
@@ -150,41 +149,6 @@ def limit_cells(memory: int, n_columns: int, n_jobs: int | None) -> None:
     change_settings(max_cell_size=max(MIN_CELL_SIZE, fitting))
 
 
-def _rows_of(
-    load: Callable[..., np.ndarray], path: Path, shape: Any, dtype: Any, *where: Any
-) -> Any:
-    """Dask array whose chunks are read by a function of the file and a range of rows."""
-    import dask.array as da
-    from dask import delayed
-
-    n = shape[0]
-    row_bytes = max(1, int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize)
-    size = max(1, CHUNK_BYTES // row_bytes)
-    parts = [
-        da.from_delayed(
-            delayed(load)(path, *where, a, min(a + size, n)),
-            (min(a + size, n) - a, *shape[1:]),
-            dtype=dtype,
-        )
-        for a in range(0, n, size)
-    ]
-    return da.concatenate(parts) if parts else da.empty(shape, dtype=dtype)
-
-
-def _from_npy(path: Path) -> Any:
-    try:
-        known = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InvalidValueError(
-            f"cannot read {path}: {error} (create a truncated file again)."
-        ) from error
-    return _rows_of(_load_npy, path, known.shape, known.dtype)
-
-
-def _load_npy(path: Path, first: int, last: int) -> np.ndarray:
-    return np.array(np.load(path, mmap_mode="r")[first:last])
-
-
 def _from_h5ad(path: Path, key: str) -> Any:
     import h5py
 
@@ -195,7 +159,7 @@ def _from_h5ad(path: Path, key: str) -> Any:
                 f"{path} has no dense array {name}; choose one of .obsm with --key, such as X_pca."
             )
         shape, dtype = file[name].shape, file[name].dtype
-    return _rows_of(_load_h5, path, shape, dtype, name)
+    return rows_of_file(_load_h5, path, shape, dtype, name)
 
 
 def _load_h5(path: Path, name: str, first: int, last: int) -> np.ndarray:

@@ -9,8 +9,11 @@ repeated, resumed, and run anywhere.
 
 - `config`: the store, the cluster and the size of cells within a ``with`` block
 - `Store`: a folder or a URL for intermediate results
+- `read_npy`: a dask array of the rows of an .npy file, which are read when they are needed
 """
 
 from vicinal._core.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, {"settings": ["config"], "store": ["Store"]})
+__getattr__, __dir__, __all__ = attach(
+    __name__, {"_read_npy": ["read_npy"], "settings": ["config"], "store": ["Store"]}
+)

@@ -1,3 +1,4 @@
+from vicinal.scale._read_npy import read_npy as read_npy
 from vicinal.scale.settings import config as config
 from vicinal.scale.store import Store as Store
 
@@ -5,4 +6,5 @@ __all__: list[str]
 __all__ = [
     "Store",
     "config",
+    "read_npy",
 ]

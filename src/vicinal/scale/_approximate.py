@@ -21,7 +21,9 @@ from vicinal.scale._lists import (
     neighbors_of_queries,
 )
 
-N_SAMPLES, N_SAMPLES_OF_WORK = 256, 64
+N_SAMPLES = 256
+# Cells, and points of each, whose work is estimated.
+N_CELLS_OF_WORK, N_SAMPLES_OF_CELL = 16, 8
 REACHES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 # With fewer cells, exact lists take little more time.
 MIN_CELLS, MIN_CELLS_TO_ESTIMATE = 4, 32
@@ -102,7 +104,7 @@ def _search_sample(
 def fill_exact(cells: Cells, k: int, n_workers: int, engine: Engine) -> int:
     """`fill_lists`, with a warning beforehand if it will take minutes or longer."""
     if len(cells) >= MIN_CELLS_TO_ESTIMATE and not cells.store.is_whole("list-lengths"):
-        n_pairs, seconds = estimate_work(cells, k)
+        n_pairs, seconds = estimate_work(cells, k, engine)
         work = LongWork(
             f"the exact search compares about {n_pairs:.1e} pairs of points, which",
             "method='approximate', fewer columns (for instance by PCA) or more workers are faster",
@@ -111,14 +113,22 @@ def fill_exact(cells: Cells, k: int, n_workers: int, engine: Engine) -> int:
     return fill_lists(cells, k, engine)
 
 
-def estimate_work(cells: Cells, k: int) -> tuple[float, float]:
+def estimate_work(cells: Cells, k: int, engine: Engine) -> tuple[float, float]:
     """Number of pairs that an exact search compares, and its CPU time in seconds, from a sample."""
-    sizes, n_asked, seconds = cells.index.sizes, 0.0, 0.0
-    sample = _sample(cells, N_SAMPLES_OF_WORK, 0)
-    for cell, positions in sample:
-        asked = cells_asked(cells, cell, positions, min(k, int(sizes[cell]) - 1))
-        pairs = float((asked * sizes).sum())
-        n_asked += pairs
-        seconds += pairs * cells.searchable(cell).seconds_per_pair(k)
-    per_point = cells.n_points / sum(len(positions) for _, positions in sample)
-    return n_asked * per_point, seconds * per_point
+    # A few cells, because each has to be prepared for searches; the processes that do it keep them.
+    full = np.flatnonzero(cells.index.sizes)
+    chosen = full[np.linspace(0, len(full) - 1, min(len(full), N_CELLS_OF_WORK)).astype(np.int64)]
+    tasks = [(cells, cell, k) for cell in chosen.tolist()]
+    work = np.array(engine.run(_work_of_cell, tasks, "work of a sample"))
+    n_pairs, seconds = work.sum(axis=0) * cells.n_points / cells.index.sizes[chosen].sum()
+    return float(n_pairs), float(seconds)
+
+
+def _work_of_cell(cells: Cells, cell: int, k: int) -> tuple[float, float]:
+    """Task: pairs that the points of a cell compare, and seconds, from some of the points."""
+    sizes = cells.index.sizes
+    size = int(sizes[cell])
+    positions = np.linspace(0, size - 1, min(size, N_SAMPLES_OF_CELL)).astype(np.int64)
+    asked = cells_asked(cells, cell, positions, min(k, size - 1))
+    n_pairs = float((asked * sizes).sum()) * size / len(positions)
+    return n_pairs, n_pairs * cells.searchable(cell).seconds_per_pair(k)

@@ -21,7 +21,7 @@ from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
 from vicinal.scale.settings import current_settings
 
 # Seconds between two looks at the results of a cluster, and at its workers.
-POLL_SECONDS, CHECK_SECONDS = 0.02, 5.0
+POLL_SECONDS, CHECK_SECONDS = 0.01, 5.0
 
 
 class Engine(Protocol):

@@ -16,8 +16,8 @@ from vicinal.graphs._build._nearest_foreign_kernels import mark_uniform_nodes
 from vicinal.graphs._build.boruvka import new_forest
 from vicinal.graphs._build.nearest_foreign import ForeignNeighborProducts
 from vicinal.neighbors._exact import Points
-from vicinal.neighbors._kdtree import KDTree, kernel_kind, tree_offsets
-from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, Offsets
+from vicinal.neighbors._kdtree import kernel_kind, tree_offsets
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.scale._foreign_kernels import choose_asking, finish_searches, search_foreign
 from vicinal.scale._layout import Cells
 from vicinal.scale._lists import cells_by_distance, rounding_slack
@@ -228,7 +228,9 @@ def _search_cell(
         if len(own_offsets):
             joined = np.concatenate([own_offsets, queries.offsets[asking]])
             offsets = Offsets(at.scale, joined, np.array([joined.min()]))
-        _search_by_products(other, offsets, labels.of_points, rows, first, queries, asking, excluded)
+        _search_by_products(
+            other, offsets, labels.of_points, rows, first, queries, asking, excluded
+        )
         return
     tree = other.tree
     ordered, uniform = labels.in_tree(tree)

@@ -206,7 +206,8 @@ class _LocalFiles:
             ) from error
 
     def write(self, name: str, array: np.ndarray) -> None:
-        with atomic_write(self.folder / name) as path:
+        # A folder may have many files: `write_text`, which opens it, looks for abandoned ones.
+        with atomic_write(self.folder / name, clean=False) as path:
             np.save(path, array)
 
     def write_parts(

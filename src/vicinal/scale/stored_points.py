@@ -37,8 +37,9 @@ from vicinal.scale.store import Store
 FORMAT = 1
 # Points per cell, and bytes of its coordinates.
 CELL_SIZE, MAX_CELL_BYTES = 40_000, 2**26
-# Rows that are read at a time are at least this many bytes, if chunks are smaller.
-BLOCK_BYTES = 2**24
+# Rows that are read at a time, if chunks are smaller: at most this many bytes, and fewer if there would not
+# be enough blocks to keep some workers equally busy.
+MIN_BLOCK_BYTES, MAX_BLOCK_BYTES, N_BLOCKS = 2**20, 2**24, 16
 
 
 class StoredPoints(ChunkedRows):
@@ -255,9 +256,10 @@ def check_array(X: Any) -> None:
 def block_sizes(X: Any) -> tuple[int, ...]:
     """Chunks of rows, small ones joined, so that the number of tasks does not depend on tiny chunks."""
     row_bytes = X.shape[1] * max(4, X.dtype.itemsize)
+    block_bytes = min(MAX_BLOCK_BYTES, max(MIN_BLOCK_BYTES, -(-X.shape[0] * row_bytes // N_BLOCKS)))
     sizes: list[int] = []
     for size in X.chunks[0]:
-        if sizes and (sizes[-1] + size) * row_bytes <= BLOCK_BYTES:
+        if sizes and (sizes[-1] + size) * row_bytes <= block_bytes:
             sizes[-1] += size
         elif size:
             sizes.append(size)
