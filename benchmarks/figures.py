@@ -160,8 +160,8 @@ def choice_value(results: Any, part: str, statistic: str) -> float:
 
 def rerank_value(results: Any, part: str, *path: str) -> float:
     """Mean score of a method over sets that the rule was or was not chosen on, or of the large gallery."""
-    if part == "large":
-        return float(results["large"][path[0]])
+    if part.startswith("large"):
+        return float(results[part][path[0]])
     mode, method, score = path
     found = [row for row in results["sets"].values() if row["development"] == (part == "chosen on")]
     return float(np.mean([row[mode][method][score] for row in found]))
