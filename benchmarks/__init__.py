@@ -9,6 +9,7 @@ Times of calls:
 - `smoothing`: self-smoothing
 - `paths`: path-based similarity and cluster preserving embedding
 - `codes`: graphs of sparse codes
+- `large`: a million points
 - `suites`: all of them together
 - `data`: the data
 - `worker`: one contender on one case, in its own process

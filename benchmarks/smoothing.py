@@ -64,7 +64,7 @@ SMOOTHING = [
             3,
             None,
             (),
-            max_seconds=3600.0,
+            max_seconds=300.0,
             max_bytes=16 * GIGABYTE,
             recall=0.99,
             once=True,

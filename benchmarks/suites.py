@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import codes, contenders, paths, perception, smoothing, tasks
+from benchmarks import codes, contenders, large, paths, perception, smoothing, tasks
 from benchmarks.cases import GRAPHS
 
 SUITES = {
@@ -12,6 +12,7 @@ SUITES = {
     "paths": paths.PATHS,
     "smoothing": smoothing.SMOOTHING,
     "l1": codes.CODES,
+    "large": large.LARGE,
 }
 CONTENDERS = {
     **contenders.CONTENDERS,
@@ -20,4 +21,5 @@ CONTENDERS = {
     **paths.CONTENDERS,
     **smoothing.CONTENDERS,
     **codes.CONTENDERS,
+    **large.CONTENDERS,
 }
