@@ -81,15 +81,15 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             reset_feature_attributes(self)
         else:
             self.graph_ = self._digraph_of(X)
-        walk = self._walk(self.graph_, float(self.beta))
+        walk = self._walk(self.graph_, float(self.beta), self.n_jobs)
         self._masses = self.stationary_ = walk.stationary
         if self._duplicates is not None:
             self.stationary_ = self._of_rows(walk.stationary / self._multiplicity())
         return walk
 
-    def _walk(self, digraph: Graph, beta: float) -> Walk:
+    def _walk(self, digraph: Graph, beta: float, n_jobs: NJobs) -> Walk:
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
-        return kind(digraph, beta, n_jobs=self.n_jobs)
+        return kind(digraph, beta, n_jobs=n_jobs)
 
     def _eigenpairs(self, walk: Walk, n_pairs: int, tolerance: float = 1e-9) -> Eigenpairs:
         """Compute eigenpairs of the walk, without the trivial one."""

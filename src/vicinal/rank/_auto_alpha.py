@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from vicinal._core.parallel import n_cores_used, progress_bar
+from vicinal._core.parallel import map_threads, n_cores_used, n_threads, progress_bar
 from vicinal._core.warn import LongWork, warn_if_long
 from vicinal.graphs.graph import Graph
 from vicinal.rank._scores import Resolvent
@@ -42,7 +42,7 @@ Solver = Callable[[float], Resolvent]
 def choose_alpha(
     digraph: Graph,
     masses: np.ndarray,
-    solver: Callable[[Graph], Solver],
+    solver: Callable[[Graph, int], Solver],
     n_jobs: int | None,
     progress: str | None = None,
 ) -> tuple[float, np.ndarray]:
@@ -56,7 +56,7 @@ def choose_alpha(
         Stationary distribution. Queries are spread evenly over its order, so that the order of the rows does
         not matter.
     solver : callable
-        Returns a solver for a digraph.
+        Returns a solver for a digraph and a number of threads.
     n_jobs : int or None
         Number of threads.
     progress : str, optional
@@ -76,15 +76,21 @@ def choose_alpha(
     queries, ranked = _spread(order, _n_queries(n)), _spread(order, N_RANKED)
     m = len(queries)
     starts = sparse.csr_array((np.ones(m), (np.arange(m), queries)), shape=(m, n))
-    solvers = [solver(half) for half in _halves(digraph)]
-    curve: list[tuple[float, float]] = []
     # Conjugate gradients take a number of steps proportional to these.
     n_steps = [(1.0 - alpha) ** -0.5 for alpha in GRID]
-    with progress_bar(sum(n_steps), progress) as bar:
-        for alpha, amount in zip(GRID, n_steps, strict=True):
-            first, second = (solve(alpha)(starts, n_jobs)[:, ranked] for solve in solvers)
-            curve.append((alpha, reliability(first, second)))
-            bar.update(amount)
+    # The halves are independent, and much of the work for each is serial.
+    threads = max(1, n_threads(n_jobs) // 2)
+    with progress_bar(2 * sum(n_steps), progress) as bar:
+
+        def scores_along(half: Graph) -> list[np.ndarray]:
+            scores, solve = [], solver(half, threads)
+            for alpha, amount in zip(GRID, n_steps, strict=True):
+                scores.append(solve(alpha)(starts, threads)[:, ranked])
+                bar.update(amount)
+            return scores
+
+        halves = map_threads(scores_along, _halves(digraph), n_jobs)
+    curve = [(alpha, reliability(*pair)) for alpha, *pair in zip(GRID, *halves, strict=True)]
     values = np.array(curve)
     return float(values[np.argmax(values[:, 1]), 0]), values
 

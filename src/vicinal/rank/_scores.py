@@ -24,8 +24,8 @@ from vicinal.operators._conjugate_gradients import PositiveDefiniteSolver
 
 SMALL_ALPHA = 0.5
 TOLERANCE = 1e-12
-# From this alpha and number of nodes on, corrections on coarser levels save most of the iterations.
-COARSE_MIN_ALPHA, COARSE_MIN_NODES = 0.9, 5_000
+# From this alpha and number of nodes on, corrections on coarser levels save more iterations than they cost.
+COARSE_MIN_ALPHA, COARSE_MIN_NODES = 0.995, 5_000
 # Scores below this fraction of a query's largest score are solver errors, not an order of points.
 RESOLUTION = 1e-11
 # Number of scores per block; the solver needs a few times as many numbers.

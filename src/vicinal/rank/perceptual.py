@@ -150,23 +150,18 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
             )
         else:
             self.alpha_ = float(self.alpha)
-        self._resolvent = self._scores_along(walk, self.alpha_)
+        self._resolvent = scores_along(walk, self.alpha_, self.n_jobs)
         self._rank_first = None
         if self._duplicates is not None:
             expanded = ExpandedScores(self._resolvent, self._duplicates)
             self._resolvent, self._rank_first = expanded, expanded.rows_of
         return self
 
-    def _solver(self, digraph: Graph) -> Callable[[float], Resolvent]:
+    def _solver(self, digraph: Graph, n_jobs: int) -> Callable[[float], Resolvent]:
         """Scores along a subgraph of the digraph, for any alpha."""
         # A subgraph may be disconnected, so its walk always has a teleport.
-        walk = self._walk(digraph, min(float(self.beta), TELEPORT))
-        return lambda alpha: self._scores_along(walk, alpha)
-
-    def _scores_along(self, walk: Walk, alpha: float) -> Resolvent:
-        if isinstance(walk, SymmetricWalk):
-            return resolvent(walk.sparse_part, alpha, walk.left, walk.right, n_jobs=self.n_jobs)
-        return resolvent(walk.matrix, alpha)
+        walk = self._walk(digraph, min(float(self.beta), TELEPORT), n_jobs)
+        return lambda alpha: scores_along(walk, alpha, n_jobs)
 
     def _start_vectors_of_new(self, X: ArrayLike) -> sparse.csr_array:
         steps = self._new_contexts(X).steps.to_csr(len(self._masses))
@@ -174,6 +169,13 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         if isinstance(self._resolvent, ExpandedScores):
             return self._resolvent.from_nodes(starts)
         return starts
+
+
+def scores_along(walk: Walk, alpha: float, n_jobs: int | None) -> Resolvent:
+    """Scores along a walk."""
+    if isinstance(walk, SymmetricWalk):
+        return resolvent(walk.sparse_part, alpha, walk.left, walk.right, n_jobs=n_jobs)
+    return resolvent(walk.matrix, alpha, n_jobs=n_jobs)
 
 
 def _n_rows(X: MatrixLike | Graph) -> int:
