@@ -13,7 +13,7 @@ from vicinal.codes._dictionaries import (
     manifold_scores,
 )
 from vicinal.codes._krylov_ranking import krylov_atoms
-from vicinal.codes._selection_kernels import best_columns
+from vicinal.codes._atom_kernels import best_columns
 from vicinal.datasets import make_swiss_roll, make_two_moons
 from vicinal.graphs import knn, l1, structure_aware_l1
 from vicinal.metrics import clustering_accuracy

@@ -9,6 +9,9 @@ from hypothesis.extra import numpy as hnp
 
 from vicinal.neighbors import _brute as brute
 from vicinal.neighbors import _kdtree as kdtree
+from vicinal.neighbors._brute import empty_lists, passive_lists
+from vicinal.neighbors._brute_kernels import squared_distance
+from vicinal.neighbors._product_kernels import fill_empty, squared_distances
 
 NAMES = list(oracles.shapes(40, 2))
 
@@ -90,3 +93,27 @@ def test_any_points_give_the_neighbours_of_a_full_sort(X, k):
     expected = oracles.nearest_points(X, X, k, exclude_self=True)
     np.testing.assert_array_equal(result[0], expected[0])
     np.testing.assert_array_equal(result[1], expected[1])
+
+
+def test_empty_lists_are_filled_with_the_smallest_keys():
+    rng = np.random.default_rng(0)
+    # Few different values: many keys are equal.
+    products = rng.integers(0, 5, (40, 90)).astype(np.float32)
+    products[:20] = rng.standard_normal((20, 90))
+    halves = rng.integers(0, 2, 90).astype(np.float32)
+    rows = empty_lists(40, 12, np.zeros(40), np.arange(40, dtype=np.int32))
+    fill_empty(products, np.arange(40), rows, passive_lists(halves, np.arange(90, dtype=np.int32)))
+    _, reach, keys, ids, _ = rows
+    expected = halves - products
+    expected[np.arange(40), np.arange(40)] = np.inf
+    np.testing.assert_array_equal(np.sort(keys, axis=1), np.sort(expected, axis=1)[:, :20])
+    np.testing.assert_array_equal(np.take_along_axis(expected, ids, axis=1), keys)
+    np.testing.assert_array_equal(reach, keys.max(axis=1))
+    assert all(len(set(row)) == 20 for row in ids.tolist())
+
+
+def test_distances_to_several_points_have_the_bits_of_single_ones():
+    X = np.random.default_rng(0).standard_normal((12, 7))
+    squares = np.empty(11)
+    squared_distances(X, 0, X, np.arange(1, 12), squares)
+    assert squares.tolist() == [squared_distance(X, 0, X, j) for j in range(1, 12)]

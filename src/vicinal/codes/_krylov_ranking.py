@@ -87,7 +87,7 @@ def krylov_atoms(
 
 def heat_affinity32(points: np.ndarray, scale_neighbor: int, n_jobs: int | None) -> Affinity | None:
     """Heat kernel exp(-d^2 / 4 s^2) of all pairs; None where single precision is not enough."""
-    from vicinal.codes._selection_kernels import kth_largest_of_rows
+    from vicinal.codes._atom_kernels import kth_largest_of_rows
 
     n = len(points)
     centered = points - points.mean(axis=0)
@@ -185,7 +185,7 @@ def select_atoms(
     scores: Callable[[np.ndarray | slice], np.ndarray], n: int, n_atoms: int, n_jobs: int | None
 ) -> np.ndarray:
     """Best atoms of each point, ascending."""
-    from vicinal.codes._selection_kernels import best_columns
+    from vicinal.codes._atom_kernels import best_columns
 
     atoms = np.empty((n, n_atoms), dtype=np.int64)
 
@@ -200,7 +200,7 @@ def sampled_recall(
     affinity: Affinity, scores: np.ndarray, sample: np.ndarray, n_atoms: int, alpha: float
 ) -> float:
     """Fraction of the best atoms of a sample that the given scores find; 0 if it cannot be computed."""
-    from vicinal.codes._selection_kernels import best_columns
+    from vicinal.codes._atom_kernels import best_columns
 
     roots, columns = affinity.roots, np.arange(len(sample))
     start = np.ascontiguousarray(scores.T) * roots[:, None]

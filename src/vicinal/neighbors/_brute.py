@@ -16,11 +16,12 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import power_of_two
-from vicinal.neighbors._brute_kernels import recheck, refine, scan, sort_lists
+from vicinal.neighbors._brute_kernels import recheck, sort_lists
 from vicinal.neighbors._kdtree import SLOW_SEARCH
+from vicinal.neighbors._product_kernels import fill_empty, refine, scan
 
 # Points per block, and the shape of a product that fits into the second-level cache.
-BLOCK_ROWS, STRIP_ROWS, STRIP_COLUMNS = 4096, 512, 1024
+BLOCK_ROWS, STRIP_ROWS, STRIP_COLUMNS = 4096, 512, 512
 Lists = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -66,8 +67,11 @@ def nearest_others(
     def join(pair: tuple[int, int]) -> None:
         i, j = pair
         if i == j:
+            first, last = spans[i]
+            parts = [(first + a, first + b) for a, b in blocks(last - first, STRIP_COLUMNS)]
             with locks[i]:
-                multiply(rescaled.points, spans[i], spans[i], lists, lists, both=False)
+                for a, b in tournament_pairs(len(parts)):
+                    multiply(rescaled.points, parts[a], parts[b], lists, lists, both=a != b)
         else:
             with locks[i], locks[j]:
                 multiply(rescaled.points, spans[i], spans[j], lists, lists, both=True)
@@ -254,7 +258,10 @@ def multiply(
             b = min(a + STRIP_ROWS, rows[1])
             products = buffer[: (b - a) * (d - c)].reshape(b - a, d - c)
             np.matmul(points[a:b], other[c:d].T, out=products)
-            scan(products, np.arange(a, b), row_lists, strip)
+            # One column may be the point itself.
+            is_first = not both and bool((row_lists[1][a:b] == np.inf).all())
+            fill = fill_empty if is_first and d - c > row_lists[2].shape[1] else scan
+            fill(products, np.arange(a, b), row_lists, strip)
 
 
 def tournament_pairs(n_blocks: int) -> list[tuple[int, int]]:

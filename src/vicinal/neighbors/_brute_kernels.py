@@ -61,43 +61,6 @@ def squared_distance(A, i, B, j):
     return total
 
 
-@jit
-def scan(products, positions, rows, columns):
-    """Push each pair of a block of products into the list of its row and into that of its column.
-
-    ``rows`` and ``columns`` are (half, reach, keys, ids, point_ids): half squared norms, the key below
-    which a candidate is accepted, the lists, and the ids of the points. The key of y for x is
-    (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. Row i of the products belongs to entry ``positions[i]`` of
-    ``rows``. Points whose reach is -inf accept no candidates.
-    """
-    row_half, row_reach, row_keys, row_ids, row_point_ids = rows
-    col_half, col_reach, col_keys, col_ids, col_point_ids = columns
-    n_rows, n_cols = products.shape
-    for i in range(n_rows):
-        row = positions[i]
-        half, reach = row_half[row], row_reach[row]
-        for start in range(0, n_cols, CHUNK):
-            stop = min(start + CHUNK, n_cols)
-            chunk = products[i, start:stop]
-            halves, reaches = col_half[start:stop], col_reach[start:stop]
-            hits = np.int32(0)
-            for c in range(stop - start):
-                hits |= np.int32((halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c]))
-            if hits == 0:
-                continue
-            for j in range(start, stop):
-                product = products[i, j]
-                if row_point_ids[row] == col_point_ids[j]:
-                    continue
-                if col_half[j] - product < reach:
-                    _replace_worst(row_keys, row_ids, row, col_half[j] - product, col_point_ids[j])
-                    reach = row_keys[row, 0]
-                if half - product < col_reach[j]:
-                    _replace_worst(col_keys, col_ids, j, half - product, row_point_ids[row])
-                    col_reach[j] = col_keys[j, 0]
-        row_reach[row] = reach
-
-
 @jit(allocates=False)
 def push_candidates(products, positions, halves, point_ids, self_ids, reach, keys, ids):
     """Push the points of a block of products into the sorted lists of its rows.
@@ -145,33 +108,6 @@ def max_key(squared, half, n_features, unit, exact):
     rounded = 1.01 * unit * (norm + other)
     summed = 2.02 * (n_features + 8) * unit * (norm + other) * other
     return ((distance + rounded) ** 2 + summed + n_features * 1e-36) / 2 - half
-
-
-@jit
-def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
-    """Measure the candidates exactly, sort the best k, and find whether these are certain to be right.
-
-    The keys of all other points are at least that of the root. If `max_key` of the k-th exact square is below
-    it, the row is final; otherwise it needs an exhaustive search.
-    """
-    n_candidates, k = ids.shape[1], out_ids.shape[1]
-    squares, point_ids = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
-    for row in range(len(ids)):
-        i = first + row
-        count = 0
-        for c in range(n_candidates):
-            if ids[row, c] >= 0:
-                point_ids[0, count] = ids[row, c]
-                squares[0, count] = squared_distance(Q, i, X, point_ids[0, count])
-                count += 1
-        for at in range(count // 2 - 1, -1, -1):
-            _sift_down(squares, point_ids, 0, at, count)
-        _sort_heap(squares, point_ids, 0, count)
-        for c in range(k):
-            out_ids[i, c] = point_ids[0, c] if c < count else -1
-            out_squares[i, c] = squares[0, c] if c < count else np.inf
-        worst = out_squares[i, k - 1] * scale * scale
-        certain[i] = max_key(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
 
 
 @jit(allocates=False)

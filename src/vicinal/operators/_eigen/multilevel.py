@@ -8,8 +8,7 @@ number of iterations hardly depends on the number of nodes.
 References
 ----------
 Vanek, Mandel and Brezina, "Algebraic multigrid by smoothed aggregation for second and fourth order
-elliptic problems", Computing 1996. Knyazev, "Toward the optimal preconditioned eigensolver", SIAM
-Journal on Scientific Computing 2001.
+elliptic problems", Computing 1996.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from vicinal._core.parallel import one_blas_thread, progress_bar
-from vicinal.operators._eigen.tall_matrices import by_rows, mixed, overlap, replace_columns
+from vicinal._core.parallel import one_blas_thread
+from vicinal.operators._eigen.lobpcg import ROUNDING, lobpcg
+from vicinal.operators._eigen.tall_matrices import by_rows
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 
 # The coarsest level, which is solved densely, has at most this number of nodes.
@@ -35,7 +35,6 @@ SMOOTHING_STEPS = 2
 SMOOTHED_FRACTION = 1 / 6
 # Vectors of coarse levels only start the iteration of the next finer one.
 START_ACCURACY, MAX_START_ITER = 1e-2, 6
-ROUNDING = 1e-15
 # Coarsening stops if the number of entries grows by this factor, since coarse levels would be dense.
 MAX_FILL_IN = 2.0
 
@@ -125,16 +124,18 @@ def multilevel_eigenpairs(
             width = -(-(n_pairs - 1 + MIN_GUARD_VECTORS) // WIDTH_FACTOR) * WIDTH_FACTOR
             width = min(width, n - 1)
             start = _start_vectors(hierarchy, width, n_pairs - 1, accuracy, n_jobs)
-            values, vectors = _iterate(
-                hierarchy,
+            values, vectors = lobpcg(
+                hierarchy.levels[0].laplacian.__matmul__
+                if operator is None
+                else lambda vectors: vectors - operator @ vectors,
+                partial(v_cycle, hierarchy, n_jobs=n_jobs),
                 trivial,
                 start,
-                n_pairs - 1,
-                accuracy,
-                max_iter,
-                operator,
-                n_jobs,
-                progress,
+                n_wanted=n_pairs - 1,
+                accuracy=accuracy,
+                max_iter=max_iter,
+                n_jobs=n_jobs,
+                progress=progress,
             )
             values, vectors = values[: n_pairs - 1], vectors[:, : n_pairs - 1]
         else:
@@ -264,82 +265,14 @@ def _start_vectors(
         noise = np.random.default_rng(0).standard_normal((len(vectors), missing))
         vectors = np.hstack([vectors, noise])
     for i in range(len(levels) - 1, 0, -1):
-        _, vectors = _iterate(
-            hierarchy._replace(levels=levels[i:]),
+        _, vectors = lobpcg(
+            levels[i].laplacian.__matmul__,
+            partial(v_cycle, hierarchy._replace(levels=levels[i:]), n_jobs=n_jobs),
             levels[i].kernel[:, None],
             levels[i].prolongation @ vectors,
-            n_wanted,
-            max(accuracy, START_ACCURACY),
-            MAX_START_ITER,
-            None,
-            n_jobs,
-            None,
+            n_wanted=n_wanted,
+            accuracy=max(accuracy, START_ACCURACY),
+            max_iter=MAX_START_ITER,
+            n_jobs=n_jobs,
         )
     return levels[0].prolongation @ vectors
-
-
-def _iterate(
-    hierarchy: Hierarchy,
-    trivial: np.ndarray,
-    start: np.ndarray,
-    n_wanted: int,
-    accuracy: float,
-    max_iter: int,
-    operator: Any,
-    n_jobs: int | None,
-    progress: str | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest eigenpairs of the finest Laplacian, without the trivial one, by LOBPCG."""
-
-    def apply(vectors: np.ndarray) -> np.ndarray:
-        if operator is None:
-            return hierarchy.levels[0].laplacian @ vectors
-        return vectors - operator @ vectors
-
-    n, width = start.shape
-    # Columns of the block: the trivial vector, x, and then the search directions p and w.
-    block, images = np.empty((n, 1 + 3 * width)), np.empty((n, 3 * width))
-    known, x, ax = block[:, : 1 + width], block[:, 1 : 1 + width], images[:, :width]
-    block[:, :1] = trivial
-    x[:] = start - trivial @ overlap(trivial, start, n_jobs)
-    ax[:] = apply(x)
-    values, mix = _rayleigh_ritz(x, ax, width, n_jobs)
-    replace_columns(x, mix, n_jobs)
-    replace_columns(ax, mix, n_jobs)
-    size = width
-    with progress_bar(max_iter, progress) as bar:
-        for _ in range(max_iter):
-            residual = ax - x * values
-            w = v_cycle(hierarchy, residual, n_jobs)
-            bar.update()
-            # r' A^-1 r is the energy of the error; errors due to rounding cannot be reduced.
-            error = np.einsum("ij,ij->j", residual, w)[:n_wanted]
-            if np.all(error <= accuracy**2 * np.maximum(values[:n_wanted], ROUNDING)):
-                break
-            w -= mixed(known, overlap(known, w, n_jobs), n_jobs)
-            block[:, 1 + size : 1 + size + width] = w
-            images[:, size : size + width] = apply(w)
-            size += width
-            values, mix = _rayleigh_ritz(block[:, 1 : 1 + size], images[:, :size], width, n_jobs)
-            # The next p is the part of the update outside the old vectors.
-            outside = np.vstack([np.zeros((width, width)), mix[width:]])
-            both = np.hstack([mix, outside])
-            replace_columns(block[:, 1 : 1 + size], both, n_jobs)
-            replace_columns(images[:, :size], both, n_jobs)
-            size = 2 * width
-    return values, x
-
-
-def _rayleigh_ritz(
-    block: np.ndarray, images: np.ndarray, n_wanted: int, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues within the span of a block, and the combinations of its columns."""
-    gram = overlap(block, block, n_jobs)
-    scale = 1 / np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
-    lengths, axes = eigh(gram * scale[:, None] * scale)
-    # Directions that the columns hardly span are noise.
-    valid = lengths > 1e-12 * lengths[-1]
-    basis = scale[:, None] * axes[:, valid] / np.sqrt(lengths[valid])
-    energy = basis.T @ overlap(block, images, n_jobs) @ basis
-    values, mix = eigh((energy + energy.T) / 2)
-    return np.maximum(values[:n_wanted], 0.0), basis @ mix[:, :n_wanted]

@@ -1,0 +1,138 @@
+"""Compiled loops that collect candidates from blocks of products, and measure them exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._core._selection_kernels import LOWEST_KEY, kth_largest_key, set_keys
+from vicinal._core.jit import jit
+from vicinal.neighbors._brute_kernels import (
+    CHUNK,
+    _replace_worst,
+    _sift_down,
+    _sort_heap,
+    max_key,
+    squared_distance,
+)
+
+
+@jit
+def squared_distances(A, i, B, others, squares):
+    """Squared distances of a point to others, each summed in feature order as in every exact search."""
+    n_others = len(others)
+    for o in range(0, n_others - 3, 4):
+        # Sums of four points at a time do not wait for each other.
+        a, b, c, d = others[o], others[o + 1], others[o + 2], others[o + 3]
+        sum_a, sum_b, sum_c, sum_d = 0.0, 0.0, 0.0, 0.0
+        for f in range(A.shape[1]):
+            value = np.float64(A[i, f])
+            gap_a, gap_b = value - np.float64(B[a, f]), value - np.float64(B[b, f])
+            gap_c, gap_d = value - np.float64(B[c, f]), value - np.float64(B[d, f])
+            sum_a += gap_a * gap_a
+            sum_b += gap_b * gap_b
+            sum_c += gap_c * gap_c
+            sum_d += gap_d * gap_d
+        squares[o], squares[o + 1], squares[o + 2], squares[o + 3] = sum_a, sum_b, sum_c, sum_d
+    for o in range(n_others - n_others % 4, n_others):
+        squares[o] = squared_distance(A, i, B, others[o])
+
+
+@jit
+def fill_empty(products, positions, rows, columns):
+    """Fill the empty lists of the rows of a block with its best columns; arguments are those of `scan`.
+
+    Of the first thousand candidates, a hundred would enter a list of twenty one after the other.
+    """
+    _, row_reach, row_keys, row_ids, row_point_ids = rows
+    col_half, _, _, _, col_point_ids = columns
+    n_cols, size = products.shape[1], row_keys.shape[1]
+    values, order = np.empty(n_cols, np.float32), np.empty(n_cols, np.int32)
+    for i in range(len(products)):
+        row = positions[i]
+        for j in range(n_cols):
+            values[j] = products[i, j] - col_half[j]
+        set_keys(values, order)
+        for j in range(n_cols):
+            order[j] = LOWEST_KEY if col_point_ids[j] == row_point_ids[row] else order[j]
+        threshold = kth_largest_key(order, size)
+        count = 0
+        for above in (True, False):
+            for j in range(n_cols):
+                chosen = order[j] > threshold if above else order[j] == threshold
+                if chosen and count < size:
+                    row_keys[row, count], row_ids[row, count] = -values[j], col_point_ids[j]
+                    count += 1
+        for at in range(size // 2 - 1, -1, -1):
+            _sift_down(row_keys, row_ids, row, at, size)
+        row_reach[row] = row_keys[row, 0]
+
+
+@jit
+def scan(products, positions, rows, columns):
+    """Push each pair of a block of products into the list of its row and into that of its column.
+
+    ``rows`` and ``columns`` are (half, reach, keys, ids, point_ids): half squared norms, the key below
+    which a candidate is accepted, the lists, and the ids of the points. The key of y for x is
+    (|x - y|^2 - |x|^2) / 2 = |y|^2 / 2 - x.y. Row i of the products belongs to entry ``positions[i]`` of
+    ``rows``. Points whose reach is -inf accept no candidates.
+    """
+    row_half, row_reach, row_keys, row_ids, row_point_ids = rows
+    col_half, col_reach, col_keys, col_ids, col_point_ids = columns
+    n_rows, n_cols = products.shape
+    positions_of_hits = np.empty(CHUNK + 1, np.int64)
+    for i in range(n_rows):
+        row = positions[i]
+        half, reach, point = row_half[row], row_reach[row], row_point_ids[row]
+        for start in range(0, n_cols, CHUNK):
+            stop = min(start + CHUNK, n_cols)
+            chunk = products[i, start:stop]
+            halves, reaches = col_half[start:stop], col_reach[start:stop]
+            hits = np.int32(0)
+            for c in range(stop - start):
+                hits |= np.int32((halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c]))
+            if hits == 0:
+                continue
+            # Written without branches, which the processor could not predict.
+            n_hits = 0
+            for c in range(stop - start):
+                positions_of_hits[n_hits] = start + c
+                n_hits += (halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c])
+            for h in range(n_hits):
+                j = positions_of_hits[h]
+                if point == col_point_ids[j]:
+                    continue
+                key, col_key = col_half[j] - products[i, j], half - products[i, j]
+                if key < reach:
+                    _replace_worst(row_keys, row_ids, row, key, col_point_ids[j])
+                    reach = row_keys[row, 0]
+                if col_key < col_reach[j]:
+                    _replace_worst(col_keys, col_ids, j, col_key, point)
+                    col_reach[j] = col_keys[j, 0]
+        row_reach[row] = reach
+
+
+@jit
+def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
+    """Measure the candidates exactly, sort the best k, and find whether these are certain to be right.
+
+    The keys of all other points are at least that of the root. If `max_key` of the k-th exact square is below
+    it, the row is final; otherwise it needs an exhaustive search.
+    """
+    n_candidates, k = ids.shape[1], out_ids.shape[1]
+    squares, point_ids = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
+    for row in range(len(ids)):
+        i = first + row
+        count = 0
+        for c in range(n_candidates):
+            if ids[row, c] >= 0:
+                point_ids[0, count] = ids[row, c]
+                count += 1
+        squared_distances(Q, i, X, point_ids[0, :count], squares[0])
+        for at in range(count // 2 - 1, -1, -1):
+            _sift_down(squares, point_ids, 0, at, count)
+        _sort_heap(squares, point_ids, 0, count)
+        for c in range(k):
+            out_ids[i, c] = point_ids[0, c] if c < count else -1
+            out_squares[i, c] = squares[0, c] if c < count else np.inf
+        worst = out_squares[i, k - 1] * scale * scale
+        certain[i] = max_key(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
