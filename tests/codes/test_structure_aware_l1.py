@@ -5,6 +5,7 @@ import pytest
 from code_oracles import basis_pursuit, dense, lasso, unit_rows
 
 from vicinal import SpectralClustering
+from vicinal.codes._atom_kernels import best_columns
 from vicinal.codes._dictionaries import (
     best_rows,
     heat_affinity,
@@ -13,7 +14,6 @@ from vicinal.codes._dictionaries import (
     manifold_scores,
 )
 from vicinal.codes._krylov_ranking import krylov_atoms
-from vicinal.codes._atom_kernels import best_columns
 from vicinal.datasets import make_swiss_roll, make_two_moons
 from vicinal.graphs import knn, l1, structure_aware_l1
 from vicinal.metrics import clustering_accuracy
