@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from vicinal import KernelKMeans, SelfSmoothing
 from vicinal.cluster._kernel_kmeans import (
@@ -248,3 +248,29 @@ def test_a_kernel_of_far_larger_rank_than_clusters_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(blocks)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed", linear_kernel])
+def test_membership_is_inverse_to_squared_distances(kernel):
+    X, _ = make_blobs(90, 3, centers=3, random_state=0)
+    items = X @ X.T if kernel == "precomputed" else X
+    model = KernelKMeans(3, kernel=kernel, random_state=0).fit(items)
+    fitted = model.probabilities_
+    assert fitted.shape == (90, 4)
+    np.testing.assert_allclose(fitted.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(fitted[:, -1], 0.0)
+    np.testing.assert_array_equal(fitted.argmax(axis=1), model.labels_)
+    new = model.predict_proba(items)
+    np.testing.assert_array_equal(new.argmax(axis=1), model.predict(items))
+    np.testing.assert_allclose(new.sum(axis=1), 1.0)
+    if kernel != "precomputed":
+        np.testing.assert_allclose(new, fitted, atol=1e-9)
+    if kernel == "linear":
+        means = np.array([X[model.labels_ == c].mean(axis=0) for c in range(3)])
+        inverse = 1.0 / np.square(X[:, None] - means).sum(axis=2)
+        np.testing.assert_allclose(fitted[:, :3], inverse / inverse.sum(axis=1, keepdims=True))
+
+
+def test_membership_of_equal_points_is_shared():
+    model = KernelKMeans(2, random_state=0).fit(np.ones((5, 2)))
+    np.testing.assert_array_equal(model.probabilities_, [[0.5, 0.5, 0.0]] * 5)

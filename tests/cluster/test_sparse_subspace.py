@@ -58,3 +58,13 @@ def test_new_points_count_by_direction_whatever_their_length_and_sign():
 def test_a_bad_penalty_is_named():
     with pytest.raises(ValueError, match="penalty=-1"):
         SparseSubspaceClustering(3, penalty=-1).fit(planes()[0])
+
+
+def test_membership_sums_to_one_and_agrees_with_the_clusters():
+    X, _ = planes(noise=0.01)
+    model = SparseSubspaceClustering(3, random_state=0).fit(X)
+    for memberships in (model.probabilities_, model.predict_proba(X)):
+        assert memberships.shape == (150, 4)
+        np.testing.assert_allclose(memberships.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(memberships[:, :3].argmax(axis=1), model.labels_)
+        np.testing.assert_array_equal(memberships[:, -1], 0.0)

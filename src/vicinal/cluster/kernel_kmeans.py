@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -19,7 +19,13 @@ from vicinal._core.memory import require_memory
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal.cluster._kernel_kmeans import FactoredKernel, FullKernel, Kernel, kernel_kmeans
+from vicinal.cluster._kernel_kmeans import (
+    MIN_RELATIVE_GAIN,
+    FactoredKernel,
+    FullKernel,
+    Kernel,
+    kernel_kmeans,
+)
 from vicinal.cluster._psd_kernel import positive_kernel
 from vicinal.exceptions import InvalidValueError
 
@@ -67,6 +73,9 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         Sum of squared distances in feature space to the cluster means.
     n_iter_ : int
         Number of iterations of the best initialisation.
+    probabilities_ : ndarray of shape (n, n_clusters + 1)
+        Membership of each item in each cluster, inversely proportional to the squared distance to its mean
+        (as in fuzzy c-means with exponent 2). The last column, for noise, is 0. Rows sum to 1.
 
     References
     ----------
@@ -160,6 +169,9 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         sizes = np.bincount(self.labels_)
         within = np.bincount(self.labels_, weights=sums[self.labels_, np.arange(n)])
         self._squared_lengths = within / sizes**2
+        self._mean_diagonal = float(kernel.diagonal.mean())
+        products = sums.T / sizes
+        self.probabilities_ = self._membership(kernel.diagonal, products)
         return self
 
     def predict(self, X: MatrixLike) -> np.ndarray:
@@ -176,14 +188,59 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         ndarray of int of shape (m,)
             Cluster of each item. Fitted items keep their clusters if k-means converged within ``max_iter``.
         """
+        products = self._inner_with_fitted(self._new_items(X)) @ self._weights
+        return np.argmin(self._squared_lengths - 2.0 * products, axis=1)
+
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Predict the membership of new items in each cluster, as in ``probabilities_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), or kernel rows of shape (m, n)
+            New items, as for `predict`. Rows of a precomputed kernel do not contain the inner product of an
+            item with itself; the mean over the fitted items is used instead.
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters + 1)
+            Rows sum to 1; the last column, for noise, is 0.
+        """
+        items = self._new_items(X)
+        return self._membership(
+            self._squares(items), self._inner_with_fitted(items) @ self._weights
+        )
+
+    def _new_items(self, X: MatrixLike) -> Any:
+        """Checked new items, in the unit of the fitted ones."""
         check_is_fitted(self)
         precomputed = self._is("precomputed")
-        rows = validate_input(self, X, reset=False, dtype=np.float64, accept_sparse=precomputed)
-        if not (precomputed or callable(self.kernel)):
-            rows = self._rescaling.transform(rows)
-        if not precomputed:
-            rows = self._inner(rows, self._points)
-        return np.argmin(self._squared_lengths - 2.0 * (rows @ self._weights), axis=1)
+        items = validate_input(self, X, reset=False, dtype=np.float64, accept_sparse=precomputed)
+        return items if precomputed or callable(self.kernel) else self._rescaling.transform(items)
+
+    def _inner_with_fitted(self, items: Any) -> Any:
+        return items if self._is("precomputed") else self._inner(items, self._points)
+
+    def _squares(self, items: Any) -> np.ndarray:
+        """Inner products of new items with themselves; of rows of a kernel, those of the fitted items."""
+        if self._is("precomputed"):
+            return np.full(items.shape[0], self._mean_diagonal)
+        if self._is("linear"):
+            return np.square(items).sum(axis=1)
+        if callable(self.kernel):
+            return np.array([self._inner(item, item)[0, 0] for item in items[:, None]])
+        return np.ones(len(items))
+
+    def _membership(self, squares: np.ndarray, products: np.ndarray) -> np.ndarray:
+        """Shares of the inverse squared distances; all of them in the clusters whose means are the item."""
+        distances = squares[:, None] - 2.0 * products + self._squared_lengths
+        smallest = MIN_RELATIVE_GAIN * (self._mean_diagonal or 1.0)
+        # The mean of the fitted items can be too small for the square of a new one.
+        distances = np.maximum(
+            distances - distances.min(axis=1, keepdims=True).clip(max=0), smallest
+        )
+        shares = distances.min(axis=1, keepdims=True) / distances
+        shares /= shares.sum(axis=1, keepdims=True)
+        return np.column_stack([shares, np.zeros(len(shares))])
 
     def _check_parameters(self) -> tuple[int, int]:
         check_count(self.n_clusters, "n_clusters")

@@ -56,6 +56,9 @@ class SparseSubspaceClustering(SpectralClustering):
         With "auto", entry k - 1 is the evidence for k clusters.
     embedding_ : ndarray of shape (n, n_clusters)
         The rows assigned to clusters.
+    probabilities_ : ndarray of shape (n, n_clusters + 1)
+        Membership of each point in each cluster, smoothed over the points that its code uses. The last
+        column, for noise, is 0. Rows sum to 1.
     graph_ : Graph
         Symmetric graph of the coefficients.
     affinity_ : csr_array
