@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks import (
+    automatic,
     board,
     clusters,
     embeddings,
@@ -34,6 +35,7 @@ from benchmarks.suites import SUITES
 
 # Suites that do not measure the time of calls.
 TABLES = {
+    "automatic": automatic.run,
     "board": board.run,
     "clusters": clusters.run,
     "figures": figures.run,

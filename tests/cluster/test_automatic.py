@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.labeled_sets import varied_clusters
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
-from vicinal.cluster import estimate_clusters
+from vicinal.cluster import _automatic, _density_views, _number, estimate_clusters
 from vicinal.cluster._automatic import (
     are_communities_better,
     membership,
@@ -309,3 +309,26 @@ def test_an_automatic_answer_is_the_same_for_every_seed(estimator):
     first, *others = (estimator(random_state=seed).fit(X).labels_ for seed in (0, 1, 7, None))
     for labels in others:
         np.testing.assert_array_equal(labels, first)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.6])
+def test_the_number_of_many_points_is_that_of_a_sample(monkeypatch, noise):
+    X, truth = make_blobs(1500, 3, centers=5, cluster_std=0.3, random_state=0)
+    n_noise = int(1500 * noise)
+    rng = np.random.default_rng(0)
+    X = np.r_[X, rng.uniform(X.min(axis=0), X.max(axis=0), (n_noise, 3))]
+    for module in (_automatic, _density_views, _number):
+        monkeypatch.setattr(module, "MAX_POINTS", 500)
+    for model in (SpectralClustering(random_state=0), PerceptualClustering(random_state=0)):
+        model.fit(X)
+        assert model.n_clusters_ == 5
+        # No more eigenpairs of all points than the clusters need.
+        assert len(model.eigenvalues_) < 10 < len(model.eigengaps_)
+        labels = model.labels_[:1500]
+        assert adjusted_rand_score(truth[labels >= 0], labels[labels >= 0]) > 0.99
+        order = rng.permutation(len(X))
+        other = type(model)(random_state=0, n_jobs=1).fit(X[order] * 8.0)
+        assert other.n_clusters_ == 5
+        np.testing.assert_array_equal(
+            other.cluster_evidence_.noise.is_noise, model.cluster_evidence_.noise.is_noise[order]
+        )

@@ -20,6 +20,7 @@ from vicinal.cluster._density_mixture import (
     NoiseLevel,
     _expected_excess,
     _log_member,
+    _log_tails,
     fit_mixture,
 )
 from vicinal.cluster._evidence import _one_cluster
@@ -52,8 +53,9 @@ def test_members_are_a_normal_plus_an_exponential_variable(spread, tail):
 
 def test_expected_excess_is_the_integral_over_the_exponential_part():
     spread, tail = 0.7, 0.4
-    mean, variance = _expected_excess(np.array([-1.0, 0.5, 3.0]), spread, tail)
-    for x, first, second in zip((-1.0, 0.5, 3.0), mean, variance, strict=True):
+    sums = np.array([-1.0, 0.5, 3.0])
+    mean, variance = _expected_excess(sums, spread, tail, _log_tails(sums, spread, tail))
+    for x, first, second in zip(sums, mean, variance, strict=True):
 
         def density(e, power, x=x):
             return e**power * stats.norm.pdf(x - e, scale=spread) * np.exp(-e / tail)

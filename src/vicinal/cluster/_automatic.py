@@ -11,8 +11,9 @@ from vicinal._core.chunked import in_memory
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._communities import louvain, modularity
+from vicinal.cluster._density_views import MAX_POINTS
 from vicinal.cluster._evidence import ClusterEvidence, Layer, estimate_clusters
-from vicinal.cluster._number import MIN_CANDIDATES
+from vicinal.cluster._number import MIN_CANDIDATES, number_by_sample
 from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors.metric import as_metric
 
@@ -28,7 +29,9 @@ class AutomaticClusters:
     cluster_evidence_: ClusterEvidence
     cluster_layers_: list[Layer]
     n_clusters: int | str
+    max_clusters: int | str
     random_state: RandomStateLike
+    n_jobs: NJobs
 
     def _assignment_seed(self) -> int:
         """Seed of the assignment; a fixed one for an automatic number, whose answer is always the same."""
@@ -52,6 +55,21 @@ class AutomaticClusters:
         self.cluster_evidence_ = evidence
         self.cluster_layers_ = evidence.layers
         return evidence
+
+    def _max_candidates(self, evidence: ClusterEvidence | None, weights: MatrixLike | None) -> int:
+        """Number of clusters up to which eigengaps are compared."""
+        limit = self.max_clusters
+        if isinstance(limit, str):
+            limit = n_candidates(evidence, weights)
+        return max(limit, evidence.n_clusters if evidence else 1)
+
+    def _number_by_sample(
+        self, evidence: ClusterEvidence | None, points: object, n_gaps: int
+    ) -> tuple[int, np.ndarray] | None:
+        """The number of clusters and its eigengaps by a sample of many points; None for fewer."""
+        if evidence is None or not isinstance(points, np.ndarray) or len(points) <= MAX_POINTS:
+            return None
+        return number_by_sample(evidence, points, n_gaps, self._assignment_seed(), self.n_jobs)
 
 
 def points_to_choose_by(graph: Graph) -> object:

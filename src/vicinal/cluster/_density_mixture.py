@@ -104,9 +104,10 @@ def fit_mixture(
     weights = is_sparse.astype(np.float64) if start > 0 else np.zeros(n)
     level = None
     previous = -np.inf
+    log_tails = _log_tails(relative, spread, tail)
     for _ in range(MAX_ITER):
         members = 1.0 - weights
-        excess, variance = _expected_excess(sparsity - centers[labels], spread, tail)
+        excess, variance = _expected_excess(relative, spread, tail, log_tails)
         # A tiny weight keeps the centre of a cluster without members.
         mass = np.bincount(labels, members, n_clusters) + 1e-6
         centers = np.bincount(labels, members * (sparsity - excess), n_clusters) + 1e-6 * initial
@@ -116,7 +117,8 @@ def fit_mixture(
         relative = sparsity - centers[labels]
         squares = float(members @ ((relative - excess) ** 2 + variance)) / total
         spread = max(np.sqrt(squares), min_spread)
-        log_density = _log_member(relative, spread, tail)
+        log_tails = _log_tails(relative, spread, tail)
+        log_density = _log_member(relative, spread, tail, log_tails)
         if start > 0:
             measured = sparsity if is_absolute else relative
             level = _noise_level(measured, weights, min_spread, is_absolute)
@@ -153,14 +155,24 @@ def _log_normal(x: np.ndarray, width: float) -> np.ndarray:
     return -0.5 * (x / width) ** 2 - np.log(width) - HALF_LOG_2PI
 
 
-def _log_member(x: np.ndarray, spread: float, tail: float) -> np.ndarray:
+def _log_tails(x: np.ndarray, spread: float, tail: float) -> np.ndarray:
+    """Log probability that the exponential part of a sum x is positive; most of the time goes here."""
+    return log_ndtr(x / spread - spread / tail)
+
+
+def _log_member(
+    x: np.ndarray, spread: float, tail: float, log_tails: np.ndarray | None = None
+) -> np.ndarray:
     """Log density of the sum of a normal variable and an exponential one with mean ``tail``."""
-    ratio = spread / tail
-    return -np.log(tail) - x / tail + 0.5 * ratio**2 + log_ndtr(x / spread - ratio)
+    if log_tails is None:
+        log_tails = _log_tails(x, spread, tail)
+    return -np.log(tail) - x / tail + 0.5 * (spread / tail) ** 2 + log_tails
 
 
-def _expected_excess(x: np.ndarray, spread: float, tail: float) -> tuple[np.ndarray, np.ndarray]:
+def _expected_excess(
+    x: np.ndarray, spread: float, tail: float, log_tails: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of the exponential part of a sum x: a normal variable truncated at 0."""
     at = x / spread - spread / tail
-    hazard = np.exp(_log_normal(at, 1.0) - log_ndtr(at))
+    hazard = np.exp(_log_normal(at, 1.0) - log_tails)
     return spread * (at + hazard), np.maximum(spread**2 * (1.0 - hazard * (at + hazard)), 0.0)

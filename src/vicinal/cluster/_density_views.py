@@ -41,10 +41,14 @@ def canonical_groups(points: np.ndarray) -> Duplicates:
 
 def sample_points(distinct: np.ndarray) -> np.ndarray:
     """At most `MAX_POINTS` random points, in their order."""
-    if len(distinct) <= MAX_POINTS:
-        return distinct
-    rows = np.random.default_rng(0).choice(len(distinct), MAX_POINTS, replace=False)
-    return distinct[np.sort(rows)]
+    return distinct if len(distinct) <= MAX_POINTS else distinct[sample_rows(len(distinct))]
+
+
+def sample_rows(n: int) -> np.ndarray:
+    """At most `MAX_POINTS` random ones of n rows, in their order."""
+    if n <= MAX_POINTS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MAX_POINTS, replace=False))
 
 
 def nearest_sampled(

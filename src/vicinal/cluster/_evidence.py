@@ -24,6 +24,7 @@ from vicinal.cluster._density_views import (
     density_views,
     nearest_sampled,
     sample_points,
+    sample_rows,
 )
 from vicinal.cluster._mode_choice import (
     MIN_PROMINENCE,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 # Clusters are estimated again without the noise if it is at least this fraction of the points; a few outliers
 # change little.
 MIN_NOISE_TO_REPEAT = 0.01
+# If less than this fraction of a sample is not noise, another sample is drawn from the other points.
+MIN_LEFT_IN_SAMPLE = 0.5
 
 
 class Layer(NamedTuple):
@@ -139,25 +142,48 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     distinct = points[groups.representative]
     if len(distinct) < MIN_POINTS:
         return _one_cluster(len(points))
-    sample = sample_points(distinct)
+    rows = sample_rows(len(distinct))
+    sample = distinct[rows]
     neighbors, distances, views = density_views(sample, n_jobs)
-    nearest, reach = np.arange(len(sample)), distances[:, 1 : N_NEIGHBORS + 1]
+    nearest, reach = rows, distances[:, 1 : N_NEIGHBORS + 1]
     if len(sample) < len(distinct):
         nearest, reach = nearest_sampled(distinct, sample, N_NEIGHBORS, n_jobs)
-    evidence = _combine_views(sample, nearest, neighbors, distances, views, n_jobs)
     # The second scale has enough neighbours to estimate the dimension, but is still local.
     dimension = views[min(1, len(views) - 1)].dimension
     find_noise = partial(noise_without_clusters, distinct, reach, dimension, n_jobs)
-    noise = find_noise(evidence.labels)
-    kept = np.flatnonzero(~noise.is_noise)
-    if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
+    combine = partial(_combine_views, sample, nearest, neighbors, distances, views, n_jobs)
+    modes = choose_modes(views)
+    evidence = None if modes.is_certain else combine()
+    noise = find_noise(evidence.labels if evidence else _labels_of_modes(modes, nearest))
+    kept = ~noise.is_noise
+    if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and kept.sum() >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones: cluster the other points again, without it.
-        sample = sample_points(distinct[kept])
-        nearest = NeighborSearch(sample, n_jobs=n_jobs).nearest(1, queries=distinct)[0][:, 0]
+        sample, nearest = _sample_of(kept, distinct, rows, nearest, n_jobs)
         evidence = _combine_views(sample, nearest, *density_views(sample, n_jobs), n_jobs)
         again = find_noise(evidence.labels)
         noise = again if again.is_noise.any() else noise
+    evidence = evidence or combine()
     return expand_to_rows(evidence._replace(noise=noise), groups.group)
+
+
+def _sample_of(
+    kept: np.ndarray, distinct: np.ndarray, rows: np.ndarray, nearest: np.ndarray, n_jobs: NJobs
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sample of the kept points, and its point nearest to each point.
+
+    ``rows`` are sampled from all points, and ``nearest`` are the ones nearest to each point. What is kept of
+    them is the new sample, unless too little of a larger set is left.
+    """
+    left = kept[rows]
+    if len(rows) < len(distinct) and left.mean() < MIN_LEFT_IN_SAMPLE:
+        sample = sample_points(distinct[kept])
+        return sample, NeighborSearch(sample, n_jobs=n_jobs).nearest(1, queries=distinct)[0][:, 0]
+    sample = distinct[rows[left]]
+    nearest_left = (np.cumsum(left) - 1)[nearest]
+    lost = np.flatnonzero(~left[nearest])
+    search = NeighborSearch(sample, n_jobs=n_jobs)
+    nearest_left[lost] = search.nearest(1, queries=distinct[lost])[0][:, 0]
+    return sample, nearest_left
 
 
 def _combine_views(
@@ -282,9 +308,13 @@ def _mode_layers(view: DensityModes, n_modes: int, group: np.ndarray) -> list[La
     numbers |= {n_modes, finest}
     layers = []
     for number in sorted(numbers):
-        labels = number_by_first_occurrence(mode_labels(view, number)[group])
+        labels = _labels_of_modes(ModeChoice(view, number, False), group)
         layers.append(Layer(labels, number, float(falls[number - 2])))
     return layers
+
+
+def _labels_of_modes(modes: ModeChoice, group: np.ndarray) -> np.ndarray:
+    return number_by_first_occurrence(mode_labels(modes.view, modes.number)[group])
 
 
 def _one_cluster(n: int) -> ClusterEvidence:

@@ -10,7 +10,12 @@ from scipy import sparse
 from vicinal._base.perceptual_estimator import contextual_of_distinct
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal._core.parallel import map_threads, one_blas_thread
-from vicinal.cluster._density_views import MAX_POINTS, count_modes, sample_points
+from vicinal.cluster._density_views import (
+    MAX_POINTS,
+    canonical_groups,
+    count_modes,
+    sample_points,
+)
 from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT, ClusterEvidence, modes_and_communities
 from vicinal.cluster._spectral_labels import TOLERANCE
@@ -62,8 +67,9 @@ def choose_number(
     split, so each of its clusters is examined by itself. Communities decide unless a clear gap separates
     clusters without communities. Where the evidence finds far fewer clusters, the gap has to be larger. On a
     line, graphs break at any gap that occurs by chance, so the evidence decides. Noise connects clusters, so
-    the gap is that of a neighbour graph without it. A graph without a clear gap may link clusters that are
-    close to each other, so a sparser one and the contextual digraph are tried.
+    the gap is that of a neighbour graph without it; so it is of a sample of many points. A graph without a
+    clear gap may link clusters that are close to each other, so a sparser one and the contextual digraph are
+    tried.
 
     Parameters
     ----------
@@ -80,21 +86,37 @@ def choose_number(
         return n_clusters_by_gap(gaps)
     if points.shape[1] == 1:
         return evidence.n_clusters
-    if evidence.noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT:
-        clean = points[~evidence.noise.is_noise]
-        points = sample_points(clean[find_duplicates(clean).representative])
-        spectrum = spectrum._replace(is_contextual=False)
-        gaps, spectrum = _neighbor_spectrum(points, N_NEIGHBORS, len(gaps), spectrum)
+    if evidence.noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT or len(points) > MAX_POINTS:
+        return number_by_sample(evidence, points, len(gaps), spectrum.seed, spectrum.n_jobs)[0]
+    return _number_of_graph(gaps, evidence, points, spectrum)
+
+
+def number_by_sample(
+    evidence: ClusterEvidence, points: np.ndarray, n_gaps: int, seed: int, n_jobs: NJobs
+) -> tuple[int, np.ndarray]:
+    """Number of clusters by the neighbour graph of a sample of the points that are not noise, and its gaps.
+
+    More eigenpairs of a graph of all points than there are clusters would cost more than its clustering.
+    """
+    clean = points[~evidence.noise.is_noise]
+    sample = sample_points(clean[canonical_groups(clean).representative])
+    gaps, spectrum = _neighbor_spectrum(sample, N_NEIGHBORS, n_gaps, seed, n_jobs)
+    if points.shape[1] == 1:
+        return evidence.n_clusters, gaps
+    return _number_of_graph(gaps, evidence, sample, spectrum), gaps
+
+
+def _number_of_graph(
+    gaps: np.ndarray, evidence: ClusterEvidence, points: np.ndarray, spectrum: Spectrum
+) -> int:
+    """`choose_number` of at most `MAX_POINTS` points without noise."""
     if evidence.source == "communities":
         return _number_despite_communities(gaps, evidence, points, spectrum)
-    # Many points are so close together that 10 neighbours do not link clusters either.
-    if gaps.max(initial=0.0) < CLEAR_EIGENGAP and len(points) <= MAX_POINTS:
+    if gaps.max(initial=0.0) < CLEAR_EIGENGAP:
         points, gaps, spectrum = _clearest_spectrum(points, gaps, spectrum)
     n_gap = _significant_number(gaps, evidence.n_clusters)
     if n_gap == 1:
         return evidence.n_clusters
-    if evidence.n_clusters <= n_gap and len(points) > MAX_POINTS:
-        return n_gap
     members = _members(spectrum, n_gap)
     n_modes = [1] * len(members)
     if evidence.n_clusters > n_gap:
@@ -149,7 +171,9 @@ def _clearest_spectrum(
 ) -> tuple[np.ndarray, np.ndarray, Spectrum]:
     """Points, gaps and spectrum of the graph with the largest gap: the given or another one."""
     distinct = points[find_duplicates(points).representative]
-    other_gaps, other = _neighbor_spectrum(distinct, N_FEW_NEIGHBORS, len(gaps), spectrum)
+    seed, n_jobs = spectrum.seed, spectrum.n_jobs
+    other_gaps, other = _neighbor_spectrum(distinct, N_FEW_NEIGHBORS, len(gaps), seed, n_jobs)
+    other = other._replace(is_contextual=spectrum.is_contextual)
     if other_gaps.max(initial=0.0) < CLEAR_EIGENGAP and not spectrum.is_contextual:
         contextual_gaps, contextual = _contextual_spectrum(distinct, len(gaps), spectrum)
         if contextual_gaps.max(initial=0.0) > other_gaps.max(initial=0.0):
@@ -160,13 +184,12 @@ def _clearest_spectrum(
 
 
 def _neighbor_spectrum(
-    points: np.ndarray, k: int, n_gaps: int, spectrum: Spectrum
+    points: np.ndarray, k: int, n_gaps: int, seed: int, n_jobs: NJobs
 ) -> tuple[np.ndarray, Spectrum]:
     """Relative eigengaps of the graph of k neighbours of distinct points, and its spectrum."""
-    graph = knn(points, min(k, len(points) - 1), n_jobs=spectrum.n_jobs)
-    weights = graph.affinity()
-    pairs = _leading_pairs(weights, n_gaps, spectrum)
-    return relative_gaps(pairs.values), spectrum._replace(weights=weights, vectors=pairs.vectors)
+    weights = knn(points, min(k, len(points) - 1), n_jobs=n_jobs).affinity()
+    pairs = _leading_pairs(weights, n_gaps, seed, n_jobs)
+    return relative_gaps(pairs.values), Spectrum(weights, pairs.vectors, seed, n_jobs)
 
 
 def _contextual_spectrum(
@@ -189,13 +212,13 @@ def _contextual_spectrum(
     return gaps, spectrum._replace(weights=steps + steps.T, vectors=vectors, is_contextual=True)
 
 
-def _leading_pairs(weights: SparseMatrix, n_gaps: int, spectrum: Spectrum) -> Eigenpairs:
+def _leading_pairs(weights: SparseMatrix, n_gaps: int, seed: int, n_jobs: NJobs) -> Eigenpairs:
     return leading_eigenpairs(
         weights,
         min(n_gaps + 1, weights.shape[0]),
         tolerance=TOLERANCE,
-        random_state=spectrum.seed,
-        n_jobs=spectrum.n_jobs,
+        random_state=seed,
+        n_jobs=n_jobs,
     )
 
 
@@ -221,12 +244,13 @@ def _n_within(points: np.ndarray, rows: np.ndarray, n_modes: int, spectrum: Spec
     """
     if max(n_modes, len(rows) // MIN_PART) < 2:
         return 1
-    n_gaps = max(MIN_CANDIDATES, n_modes)
+    n_gaps, seed, n_jobs = max(MIN_CANDIDATES, n_modes), spectrum.seed, spectrum.n_jobs
     if spectrum.is_contextual:
         # Contexts of few points are so thin that they break by chance; neighbours do not.
-        gaps, own = _neighbor_spectrum(points[rows], N_NEIGHBORS, n_gaps, spectrum)
+        gaps, own = _neighbor_spectrum(points[rows], N_NEIGHBORS, n_gaps, seed, n_jobs)
     else:
-        pairs = _leading_pairs(sparse.csr_array(spectrum.weights)[rows][:, rows], n_gaps, spectrum)
+        weights = sparse.csr_array(spectrum.weights)[rows][:, rows]
+        pairs = _leading_pairs(weights, n_gaps, seed, n_jobs)
         gaps, own = relative_gaps(pairs.values), spectrum._replace(vectors=pairs.vectors)
     if n_modes > 2 and np.argmax(gaps[1:]) + 2 == n_modes and gaps[n_modes - 1] >= MIN_AGREEING:
         return n_modes

@@ -19,7 +19,6 @@ from vicinal.cluster._automatic import (
     AutomaticClusters,
     are_communities_better,
     check_max_clusters,
-    n_candidates,
     points_to_choose_by,
 )
 from vicinal.cluster._constrained import ConstrainedClusters
@@ -130,7 +129,8 @@ class PerceptualClustering(
     eigenvalues_ : ndarray
         Eigenvalues after the first, which is 1.
     eigengaps_ : ndarray
-        With ``n_clusters="auto"``, entry k - 1 is the evidence for k clusters.
+        With ``n_clusters="auto"``, entry k - 1 is the evidence for k clusters; for more than 15,000 distinct
+        points, that of a sample.
     n_clusters_candidates_ : list of (int, float)
         With "auto" on points, candidate numbers of clusters with their scores, as for `SpectralClustering`.
     cluster_evidence_ : ClusterEvidence
@@ -241,8 +241,10 @@ class PerceptualClustering(
         evidence = self._estimate(self.graph_ if automatic else None, self.n_jobs)
         rows = None if self._duplicates is None else self._duplicates.group
         self._read_constraints(self._multiplicity(), rows)
-        pairs = self._eigenpairs(walk, self._n_pairs(walk.shape[0], evidence), TOLERANCE)
-        self._cluster(walk, pairs, evidence)
+        sampled = self._sampled_number(evidence)
+        n_pairs = self._n_pairs(walk.shape[0], evidence, sampled)
+        pairs = self._eigenpairs(walk, n_pairs, TOLERANCE)
+        self._cluster(walk, pairs, evidence, sampled=sampled)
         labels = self._constrained(
             self._of_nodes(self.labels_), unit_rows(self._of_nodes(self.embedding_))
         )
@@ -260,13 +262,20 @@ class PerceptualClustering(
         pairs: Eigenpairs,
         evidence: ClusterEvidence | None,
         detected: dict[Any, Any] | None = None,
+        sampled: tuple[int, np.ndarray] | None = None,
     ) -> PerceptualClustering:
         """Separate noise and assign the other nodes, given at least `_n_pairs` eigenpairs.
 
-        ``detected`` keeps the noise found by norms between calls that differ in the number of clusters only.
+        ``detected`` keeps the noise found by norms between calls that differ in the number of clusters only;
+        ``sampled`` is the automatic number by a sample, and its eigengaps.
         """
         self.eigenvalues_ = pairs.values
-        if isinstance(self.n_clusters, str):
+        if not isinstance(self.n_clusters, str):
+            self.n_clusters_ = self.n_clusters
+        elif sampled:
+            number, self.eigengaps_ = sampled
+            self.n_clusters_ = max(number, self._min_clusters)
+        else:
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
             vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
             spectrum = Spectrum(
@@ -280,8 +289,6 @@ class PerceptualClustering(
                 self.eigengaps_, evidence, points_to_choose_by(self.graph_), spectrum
             )
             self.n_clusters_ = min(max(self.n_clusters_, self._min_clusters), len(pairs.vectors))
-        else:
-            self.n_clusters_ = self.n_clusters
         leading = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
         self._directions = np.ascontiguousarray(leading)
         norms = np.linalg.norm(self._directions, axis=1)
@@ -292,12 +299,23 @@ class PerceptualClustering(
         self._has_communities = isinstance(self.n_clusters, str) and self._use_communities(evidence)
         return self
 
-    def _n_pairs(self, n: int, evidence: ClusterEvidence | None) -> int:
+    def _sampled_number(self, evidence: ClusterEvidence | None) -> tuple[int, np.ndarray] | None:
+        """The automatic number by a sample of many points, and its eigengaps; otherwise None."""
+        if not isinstance(self.n_clusters, str) or evidence is None:
+            return None
+        points = points_to_choose_by(self.graph_)
+        return self._number_by_sample(evidence, points, self._max_candidates(evidence, None))
+
+    def _n_pairs(
+        self,
+        n: int,
+        evidence: ClusterEvidence | None,
+        sampled: tuple[int, np.ndarray] | None,
+    ) -> int:
         if isinstance(self.n_clusters, str):
-            number, limit = evidence.n_clusters if evidence else 1, self.max_clusters
-            if isinstance(limit, str):
-                limit = n_candidates(evidence, self._mutual_steps())
-            return min(max(limit, NOISE_DIRECTIONS, number, self._min_clusters), n - 1)
+            weights = None if evidence else self._mutual_steps()
+            limit = sampled[0] if sampled else self._max_candidates(evidence, weights)
+            return min(max(limit, NOISE_DIRECTIONS, self._min_clusters), n - 1)
         if self.n_clusters > n:
             available = (
                 f"n_samples={n} points" if self._duplicates is None else f"{n} distinct row(s)"

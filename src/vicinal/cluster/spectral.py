@@ -21,7 +21,6 @@ from vicinal.cluster._automatic import (
     are_communities_better,
     check_max_clusters,
     membership,
-    n_candidates,
     points_to_choose_by,
 )
 from vicinal.cluster._constrained import ConstrainedClusters
@@ -101,7 +100,7 @@ class SpectralClustering(
         Leading eigenvalues of the normalised affinity, descending.
     eigengaps_ : ndarray
         With "auto", entry k - 1 is the evidence for k clusters; the first entry is the threshold for the
-        others (see `vicinal.cluster._eigengap`).
+        others (see `vicinal.cluster._eigengap`). For more than 15,000 points, it is that of a sample.
     n_clusters_candidates_ : list of (int, float)
         With "auto" on points, candidate numbers of clusters with their scores, the chosen one first; a
         score above 1 is significant.
@@ -304,40 +303,41 @@ class SpectralClustering(
         """Compute the eigenpairs and set ``n_clusters_``."""
         n = len(affinity.components())
         self._read_constraints(np.ones(n, np.int64))
-        evidence = None
         if not isinstance(self.n_clusters, str):
             self._estimate(None, self.n_jobs)
-            n_pairs = self.n_clusters
-        elif affinity.has_eigengap:
-            evidence = self._estimate(self.graph_, self.n_jobs)
-            weights = self.affinity_ if sparse.issparse(self.affinity_) else None
-            by_evidence = evidence.n_clusters if evidence else 1
-            limit = self.max_clusters
-            if isinstance(limit, str):
-                limit = n_candidates(evidence, weights)
-            n_pairs = min(max(limit, n_components, by_evidence, self._min_clusters) + 1, n)
-        else:
+            self.n_clusters_ = self.n_clusters
+            return self._eigenpairs(affinity, self.n_clusters)
+        if not affinity.has_eigengap:
             raise InvalidValueError(
                 f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
                 "even if the clusters are well separated; pass the number of clusters."
             )
+        evidence = self._estimate(self.graph_, self.n_jobs)
+        weights = self.affinity_ if sparse.issparse(self.affinity_) else None
+        points = None if self.graph_ is None else points_to_choose_by(self.graph_)
+        limit = max(self._max_candidates(evidence, weights), self._min_clusters)
+        sampled = self._number_by_sample(evidence, points, limit)
+        if sampled:
+            number, self.eigengaps_ = sampled
+        else:
+            pairs = self._eigenpairs(affinity, min(max(limit, n_components) + 1, n))
+            self.eigengaps_ = relative_gaps(pairs.values)
+            seed = self._assignment_seed()
+            spectrum = Spectrum(self.affinity_, pairs.vectors, seed, self.n_jobs)
+            number = choose_number(self.eigengaps_, evidence, points, spectrum)
+        self.n_clusters_ = min(max(number, self._min_clusters), n)
+        return self._eigenpairs(affinity, self.n_clusters_) if sampled else pairs
+
+    def _eigenpairs(self, affinity: SpectralAffinity, n_pairs: int) -> Eigenpairs:
+        n = len(affinity.components())
         if n_pairs > n:
             raise InvalidValueError(f"n_clusters={n_pairs}, but there are n_samples={n} points.")
-        seed = self._assignment_seed()
-        pairs = affinity.eigenpairs(
-            n_pairs, tolerance=TOLERANCE, random_state=seed, n_jobs=self.n_jobs
+        return affinity.eigenpairs(
+            n_pairs,
+            tolerance=TOLERANCE,
+            random_state=self._assignment_seed(),
+            n_jobs=self.n_jobs,
         )
-        self.n_clusters_ = n_pairs
-        if isinstance(self.n_clusters, str):
-            self.eigengaps_ = relative_gaps(pairs.values)
-            self.n_clusters_ = choose_number(
-                self.eigengaps_,
-                evidence,
-                None if self.graph_ is None else points_to_choose_by(self.graph_),
-                Spectrum(self.affinity_, pairs.vectors, seed, self.n_jobs),
-            )
-            self.n_clusters_ = min(max(self.n_clusters_, self._min_clusters), n)
-        return pairs
 
     def _warn_disconnected(self, n_components: int) -> None:
         if n_components > self.n_clusters_:
