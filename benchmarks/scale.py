@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.report import RESULTS, write_results
+from benchmarks.scale_forests import N_CELLS, N_TREES, compare_forests
 
 N_NEIGHBORS, N_CLUSTERS, QUICK_POINTS = 10, 20, 5_000
 # Points that are generated at a time.
@@ -27,7 +28,7 @@ CHUNK_ROWS = 1 << 17
 MAX_BALANCE = 2.0
 
 
-WORKERS = "1 and 2 workers"
+WORKERS, FORESTS = "1 and 2 workers", "disjoint trees"
 
 
 class Case(NamedTuple):
@@ -59,6 +60,8 @@ CASES = {
     ),
     f"lists, normal, 2,000,000 x 3, {WORKERS}": Case(2_000_000, 3, False, "lists", 1.7),
     f"lists, curved, 2,000,000 x 16, {WORKERS}": Case(2_000_000, 16, True, "lists", 1.7),
+    f"{FORESTS}, normal, 40,000 x 3": Case(40_000, 3, False, "forests", None),
+    f"{FORESTS}, curved, 40,000 x 16": Case(40_000, 16, True, "forests", None),
 }
 
 
@@ -73,8 +76,11 @@ def run(only: str | None, quick: bool) -> None:
     for name, case in CASES.items():
         if only and only not in name:
             continue
-        measure = _compare_workers if WORKERS in name else _compare
-        records[name] = measure(case._replace(n=min(case.n, QUICK_POINTS)) if quick else case)
+        case = case._replace(n=min(case.n, QUICK_POINTS)) if quick else case
+        if case.task == "forests":
+            records[name] = compare_forests(make_points(case.n, case.d, case.curved))
+        else:
+            records[name] = (_compare_workers if WORKERS in name else _compare)(case)
         print(name, records[name], flush=True)
         page = markdown(records)
         if not quick:
@@ -252,7 +258,7 @@ def markdown(records: dict[str, dict[str, Any]]) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for name, record in records.items():
-        if WORKERS in name:
+        if WORKERS in name or FORESTS in name:
             continue
         target = CASES[name].target
         known = [f"{record['seconds in memory']:.1f} s"] if target else [""]
@@ -270,6 +276,15 @@ def markdown(records: dict[str, dict[str, Any]]) -> str:
             "",
             f"{name}: {record['seconds, 1 worker']:.1f} and {record['seconds, 2 workers']:.1f} s of wall "
             f"time, {record['speed-up']:.2f} times as fast (target {CASES[name].target:g}).",
+        ]
+    for name in filter(lambda name: FORESTS in name, records):
+        record = records[name]
+        lines += [
+            "",
+            f"{name}: {N_TREES} trees take {record['seconds in memory']:.1f} s of CPU time in memory, "
+            f"{record['seconds, rounds']:.1f} s in {N_CELLS} cells by rounds of searches, and the forests of "
+            f"{record['pairs']:.0f} pairs of cells {record['seconds, forests']:.1f} s before they are merged "
+            f"(same edges: {'yes' if record['same bits'] else 'NO'}).",
         ]
     return "\n".join([*lines, ""])
 
