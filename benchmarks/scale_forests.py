@@ -66,9 +66,11 @@ def _timed(function: Any, X: Any) -> tuple[Any, float]:
 def _first_forests(n: int, edges: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Positions of the edges of the first disjoint spanning forests, by Kruskal's algorithm."""
     squares = np.square(points[edges[:, 0]].astype(float) - points[edges[:, 1]]).sum(axis=1)
-    left, kept = np.lexsort((edges[:, 1], edges[:, 0], squares)).tolist(), []
+    left: list[int] = np.lexsort((edges[:, 1], edges[:, 0], squares)).tolist()
+    kept: list[int] = []
     for _ in range(N_TREES):
-        parent, rest = list(range(n)), []
+        parent: list[int] = list(range(n))
+        rest: list[int] = []
         for e in left:
             a, b = (_root(parent, int(node)) for node in edges[e])
             (kept if a != b else rest).append(e)

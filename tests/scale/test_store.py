@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,6 +84,25 @@ def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_finished_results_are_read_where_nothing_can_be_written(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    array = da.from_array(X, chunks=70)
+
+    def read_only(*args, **kwargs):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with scale.config(store=tmp_path, cell_size=60):
+        first = graphs.knn(array, 5)
+        monkeypatch.setattr(np, "save", read_only)
+        monkeypatch.setattr(Path, "write_text", read_only)
+        monkeypatch.setattr(Path, "unlink", read_only)
+        assert graphs.knn(array, 5) == first
+        with pytest.raises(
+            OSError, match=r"could not be written: Read-only.*choose a folder in which files"
+        ):
+            graphs.knn(array, 9)
+
+
 def test_a_folder_that_cannot_be_created_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"store .*file/store cannot be created"):
@@ -92,8 +112,6 @@ def test_a_folder_that_cannot_be_created_is_an_error(tmp_path):
 
 
 def test_a_temporary_store_is_deleted_with_its_last_reference():
-    from pathlib import Path
-
     inside = Store.temporary().folder({}, "inside")
     inside.save("values", VALUES)
     folder = Path(inside.path)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
+NOT_WRITABLE_ERRORS = (errno.EROFS, errno.EACCES, errno.EPERM)
 DISK_FULL_ERRORS = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
@@ -40,7 +41,9 @@ def atomic_write(path: Path, *, replace: bool = True, clean: bool = True) -> Ite
         else:
             _publish(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        # Where nothing can be written, nothing can be removed either.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -94,6 +97,8 @@ def _not_written(path: Path, temporary: Path, error: OSError) -> OSError:
         # Incomplete writes of numpy raise an OSError without a number.
         if error.errno is None or error.errno in DISK_FULL_ERRORS:
             message += "; free some space, or choose a folder on another disk"
+        elif error.errno in NOT_WRITABLE_ERRORS:
+            message += "; choose a folder in which files can be written"
         message += "."
     renamed = type(error)(message)
     renamed.errno = error.errno

@@ -11,12 +11,13 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vicinal._core.files import atomic_write
+from vicinal._core.files import atomic_write, remove_abandoned
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # No header of an .npy file of vicinal is longer; one read of a remote file is enough for it.
@@ -217,8 +218,14 @@ class _LocalFiles:
             _write_parts(file, shape, dtype, parts)
 
     def write_text(self, name: str, text: str) -> None:
-        with atomic_write(self.folder / name) as path:
-            path.write_text(text)
+        path = self.folder / name
+        # Finished results can be read from a folder in which nothing can be written any more.
+        with suppress(OSError):
+            if path.read_text() == text:
+                remove_abandoned(self.folder)
+                return
+        with atomic_write(path) as temporary:
+            temporary.write_text(text)
 
     def read(self, name: str, first: int, last: int | None) -> np.ndarray:
         # Tasks read thousands of small parts: numpy.memmap takes several times as long.
