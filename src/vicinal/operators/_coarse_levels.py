@@ -27,6 +27,9 @@ COARSEST_MAX_NODES = 1000
 N_VECTOR_STEPS, VECTOR_STEP = 20, 0.5
 # Step length that smooths a prolongation; 2/3 is optimal for the Laplacian of a grid.
 PROLONGATION_STEP = 2 / 3
+# Entries of a prolongation below this fraction of the largest in their row are left out: they cost more time
+# than the iterations they save.
+MIN_ENTRY_FRACTION = 0.05
 # Aggregation at least halves a level, otherwise the levels below cost too much.
 MAX_AGGREGATE_FRACTION = 0.5
 
@@ -103,7 +106,15 @@ def _prolongation(
         shape=(len(groups), n_groups),
     )
     smoothing = sparse.diags_array(PROLONGATION_STEP * inverse) @ (matrix @ pieces)
-    return sparse.csr_array(pieces - smoothing), norms
+    return _without_small(sparse.csr_array(pieces - smoothing)), norms
+
+
+def _without_small(prolongation: sparse.csr_array) -> sparse.csr_array:
+    largest = abs(prolongation).max(axis=1).toarray().ravel()
+    limits = np.repeat(MIN_ENTRY_FRACTION * largest, np.diff(prolongation.indptr))
+    prolongation.data[np.abs(prolongation.data) < limits] = 0.0
+    prolongation.eliminate_zeros()
+    return prolongation
 
 
 def _factor(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
