@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal import ClusterPreservingEmbedding, Graph, Isomap, NeighborMap
+from vicinal._core.parallel import map_threads
 from vicinal.exceptions import MissingDependencyError
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
@@ -74,16 +75,33 @@ ABOUT = {
 def draw_maps(inputs: SharedInputs) -> Maps:
     """Embed all rows in the plane."""
     common: dict[str, Any] = {"random_state": inputs.seed, "n_jobs": inputs.n_jobs}
+    # What the maps share is computed here, so that threads do not compute it twice.
+    _ = inputs.neighbors, inputs.distinct, inputs.duplicates, inputs.trees
+    with warnings.catch_warnings():
+        # Separate groups of rows, and a map without extent in one direction, are visible on the maps and need
+        # no warning. Filters are those of the process, so threads must not change them.
+        warnings.simplefilter("ignore", UserWarning)
+        # Much of the layout is serial, so the other maps are drawn beside it.
+        (coordinates, notes), (others, _) = map_threads(
+            lambda draw: draw(inputs, common), [_neighbor_map, _other_maps], inputs.n_jobs
+        )
+    coordinates |= others
+    return Maps(coordinates, {name: ABOUT[name] for name in coordinates}, notes)
+
+
+def _other_maps(
+    inputs: SharedInputs, common: dict[str, Any]
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """All maps but the layout of the neighbour graph."""
     landmarks = N_LANDMARKS if inputs.n > ALL_PATHS_MAX_ROWS else None
-    coordinates, notes = _neighbor_map(inputs, common)
-    coordinates |= {
+    maps = {
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(inputs.trees),
         "cluster preserving": _cluster_preserving(inputs, common),
         "laplacian": _laplacian_plane(inputs),
         "perceptual": _perceptual_plane(inputs),
         "principal": principal_plane(inputs.points),
     }
-    return Maps(coordinates, {name: ABOUT[name] for name in coordinates}, notes)
+    return maps, []
 
 
 def _neighbor_map(
@@ -96,13 +114,10 @@ def _neighbor_map(
     )
     n_components = min(2, len(inputs.distinct) - 1)
     n_iter = N_ITER if len(inputs.distinct) <= MAX_FULL_LAYOUT_ROWS else N_ITER // 2
-    with warnings.catch_warnings():
-        # Separate groups of rows are visible on the map and need no warning.
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            layout = NeighborMap(n_components, n_iter=n_iter, **common).fit_transform(graph)
-        except MissingDependencyError as error:
-            return {}, [f"the map of neighbours is missing: {error}"]
+    try:
+        layout = NeighborMap(n_components, n_iter=n_iter, **common).fit_transform(graph)
+    except MissingDependencyError as error:
+        return {}, [f"the map of neighbours is missing: {error}"]
     plane = np.pad(layout, ((0, 0), (0, 2 - n_components)))
     return {NEIGHBORS: plane[inputs.duplicates.group]}, []
 
@@ -111,12 +126,9 @@ def _cluster_preserving(inputs: SharedInputs, common: dict[str, Any]) -> np.ndar
     model = ClusterPreservingEmbedding(
         n_components=2, n_neighbors=min(N_NEIGHBORS, inputs.n - 1), **common
     )
-    with warnings.catch_warnings():
-        # A map without extent in one direction is visible in the report and needs no warning.
-        warnings.simplefilter("ignore", UserWarning)
-        return model.fit_transform(
-            inputs.points if inputs.n <= COMPLETE_GRAPH_MAX_ROWS else inputs.trees
-        )
+    return model.fit_transform(
+        inputs.points if inputs.n <= COMPLETE_GRAPH_MAX_ROWS else inputs.trees
+    )
 
 
 def _laplacian_plane(inputs: SharedInputs) -> np.ndarray:
