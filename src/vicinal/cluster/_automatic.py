@@ -64,12 +64,17 @@ class AutomaticClusters:
         return max(limit, evidence.n_clusters if evidence else 1)
 
     def _number_by_sample(
-        self, evidence: ClusterEvidence | None, points: object, n_gaps: int
+        self,
+        evidence: ClusterEvidence | None,
+        points: object,
+        n_gaps: int,
+        is_contextual: bool = False,
     ) -> tuple[int, np.ndarray] | None:
         """The number of clusters and its eigengaps by a sample of many points; None for fewer."""
         if evidence is None or not isinstance(points, np.ndarray) or len(points) <= MAX_POINTS:
             return None
-        return number_by_sample(evidence, points, n_gaps, self._assignment_seed(), self.n_jobs)
+        seed = self._assignment_seed()
+        return number_by_sample(evidence, points, n_gaps, seed, self.n_jobs, is_contextual)
 
 
 def points_to_choose_by(graph: Graph) -> object:

@@ -87,20 +87,30 @@ def choose_number(
     if points.shape[1] == 1:
         return evidence.n_clusters
     if evidence.noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT or len(points) > MAX_POINTS:
-        return number_by_sample(evidence, points, len(gaps), spectrum.seed, spectrum.n_jobs)[0]
+        seed, n_jobs, is_contextual = spectrum.seed, spectrum.n_jobs, spectrum.is_contextual
+        return number_by_sample(evidence, points, len(gaps), seed, n_jobs, is_contextual)[0]
     return _number_of_graph(gaps, evidence, points, spectrum)
 
 
 def number_by_sample(
-    evidence: ClusterEvidence, points: np.ndarray, n_gaps: int, seed: int, n_jobs: NJobs
+    evidence: ClusterEvidence,
+    points: np.ndarray,
+    n_gaps: int,
+    seed: int,
+    n_jobs: NJobs,
+    is_contextual: bool = False,
 ) -> tuple[int, np.ndarray]:
-    """Number of clusters by the neighbour graph of a sample of the points that are not noise, and its gaps.
+    """Number of clusters by a graph of a sample of the points that are not noise, and its gaps.
 
     More eigenpairs of a graph of all points than there are clusters would cost more than its clustering.
+    The graph is that of 10 neighbours or, with ``is_contextual`` and without noise, the contextual digraph.
     """
     clean = points[~evidence.noise.is_noise]
     sample = sample_points(clean[canonical_groups(clean).representative])
-    gaps, spectrum = _neighbor_spectrum(sample, N_NEIGHBORS, n_gaps, seed, n_jobs)
+    if is_contextual and len(clean) > (1 - MIN_NOISE_TO_REPEAT) * len(points):
+        gaps, spectrum = _contextual_spectrum(sample, n_gaps, seed, n_jobs)
+    else:
+        gaps, spectrum = _neighbor_spectrum(sample, N_NEIGHBORS, n_gaps, seed, n_jobs)
     if points.shape[1] == 1:
         return evidence.n_clusters, gaps
     return _number_of_graph(gaps, evidence, sample, spectrum), gaps
@@ -112,7 +122,8 @@ def _number_of_graph(
     """`choose_number` of at most `MAX_POINTS` points without noise."""
     if evidence.source == "communities":
         return _number_despite_communities(gaps, evidence, points, spectrum)
-    if gaps.max(initial=0.0) < CLEAR_EIGENGAP:
+    # A full sample is so dense that 10 neighbours do not link clusters either.
+    if gaps.max(initial=0.0) < CLEAR_EIGENGAP and len(points) < MAX_POINTS:
         points, gaps, spectrum = _clearest_spectrum(points, gaps, spectrum)
     n_gap = _significant_number(gaps, evidence.n_clusters)
     if n_gap == 1:
@@ -175,7 +186,7 @@ def _clearest_spectrum(
     other_gaps, other = _neighbor_spectrum(distinct, N_FEW_NEIGHBORS, len(gaps), seed, n_jobs)
     other = other._replace(is_contextual=spectrum.is_contextual)
     if other_gaps.max(initial=0.0) < CLEAR_EIGENGAP and not spectrum.is_contextual:
-        contextual_gaps, contextual = _contextual_spectrum(distinct, len(gaps), spectrum)
+        contextual_gaps, contextual = _contextual_spectrum(distinct, len(gaps), seed, n_jobs)
         if contextual_gaps.max(initial=0.0) > other_gaps.max(initial=0.0):
             other_gaps, other = contextual_gaps, contextual
     if other_gaps.max(initial=0.0) > gaps.max(initial=0.0):
@@ -193,23 +204,23 @@ def _neighbor_spectrum(
 
 
 def _contextual_spectrum(
-    points: np.ndarray, n_gaps: int, spectrum: Spectrum
+    points: np.ndarray, n_gaps: int, seed: int, n_jobs: NJobs
 ) -> tuple[np.ndarray, Spectrum]:
     """Relative eigengaps of the contextual digraph of distinct points, and its spectrum."""
-    n_jobs, n = spectrum.n_jobs, len(points)
+    n = len(points)
     digraph = contextual_of_distinct(points, min(N_NEIGHBORS, n - 1), n_jobs=n_jobs)
     walk = SymmetricWalk(digraph, n_jobs=n_jobs)
     pairs = walk_eigenpairs(
         walk,
         min(n_gaps, n - 1),
         tolerance=TOLERANCE,
-        random_state=spectrum.seed,
+        random_state=seed,
         n_jobs=n_jobs,
     )
     gaps = relative_gaps(np.concatenate([[1.0], pairs.values]))
     steps = digraph.to_scipy("strengths")
     vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
-    return gaps, spectrum._replace(weights=steps + steps.T, vectors=vectors, is_contextual=True)
+    return gaps, Spectrum(steps + steps.T, vectors, seed, n_jobs, is_contextual=True)
 
 
 def _leading_pairs(weights: SparseMatrix, n_gaps: int, seed: int, n_jobs: NJobs) -> Eigenpairs:

@@ -304,7 +304,8 @@ class PerceptualClustering(
         if not isinstance(self.n_clusters, str) or evidence is None:
             return None
         points = points_to_choose_by(self.graph_)
-        return self._number_by_sample(evidence, points, self._max_candidates(evidence, None))
+        n_gaps = self._max_candidates(evidence, None)
+        return self._number_by_sample(evidence, points, n_gaps, is_contextual=True)
 
     def _n_pairs(
         self,
