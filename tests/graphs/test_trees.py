@@ -12,6 +12,14 @@ from vicinal.graphs import trees as trees_module
 from vicinal.neighbors import NeighborSearch
 
 
+@pytest.fixture(autouse=True, scope="module")
+def search_as_among_many_points():
+    """Few points are connected by the matrix of their costs, see test_trees_of_few_points.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vicinal.graphs._build.nearest_foreign.MAX_POINTS_OF_MATRIX", 0)
+        yield
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_mst_is_the_tree_of_kruskal(layout, d):

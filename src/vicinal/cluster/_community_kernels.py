@@ -22,17 +22,17 @@ def move_nodes(
     Only nodes whose neighbourhood changed are visited again. Returns the number of moves.
     """
     n = len(degrees)
-    total = degrees.sum()
-    sums = np.zeros(n)
+    sums, to = np.empty(n), np.empty(n)
+    queue, seen = np.empty(n, np.int64), np.empty(n, np.int64)
+    waiting = np.empty(n, np.bool_)
+    for i in range(n):
+        sums[i] = to[i] = 0.0
+        queue[i], waiting[i] = order[i], True
+    total = 0.0
     for i in range(n):
         sums[community[i]] += degrees[i]
-    queue = np.empty(n, np.int64)
-    waiting = np.ones(n, np.bool_)
-    for i in range(n):
-        queue[i] = order[i]
+        total += degrees[i]
     head, size, moves = 0, n, 0
-    to = np.zeros(n)
-    seen = np.empty(n, np.int64)
     budget = max_passes * n
     while size > 0 and budget > 0:
         budget -= 1

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal.cluster._mode_kernels import assign_modes, farthest_steps, merge_modes
+from vicinal.cluster._mode_kernels import assign_modes, merge_modes
 from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.neighbors._intrinsic_dimension import maximum_likelihood_dimension
+from vicinal.operators._matmul_kernels import hops_from
 
 # In more dimensions, neighbour distances depend more on the position than on sampling error.
 MAX_DIMENSION = 10.0
@@ -150,7 +151,7 @@ def _thinness(sources: np.ndarray, targets: np.ndarray, n: int, k: int) -> float
     graph = sparse.csr_array((ones, (sources, targets)), shape=(n, n))
     graph = sparse.csr_array(graph + graph.T)
     steps = np.empty(n, np.int64)
-    last = farthest_steps(graph.indptr, graph.indices, 0, steps)
-    last = farthest_steps(graph.indptr, graph.indices, last, steps)
+    last = hops_from(0, graph.indptr, graph.indices, steps)
+    last = hops_from(last, graph.indptr, graph.indices, steps)
     # A step is one radius long; an independent neighbourhood is two radii wide.
     return float(steps[last] / 2.0 / np.sqrt(n / k))

@@ -1,4 +1,4 @@
-"""Kernels of density modes: merging modes from dense to sparse, and breadth-first search."""
+"""Kernels of density modes: merging modes from dense to sparse."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def merge_modes(sources, targets, levels, radii, peaks, saddles):
     Stores the densest point and the final level of every mode that ends; returns their number.
     """
     n = len(radii)
-    parent = np.arange(n)
-    densest = np.arange(n)
+    parent, densest = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        parent[i] = densest[i] = i
     count = 0
     for e in range(len(sources)):
         a, b = _root(parent, sources[e]), _root(parent, targets[e])
@@ -41,8 +42,9 @@ def merge_modes(sources, targets, levels, radii, peaks, saddles):
 def assign_modes(sources, targets, radii, is_peak, labels):
     """Label points by the peak they reach without crossing the basin of another peak."""
     n = len(radii)
-    parent = np.arange(n)
-    densest = np.arange(n)
+    parent, densest = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        parent[i] = densest[i] = i
     for e in range(len(sources)):
         a, b = _root(parent, sources[e]), _root(parent, targets[e])
         if a == b:
@@ -56,25 +58,3 @@ def assign_modes(sources, targets, radii, is_peak, labels):
             densest[a] = densest[b]
     for i in range(n):
         labels[i] = _root(parent, i)
-
-
-@jit
-def farthest_steps(indptr, indices, start, steps):
-    """Number of steps from a node to all others; returns the node reached last."""
-    n = len(indptr) - 1
-    queue = np.empty(n, np.int64)
-    for i in range(n):
-        steps[i] = -1
-    steps[start] = 0
-    queue[0] = start
-    head, tail = 0, 1
-    while head < tail:
-        i = queue[head]
-        head += 1
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            if steps[j] < 0:
-                steps[j] = steps[i] + 1
-                queue[tail] = j
-                tail += 1
-    return queue[tail - 1]

@@ -179,7 +179,10 @@ def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
     width = 0
     for leaf in range(leaf_zero + first, leaf_zero + last):
         width = max(width, tree.bounds[leaf, 1] - tree.bounds[leaf, 0])
-    best, ids = np.empty((width, k)), np.zeros((width, k), np.int64)
+    best, ids = np.empty((width, k)), np.empty((width, k), np.int64)
+    for i in range(width):
+        for c in range(k):
+            ids[i, c] = 0
     stack, bounds = np.empty(64, np.int64), np.empty(64)
     for leaf in range(leaf_zero + first, leaf_zero + last):
         _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds)
@@ -266,10 +269,11 @@ def point_search(tree, kind, queries, first, last, indices, costs):
     """Find the nearest points of the tree for queries first ... last - 1."""
     n_nodes = len(tree.bounds)
     k = indices.shape[1]
-    best, ids = np.empty((1, k)), np.zeros((1, k), np.int64)
+    best, ids = np.empty((1, k)), np.empty((1, k), np.int64)
     stack = np.empty(64, np.int64)
     for q in range(first, last):
-        best[:] = np.inf
+        for c in range(k):
+            best[0, c], ids[0, c] = np.inf, 0
         stack[0], size = 0, 1
         while size:
             size -= 1

@@ -40,7 +40,8 @@ def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarr
     arrays = weights.indptr, weights.indices, weights.data
     relevant = np.empty(len(weights.data), np.bool_)
     n_cut = mark_relevant(*arrays, np.sqrt(sums), NEGLIGIBLE, 0, len(sums), relevant)
-    labels = component_labels(weights.indptr, weights.indices, relevant)
+    labels: np.ndarray = np.empty(len(sums), weights.indices.dtype)
+    component_labels(weights.indptr, weights.indices, relevant, labels)
     if not n_cut:
         return labels
     rows = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
@@ -54,7 +55,7 @@ def affinity_components(weights: sparse.csr_array, sums: np.ndarray) -> np.ndarr
         if not invalid.any():
             return labels
         relevant |= cut & (invalid[ends[0]] | invalid[ends[1]])
-        labels = component_labels(weights.indptr, weights.indices, relevant)
+        component_labels(weights.indptr, weights.indices, relevant, labels)
 
 
 def _residuals(

@@ -31,25 +31,28 @@ def rows_times_block(indptr, indices, values, x, start, stop, out):
 
 
 @jit
-def hops_from(first, indptr, indices):
-    """Number of edges on the shortest path from one node to each other node; -1 if there is none."""
+def hops_from(first, indptr, indices, hops):
+    """Number of edges on the shortest path from one node to each other node; -1 if there is none.
+
+    Returns a node with the largest number.
+    """
     n = len(indptr) - 1
-    distance = np.full(n, -1, dtype=np.int64)
-    queue = np.empty(n, dtype=np.int64)
-    distance[first] = 0
+    queue = np.empty(n, np.int64)
+    for i in range(n):
+        hops[i] = -1
+    hops[first] = 0
     queue[0] = first
-    filled = 1
-    for at in range(n):
-        if at == filled:
-            break
-        i = queue[at]
+    head, tail = 0, 1
+    while head < tail:
+        i = queue[head]
+        head += 1
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
-            if distance[j] < 0:
-                distance[j] = distance[i] + 1
-                queue[filled] = j
-                filled += 1
-    return distance
+            if hops[j] < 0:
+                hops[j] = hops[i] + 1
+                queue[tail] = j
+                tail += 1
+    return queue[tail - 1]
 
 
 @jit
@@ -72,14 +75,15 @@ def _first_node(first, i):
     return i
 
 
-@jit
-def component_labels(indptr, indices, relevant):
+@jit(allocates=False)
+def component_labels(indptr, indices, relevant, labels):
     """Component of each node along relevant entries of a symmetric pattern, numbered by their first nodes.
 
     Entries are read in order, so that they may be in a file.
     """
     n = len(indptr) - 1
-    labels = np.arange(n, dtype=indices.dtype)
+    for i in range(n):
+        labels[i] = i
     for i in range(n):
         for e in range(indptr[i], indptr[i + 1]):
             if indices[e] < i and relevant[e]:
@@ -93,4 +97,3 @@ def component_labels(indptr, indices, relevant):
             n_components += 1
         else:
             labels[i] = labels[labels[i]]
-    return labels

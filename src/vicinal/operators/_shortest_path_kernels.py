@@ -13,7 +13,10 @@ from vicinal._core.jit import jit
 
 @jit
 def _empty_heap(n):
-    return np.empty(n), np.empty(n, np.int32), np.full(n, -1, np.int32)
+    position = np.empty(n, np.int32)
+    for i in range(n):
+        position[i] = -1
+    return np.empty(n), np.empty(n, np.int32), position
 
 
 @jit
@@ -110,8 +113,11 @@ def from_patch(indptr, indices, lengths, sources, original_nodes, rows, paths):
     does not depend on the order in which they are tried.
     """
     n, n_lanes = len(indptr) - 1, len(sources)
-    near = np.full((n, n_lanes), np.inf)
-    waiting = np.full(n, np.inf)
+    near, waiting = np.empty((n, n_lanes)), np.empty(n)
+    for node in range(n):
+        waiting[node] = np.inf
+        for lane in range(n_lanes):
+            near[node, lane] = np.inf
     heap_keys, heap_nodes, position = _empty_heap(n)
     size = 0
     for lane in range(n_lanes):
@@ -154,8 +160,9 @@ def nearby_order(indptr, indices, lengths, patch):
     patches, because the search is limited to a number of steps.
     """
     n = len(indptr) - 1
-    order, taken = np.empty(n, np.int64), np.zeros(n, np.bool_)
-    near = np.full(n, np.inf)
+    order, taken, near = np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n)
+    for node in range(n):
+        taken[node], near[node] = False, np.inf
     heap_keys, heap_nodes, position = _empty_heap(n)
     filled = rim = first_free = 0
     while filled < n:
@@ -206,7 +213,8 @@ def spread_landmarks(indptr, indices, lengths, landmarks):
     together cost about as much as a few full ones.
     """
     n = len(indptr) - 1
-    near = np.full(n, np.inf)
+    near = np.empty(n)
+    near[:] = np.inf
     heap_keys, heap_nodes, position = _empty_heap(n)
     landmark = 0
     for chosen in range(-1, len(landmarks)):

@@ -1,4 +1,4 @@
-"""Three searches for the nearest point outside a component: a k-d tree, matrix products, rows of costs.
+"""Searches for the nearest point outside a component: a k-d tree, matrix products, rows of costs.
 
 Each has short neighbour lists, which suffice for most points, and a search for the rest. Costs are squared
 distances (Euclidean, cosine) or distances (all others); with offsets they are
@@ -41,6 +41,11 @@ BLOCK_ROWS, BLOCK_COSTS = 256, 2_000_000
 PRODUCT_ROWS, PRODUCT_VALUES = 128, 2**16
 # Up to this size neighbour lists save fractions of a second, but need more memory than everything else.
 MAX_POINTS_WITHOUT_LISTS = 30_000
+# Up to this number of points, the matrix of all costs takes no longer than a search in a tree, whose kernels
+# take seconds to compile. A few components are connected in few rounds, and among more points.
+MAX_POINTS_OF_MATRIX, MAX_POINTS_TO_CONNECT = 256, 1024
+# Rows of the matrix that are computed at a time, so that they stay in the cache.
+MATRIX_ROWS = 32
 # Lower bounds by components are computed if there are at least this many queries per component. Then the
 # first points of each component search, and the others in stages.
 QUERIES_PER_COMPONENT, SCOUTS, STAGE_ROWS = 64, 32, 2048
@@ -130,6 +135,26 @@ class ForeignNeighborRows:
 
         spans = blocks(len(queries), self.block)
         map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
+
+
+class ForeignNeighborMatrix(ForeignNeighborRows):
+    """Search in the matrix of all costs, for few points."""
+
+    def __init__(self, X: np.ndarray, p: int, offsets: Offsets = NO_OFFSETS) -> None:
+        n = len(X)
+        columns, costs = np.ascontiguousarray(X.T, dtype=np.float64), np.zeros((n, n))
+        for a, b in blocks(n, MATRIX_ROWS):
+            # Summed in the order of features, as in the other searches.
+            for column in columns:
+                gaps = np.subtract.outer(column[a:b], column)
+                costs[a:b] += np.abs(gaps) if p == 1 else np.multiply(gaps, gaps, out=gaps)
+        if len(offsets.points):
+            costs = offsets.scale * costs + (offsets.points[:, None] + offsets.points)
+        super().__init__(costs.__getitem__, n, 0, 1)
+
+    def max_component_size_to_search(self, sizes: np.ndarray) -> int:
+        """Largest size of a component that searches; the largest component waits to be found."""
+        return int(sizes.max()) - int(sizes.min() < sizes.max())
 
 
 class ForeignNeighborProducts(ForeignNeighborRows):
@@ -256,6 +281,7 @@ def foreign_neighbor_search(
     progress: str | None = None,
     *,
     many_trees: bool = False,
+    few_components: bool = False,
     prepared: Points | None = None,
     lists: np.ndarray | None = None,
 ) -> SearchWithLengths:
@@ -276,6 +302,9 @@ def foreign_neighbor_search(
         return SearchWithLengths(among_rows, rows.in_metric)
     if metric.is_compiled:
         compiled = prepared or Points(X, metric, n_jobs)
+        if len(compiled) <= (MAX_POINTS_TO_CONNECT if few_components else MAX_POINTS_OF_MATRIX):
+            matrix = ForeignNeighborMatrix(compiled.X, compiled.p)
+            return SearchWithLengths(matrix, lambda costs: _lengths(compiled, costs))
         if compiled.tree_is_faster(k=max(k, 1), foreign=True):
             tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
             return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
@@ -333,6 +362,8 @@ def offset_search(
         rows_of_points = SparsePoints(X, metric, n_jobs)
         return ForeignNeighborSparse(rows_of_points, 0, scale=scale, offsets=offsets, n_jobs=n_jobs)
     points = prepared or Points(X, metric, n_jobs)
+    if len(points) <= MAX_POINTS_OF_MATRIX:
+        return ForeignNeighborMatrix(points.X, 2, Offsets(scale, offsets, offsets))
     if points.tree_is_faster(k=max(k, 1), foreign=True):
         in_tree = tree_offsets(points.tree, scale, offsets)
         return ForeignNeighborTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)

@@ -78,12 +78,14 @@ def spanning_links(
     """
     rows = _duplicates(X, metric)
     if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
-        search, to_lengths = foreign_neighbor_search(X, metric, 0, n_jobs, prepared=prepared)
+        search, to_lengths = foreign_neighbor_search(
+            X, metric, 0, n_jobs, few_components=True, prepared=prepared
+        )
         edges, costs = spanning_edges(search, labels=components, n_jobs=n_jobs)
         return edges, to_lengths(costs)
     zero_edges, components = join_components(rows, components)
     first = rows.representative
-    search, to_lengths = foreign_neighbor_search(X[first], metric, 0, n_jobs)
+    search, to_lengths = foreign_neighbor_search(X[first], metric, 0, n_jobs, few_components=True)
     edges, costs = spanning_edges(search, labels=components[first], n_jobs=n_jobs)
     lengths = np.concatenate([np.zeros(len(zero_edges)), to_lengths(costs)])
     return np.concatenate([zero_edges, first[edges]]), lengths

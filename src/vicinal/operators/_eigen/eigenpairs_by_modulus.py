@@ -87,7 +87,8 @@ def bipartition(matrix: sparse.csr_array) -> np.ndarray | None:
     """Side of each node of a connected bipartite graph, 1 or -1; None for other graphs."""
     from vicinal.operators._matmul_kernels import hops_from
 
-    hops = hops_from(0, matrix.indptr, matrix.indices)
+    hops = np.empty(matrix.shape[0], np.int64)
+    hops_from(0, matrix.indptr, matrix.indices, hops)
     sides = np.where(hops % 2 == 0, 1.0, -1.0)
     rows = np.repeat(sides, np.diff(matrix.indptr))
     return None if (rows == sides[matrix.indices]).any() else sides

@@ -94,7 +94,8 @@ def has_large_diameter(matrix: sparse.csr_array, first: int = 0) -> bool:
     """Whether the diameter of the graph is so large that the multilevel method is faster than Lanczos."""
     from vicinal.operators._matmul_kernels import hops_from
 
-    return bool(hops_from(first, matrix.indptr, matrix.indices).max() > LANCZOS_MAX_HOPS)
+    hops = np.empty(matrix.shape[0], np.int64)
+    return bool(hops[hops_from(first, matrix.indptr, matrix.indices, hops)] > LANCZOS_MAX_HOPS)
 
 
 def multilevel_pairs(

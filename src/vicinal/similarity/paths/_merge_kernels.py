@@ -30,8 +30,11 @@ def join_in_order(edges, order, children, used):
     its edge. Merge m creates cluster n + m; clusters below n are points. Edges within a cluster are skipped.
     """
     n = len(children) + 1
-    parent, cluster, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
-    smallest = np.arange(n)
+    parent, cluster = np.empty(n, np.int64), np.empty(n, np.int64)
+    smallest, size = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        parent[i] = cluster[i] = smallest[i] = i
+        size[i] = 1
     n_merges = 0
     for e in order:
         a, b = root_of(parent, edges[e, 0]), root_of(parent, edges[e, 1])
