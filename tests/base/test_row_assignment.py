@@ -8,7 +8,12 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from vicinal._base import row_assignment
-from vicinal._base.row_assignment import kmeans, number_by_first_occurrence, unit_rows
+from vicinal._base.row_assignment import (
+    kmeans,
+    kmeans_runs,
+    number_by_first_occurrence,
+    unit_rows,
+)
 from vicinal._core.parallel import one_openmp_thread
 
 
@@ -53,3 +58,14 @@ def test_any_number_of_threads_gives_the_same_bits():
 def test_as_many_clusters_as_rows():
     rows = np.random.default_rng(0).standard_normal((7, 2))
     assert len(set(kmeans(rows, 7, 0).labels.tolist())) == 7
+
+
+def test_rows_at_their_centres_need_one_run_and_give_the_same_clusters():
+    points = np.random.default_rng(0).normal(size=(4, 3))
+    rows = points[np.random.default_rng(1).integers(4, size=200)]
+    runs = kmeans_runs(rows, 4, 0, 10, until_perfect=True)
+    assert len(runs) == 1
+    assert len(kmeans_runs(rows, 4, 0, 10)) == 10
+    assert len(kmeans_runs(rows, 3, 0, 10, until_perfect=True)) == 10
+    labels = kmeans(rows, 4, 0).labels
+    assert all(len(np.unique(rows[labels == c], axis=0)) == 1 for c in range(4))

@@ -12,6 +12,8 @@ N_INIT = 10
 # As in scikit-learn.
 KMEANS_MAX_ITER, KMEANS_TOLERANCE = 300, 1e-4
 KMEANS_SAMPLE_SIZE = 20_000
+# Up to this fraction of the sum of squares, the inertia is due to rounding: all rows are at their centres.
+ROUNDED_INERTIA = 1e-24
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
@@ -67,7 +69,7 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
     if len(rows) > KMEANS_SAMPLE_SIZE:
         rng = np.random.default_rng(seed)
         sample = rows[np.sort(rng.choice(len(rows), KMEANS_SAMPLE_SIZE, replace=False))]
-    best = _best_run(kmeans_runs(sample, n_clusters, seed, N_INIT, n_jobs))
+    best = _best_run(kmeans_runs(sample, n_clusters, seed, N_INIT, n_jobs, until_perfect=True))
     if sample is rows:
         return best
     columns, mean, tolerance = _centered_columns(rows)
@@ -77,12 +79,19 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
 
 
 def kmeans_runs(
-    rows: np.ndarray, n_clusters: int, seed: int, n_init: int, n_jobs: int | None = 1
+    rows: np.ndarray,
+    n_clusters: int,
+    seed: int,
+    n_init: int,
+    n_jobs: int | None = 1,
+    *,
+    until_perfect: bool = False,
 ) -> list[tuple[float, Assignment]]:
     """Inertia and clusters of independent runs of k-means.
 
     They use the random numbers of scikit-learn's KMeans, and so find the same clusters, without its fixed
-    costs.
+    costs. With ``until_perfect``, there are no more runs if the first finds centres for all rows, which no
+    other run could improve.
     """
     from vicinal._base._lloyd_kernels import lloyd, spread_centers
 
@@ -95,7 +104,12 @@ def kmeans_runs(
         inertia = lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
         return inertia, Assignment(labels, centers + mean)
 
-    return map_threads(run, _kmeans_starts(len(rows), n_clusters, seed, n_init), n_jobs)
+    starts = _kmeans_starts(len(rows), n_clusters, seed, n_init)
+    first = run(starts[0])
+    sum_of_squares = tolerance / KMEANS_TOLERANCE * columns.size
+    if until_perfect and first[0] <= ROUNDED_INERTIA * sum_of_squares:
+        return [first]
+    return [first, *map_threads(run, starts[1:], n_jobs)]
 
 
 def _centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -203,8 +203,10 @@ class SpectralClustering(
         """
         self._given_pairs = must_link, cannot_link
         self._fit_labels(X)
-        rows = getattr(self, "embedding_", np.eye(self.n_clusters_)[self.labels_])
-        self.labels_ = self._constrained(self.labels_, rows)
+        if self._constraints is not None:
+            rows = getattr(self, "embedding_", np.eye(self.n_clusters_)[self.labels_])
+            self.labels_ = self._constrained(self.labels_, rows)
+        self._given_pairs = None, None
         self._reset_ids()
         return self
 
