@@ -95,11 +95,12 @@ def _compile_fast(compile_kernel: Callable[..., Any], *args: Any) -> Any:
 
 
 def _hash_flags(flags: TargetConfig) -> int:
-    return _hash_of_options(type(flags))
+    kind: Any = type(flags)
+    return _hash_of_options(kind)
 
 
 @lru_cache(maxsize=16)
-def _hash_of_options(kind: type[TargetConfig]) -> int:
+def _hash_of_options(kind: Any) -> int:
     # As numba computes it: the hash of the names, whatever their values.
     return hash(tuple(sorted(kind.options)))
 
