@@ -57,6 +57,16 @@ GRAPHS = [
         Case(f"mst n=10,000 D={d}", "mst", 10_000, d, 1, (*TREES, "scipy dense"), max_ratio=1.2)
         for d in (16, 128)
     ),
+    Case(
+        "mst n=100,000 D=128",
+        "mst",
+        100_000,
+        128,
+        None,
+        (),
+        once=True,
+        max_bytes=1e9,
+    ),
     Case("disjoint_mst t=4", "disjoint_mst", 100_000, 3, 4, ("vicinal mst",), max_ratio=8.0),
     Case("perturbed_mst T=20", "perturbed_mst", 100_000, 3, 20, ("vicinal mst",), max_ratio=20.0),
     *(

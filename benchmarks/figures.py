@@ -174,6 +174,9 @@ def case_value(results: Any, case: str, contender: str, field: str = "seconds") 
         return float(record["ratio"])
     if contender == "ratio per t":
         return float(record["ratio"]) / 50
+    if contender.startswith("ratio to "):
+        peer = record["results"][contender.removeprefix("ratio to ")]
+        return float(record["results"]["vicinal"]["seconds"] / peer["seconds"])
     values = record["results"][contender]
     units = {"MiB": 2**20, "GiB": 2**30, "GB": 1e9}
     if field in units:
@@ -192,6 +195,7 @@ SUITES: dict[str, Callable[..., float]] = {
     "noise": noise_value,
     "outliers": table_value,
     "overhead": overhead_value,
+    "products": table_value,
     "retrieval": table_value,
     "growing": table_value,
     "rerank": rerank_value,

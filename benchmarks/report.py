@@ -202,9 +202,9 @@ def case_lines(record: dict[str, Any]) -> list[str]:
 
 
 def _calls(record: dict[str, Any]) -> str:
-    return {"cold": " The first call counts.", "once": " Called once."}.get(
-        record.get("calls", ""), ""
-    )
+    notes = {"cold": " The first call counts.", "once": " Called once."}
+    cpu = " CPU time of all threads." if record.get("clock") == "CPU" else ""
+    return notes.get(record.get("calls", ""), "") + cpu
 
 
 def _cells(result: dict[str, Any]) -> list[str]:

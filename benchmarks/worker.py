@@ -32,6 +32,7 @@ def measure(
     points: str,
     cold: bool,
     once: bool,
+    clock: str = "wall",
 ) -> Iterator[dict[str, Any]]:
     """Times, memory and facts of one contender, updated with each call."""
     X = make_points(points, n, d)
@@ -42,7 +43,8 @@ def measure(
         return library.run(inputs, **setting)
 
     before = _reset_peak() if once else None
-    first, result = _timed(call)
+    read_clock = time.process_time if clock == "CPU" else time.perf_counter
+    first, result = _timed(call, read_clock)
     record: dict[str, Any] = {
         "contender": contender,
         "setting": setting,
@@ -63,7 +65,7 @@ def measure(
         not times or sum(times) < MAX_REPEAT_SECONDS
     ):
         before = None if times else _reset_peak()
-        seconds, _ = _timed(call)
+        seconds, _ = _timed(call, read_clock)
         if before is not None:
             _add_peak(record, before)
         times.append(seconds)
@@ -72,10 +74,10 @@ def measure(
         yield record
 
 
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
+def _timed(call: Callable[[], Any], read_clock: Callable[[], float]) -> tuple[float, Any]:
+    start = read_clock()
     result = call()
-    return time.perf_counter() - start, result
+    return read_clock() - start, result
 
 
 def _reset_peak() -> int | None:

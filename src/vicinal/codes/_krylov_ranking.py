@@ -222,7 +222,7 @@ def sampled_recall(
         # Atoms whose scores differ by rounding only cannot be ranked.
         others = np.delete(true[i], sample[i])
         n_close = np.count_nonzero(np.abs(others - last) <= ROUNDING * np.abs(others).max())
-        recalls[i] = np.isin(best[i], found[i]).mean() - (n_close - 1) / n_atoms
+        recalls[i] = max(np.isin(best[i], found[i]).mean() - (n_close - 1) / n_atoms, 0.0)
     return float(recalls.mean())
 
 
