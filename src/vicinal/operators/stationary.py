@@ -171,7 +171,7 @@ def solve_teleport(
         # absolute values. The normalisation may double an error.
         solver = IterativeSolver(matrix, 0.5 * (1.0 - beta) * tolerance, coarse, n_jobs)
     residual = right - matrix @ solution
-    for _ in range(MAX_REFINEMENTS):
+    for n_refined in range(MAX_REFINEMENTS):
         refined = solution + solver.solve(residual, solution)
         if closed:
             # The sum must be 1; its error is the component that converges most slowly.
@@ -180,7 +180,9 @@ def solve_teleport(
         solution = refined
         residual = right - matrix @ solution
         size = np.abs(solution).sum()
-        if change <= tolerance * size or np.abs(residual).sum() <= solver.residual * size:
+        # The first correction is rough, so it may be small although the error is not.
+        is_small = n_refined > 0 and change <= tolerance * size
+        if is_small or np.abs(residual).sum() <= solver.residual * size:
             break
     else:
         raise NotConvergedError(
