@@ -54,6 +54,8 @@ CASES = {
     "clusters, curved, 300,000 x 16": Case(300_000, 16, True, "clusters", 1.5),
     # Without a comparison, which would not fit into memory.
     "lists, curved, 10,000,000 x 16": Case(10_000_000, 16, True, "lists", None),
+    # One component, so that all eigenvectors are iterated.
+    "clusters, normal, 200,000 x 3, 200 MB": Case(200_000, 3, False, "clusters", 1.5, 200),
     "clusters, curved, 1,000,000 x 16, 300 MB": Case(1_000_000, 16, True, "clusters", 1.5, 300),
     "clusters, curved, 10,000,000 x 16, 1,500 MB": Case(
         10_000_000, 16, True, "clusters", None, 1500

@@ -1,5 +1,6 @@
 """A limit of memory changes where arrays are, and no result."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -79,3 +80,37 @@ def test_the_limit_holds_within_the_block_only(tmp_path):
 def test_limits_that_are_none_are_errors(memory):
     with pytest.raises((ValueError, TypeError), match="memory="):
         scale.config(memory=memory)
+
+
+@pytest.mark.slow
+def test_the_limit_holds_where_eigenvectors_are_iterated(tmp_path):
+    growth = int(subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", GROWTH, str(tmp_path)],
+        check=True, capture_output=True, text=True,
+    ).stdout)  # fmt: skip
+    assert growth < MEMORY
+
+
+GROWTH = f"""
+import sys
+from pathlib import Path
+import numpy as np
+from vicinal import SpectralClustering, scale
+
+def cluster(name):
+    X = scale.read_npy(f"{{sys.argv[1]}}/{{name}}.npy", 10_000)
+    SpectralClustering(20, random_state=0, n_jobs=1).fit(X)
+
+def peak():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+points = np.random.default_rng(0).normal(size=(60_000, 3)).astype(np.float32)
+np.save(f"{{sys.argv[1]}}/few.npy", points[:3000])
+np.save(f"{{sys.argv[1]}}/all.npy", points)
+cluster("few")
+before = peak()
+with scale.config(store=f"{{sys.argv[1]}}/store", memory={MEMORY}):
+    cluster("all")
+print(peak() - before)
+"""

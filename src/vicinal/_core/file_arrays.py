@@ -22,8 +22,9 @@ import numpy as np
 
 from vicinal.exceptions import InvalidValueError
 
-# Arrays below this fraction of the limit stay in memory.
-MIN_ARRAY_FRACTION = 1 / 64
+# Arrays below this fraction of the limit stay in memory; an iteration of eigenvectors has a hundred that are
+# equally large.
+MIN_ARRAY_FRACTION = 1 / 256
 # Pages are removed above this fraction of the limit; the rest is for what grows until the next look.
 MAX_RESIDENT_FRACTION = 0.75
 # Pages are removed only if the files have at least this fraction of the limit in memory.
