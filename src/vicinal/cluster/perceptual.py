@@ -355,7 +355,8 @@ class PerceptualClustering(
             walk, vectors, kept, self.n_clusters_, self.assign, self._assignment_seed()
         )
         self._first, rows = found.first, vectors[:, found.first : found.first + self.n_clusters_]
-        self.embedding_ = self._of_rows(rows)
+        # Contiguous rows, because `predict` reads those of a few neighbours.
+        self.embedding_ = np.ascontiguousarray(self._of_rows(rows))
         labels = np.full(len(vectors), -1)
         labels[kept] = found.labels
         if self.laplacian == "global":

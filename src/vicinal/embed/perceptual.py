@@ -133,7 +133,7 @@ class PerceptualEmbedding(
         n_missing = self.n_components - n_pairs
         self.eigenvalues_ = np.pad(pairs.values, (0, n_missing))
         embedding = self._of_rows(np.pad(pairs.vectors, ((0, 0), (0, n_missing))))
-        self.embedding_ = like_input(embedding, X)
+        self.embedding_ = np.ascontiguousarray(like_input(embedding, X))
         self._n_features_out = self.n_components
         return self
 
