@@ -17,6 +17,7 @@ from scipy.sparse.linalg import splu
 
 from vicinal._core.matrix_checks import check_affinity
 from vicinal._core.options import checked
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
 from vicinal.operators._bicgstab import bicgstab
@@ -172,7 +173,9 @@ def solve_teleport(
         solver = IterativeSolver(matrix, 0.5 * (1.0 - beta) * tolerance, coarse, n_jobs)
     residual = right - matrix @ solution
     for n_refined in range(MAX_REFINEMENTS):
-        refined = solution + solver.solve(residual, solution)
+        # Threads of small matrix products would wait for each other, and change the order of summation.
+        with one_blas_thread():
+            refined = solution + solver.solve(residual, solution)
         if closed:
             # The sum must be 1; its error is the component that converges most slowly.
             refined /= refined.sum()
