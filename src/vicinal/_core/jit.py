@@ -23,7 +23,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
-from numba.core.targetconfig import TargetConfig
 from numba.misc.appdirs import AppDirs
 
 from vicinal import __version__
@@ -69,48 +68,25 @@ def jit(
         options["no_cpython_wrapper"] = True
     kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     kernel._cache = KernelCache(function)
-    kernel._compiler.compile = partial(_compile_fast, kernel._compiler.compile)
+    kernel._compiler.compile = partial(_without_collection, kernel._compiler.compile)
     KERNELS.append(kernel)
     return kernel
 
 
-def _compile_fast(compile_kernel: Callable[..., Any], *args: Any) -> Any:
-    """Compile a kernel while the garbage collector is paused and the compiler's flags are compared fast.
+def _without_collection(compile_kernel: Callable[..., Any], *args: Any) -> Any:
+    """Compile a kernel while the garbage collector is paused.
 
-    The many small objects of the compiler would start collections that take a sixth of its time. numba hashes
-    and compares its flags at every call that it types, and builds dicts of all of them for it.
+    The many small objects of the compiler would start collections that take a sixth of its time.
     """
     # numba compiles one kernel at a time, so threads cannot restore the collector in the wrong order. Kernels
     # compile those that they call, which find it paused.
     was_enabled = gc.isenabled()
-    methods = TargetConfig.__hash__, TargetConfig.__eq__
     gc.disable()
-    TargetConfig.__hash__, TargetConfig.__eq__ = _hash_flags, _are_same_flags
     try:
         return compile_kernel(*args)
     finally:
-        TargetConfig.__hash__, TargetConfig.__eq__ = methods
         if was_enabled:
             gc.enable()
-
-
-def _hash_flags(flags: TargetConfig) -> int:
-    kind: Any = type(flags)
-    return _hash_of_options(kind)
-
-
-@lru_cache(maxsize=16)
-def _hash_of_options(kind: Any) -> int:
-    # As numba computes it: the hash of the names, whatever their values.
-    return hash(tuple(sorted(kind.options)))
-
-
-def _are_same_flags(flags: TargetConfig, other: object) -> bool:
-    if not isinstance(other, TargetConfig):
-        return NotImplemented
-    # Flags that are not set have their default.
-    is_same = flags is other or (type(flags) is type(other) and flags._values == other._values)
-    return is_same or flags.values() == other.values()
 
 
 class KernelCache(NullCache):
