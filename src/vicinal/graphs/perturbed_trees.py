@@ -72,8 +72,8 @@ def perturbed_mst(
         Number of neighbours that define the local scale d_i, and the offsets; fewer if there are fewer
         points.
     noise_model : {"isotropic", "aligned"}, default="isotropic"
-        Shape of the noise: that of the paper, or that of the neighbourhood of each point, which leaves fewer
-        shortcuts between the turns of a roll. "aligned" needs Euclidean points.
+        Shape of the noise: that of the paper, or that of the neighbourhood of each point, which makes fewer
+        shortcuts between the turns of a roll with little noise. "aligned" needs Euclidean points.
     metric : str or callable, default="euclidean"
         With "euclidean" and "manhattan" the points are perturbed. With other metrics there may be no
         points to move, so the distances are perturbed: uniformly, with standard deviation
