@@ -213,7 +213,7 @@ def _peak() -> float:
     """Peak of resident memory of this process, in MB."""
     # Not that of getrusage, which a process inherits from the one that starts it.
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e6
 
 
 def _balance(store: Path) -> float:
