@@ -10,6 +10,7 @@ import copy
 import functools
 import importlib
 import inspect
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ from vicinal.report import Perception
 N_POINTS = 12
 POINTS = np.random.default_rng(0).normal(size=(N_POINTS, 3))
 DISTANCES = np.linalg.norm(POINTS[:, None] - POINTS, axis=2)
+FOLDER = tempfile.TemporaryDirectory()  # deleted when the process ends
+np.save(f"{FOLDER.name}/points.npy", POINTS)
 SIMILARITY = np.exp(-np.square(DISTANCES))
 LABELS = np.repeat([0, 1, -1], [4, 4, 4])
 CLASSES = np.repeat([0, 1, 2], 4)
@@ -101,6 +104,7 @@ TYPICAL: dict[str, Any] = {
     "Graph.from_kneighbors.indices": ORDER[:, 1:4],
     "Graph.from_kneighbors.distances": np.sort(DISTANCES, axis=1)[:, 1:4],
     "graph_score.build": graphs.knn,
+    "read_npy.path": f"{FOLDER.name}/points.npy",
     "stability.estimator": vicinal.SpectralClustering(2, graph_params={"n_neighbors": 3}),
     "stability.parameter": "n_clusters",
     "stability.values": [2, 3],

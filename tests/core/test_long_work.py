@@ -171,7 +171,7 @@ def test_long_work_is_announced_with_what_is_faster(name, monkeypatch, hour_per_
 def test_alpha_of_many_points_is_chosen_by_fewer_queries(monkeypatch):
     n_queries = []
 
-    def solver(half):
+    def solver(half, n_jobs):
         def solve(alpha):
             def scores_of(starts, n_jobs):
                 n_queries.append(starts.shape[0])

@@ -29,8 +29,10 @@ def test_no_chunk_holds_the_whole_file(tmp_path):
 def test_what_is_not_an_array_of_rows_is_rejected(tmp_path, monkeypatch):
     with pytest.raises(TypeError, match=r"path=3, but the name of an \.npy file is needed"):
         scale.read_npy(3)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"missing\.npy' does not exist"):
         scale.read_npy(tmp_path / "missing.npy")
+    with pytest.raises(FileNotFoundError, match="is a folder"):
+        scale.read_npy(tmp_path)
     (tmp_path / "text.npy").write_text("text")
     with pytest.raises(ValueError, match=r"cannot read .*text.npy"):
         scale.read_npy(tmp_path / "text.npy")

@@ -52,6 +52,9 @@ def read_npy(path: str | os.PathLike[str], chunk_rows: int | None = None) -> Any
         raise InvalidTypeError(f"path={path!r}, but the name of an .npy file is needed.")
     size = None if chunk_rows is None else check_count(chunk_rows, "chunk_rows")
     file = Path(os.path.abspath(path))
+    if not file.is_file():
+        what = "is a folder" if file.is_dir() else "does not exist"
+        raise FileNotFoundError(f"path={str(path)!r} {what}; pass the name of an .npy file.")
     try:
         known = np.load(file, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
