@@ -159,6 +159,13 @@ def test_class_mass_helps_with_sixty_labels_against_three_and_never_hurts():
         assert np.mean(gains) >= gain
 
 
+def test_a_few_labels_of_many_nodes_do_not_put_all_into_one_class():
+    rng, y = np.random.default_rng(0), np.arange(20_000) % 10
+    X = 0.85 * rng.standard_normal((10, 16))[y] + rng.standard_normal((len(y), 16))
+    right = GraphClassifier().fit(X, some_labels(y, [10] * 10, 3)).transduction_ == y
+    assert right.mean() > 0.6
+
+
 def test_mixture_proportions_are_the_most_likely_with_one_added_to_each_count():
     rng = np.random.default_rng(0)
     densities = rng.random((300, 3)) ** 4 + 1e-9

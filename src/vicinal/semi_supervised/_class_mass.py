@@ -25,6 +25,9 @@ from vicinal.exceptions import InvalidValueError
 PRIORS = ("labels", "estimate")
 # Estimates replace the proportions of the labels only if a test at this level rejects those.
 SIGNIFICANCE_LEVEL = 0.05
+# Proportions are estimated only if densities tell this fraction of the class of a row, by its entropy: with
+# few labels among many nodes, all densities are nearly constant, and one class has the largest likelihood.
+MIN_INFORMATION = 0.05
 # Proportions are estimated from at most this many rows; their standard error is then below 0.4 %.
 MAX_ROWS = 20_000
 MAX_ITER, TOLERANCE = 1000, 1e-7
@@ -79,9 +82,10 @@ def class_proportions(prior: Any, counts: np.ndarray, densities: np.ndarray) -> 
         return proportions / proportions.sum()
     if prior == "estimate":
         densities = densities[:: -(-len(densities) // MAX_ROWS)]
-        proportions = mixture_proportions(densities)
-        if not have_same_proportions(counts, len(densities) * proportions):
-            return proportions
+        if information(densities) >= MIN_INFORMATION:
+            proportions = mixture_proportions(densities)
+            if not have_same_proportions(counts, len(densities) * proportions):
+                return proportions
     return (counts + 1.0) / (counts + 1.0).sum()
 
 
@@ -117,6 +121,17 @@ def class_densities(values: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Values divided by the mass of their class; the largest in each row is 1."""
     densities = np.divide(values, mass, out=np.zeros_like(values), where=mass > 0)
     return densities / densities.max(axis=1, keepdims=True)
+
+
+def information(densities: np.ndarray) -> float:
+    """Fraction of the entropy of equally frequent classes that the densities of a row remove, in the mean."""
+    from scipy.special import entr
+
+    n_classes = densities.shape[1]
+    if n_classes == 1:
+        return 1.0
+    posterior = densities / densities.sum(axis=1, keepdims=True)
+    return 1.0 - float(entr(posterior).sum(axis=1).mean() / np.log(n_classes))
 
 
 def mixture_proportions(densities: np.ndarray) -> np.ndarray:
