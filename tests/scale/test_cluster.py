@@ -74,10 +74,10 @@ def test_graphs_do_not_depend_on_the_number_of_workers(n_workers):
 def test_a_worker_killed_during_a_tree_changes_nothing(client, monkeypatch):
     results, killed = _engine.ClusterEngine._results, []
 
-    def kill_once(self, futures, title):
+    def kill_once(self, futures, title, *rest):
         if title == "spanning tree" and not killed:
             killed.append(kill_a_worker(client))
-        return results(self, futures, title)
+        return results(self, futures, title, *rest)
 
     monkeypatch.setattr(_engine.ClusterEngine, "_results", kill_once)
     with scale.config(client=client, cell_size=300):
@@ -127,10 +127,10 @@ def kill_a_worker(client):
 def test_a_worker_killed_during_any_step_changes_nothing(client, step, monkeypatch, tmp_path):
     results = _engine.ClusterEngine._results
 
-    def kill_during(self, futures, title):
+    def kill_during(self, futures, title, *rest):
         if title.startswith(step):
             kill_a_worker(client)
-        return results(self, futures, title)
+        return results(self, futures, title, *rest)
 
     monkeypatch.setattr(_engine.ClusterEngine, "_results", kill_during)
     with scale.config(client=client, cell_size=300, store=tmp_path):
