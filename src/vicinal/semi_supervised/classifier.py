@@ -67,7 +67,8 @@ class GraphClassifier(TransductiveClassifier):
     class_prior : array of shape (n_classes,), "labels", "estimate" or None, default="estimate"
         Proportions of the classes among the unlabelled points, in the order of ``classes_``. "labels" are
         those of the labels, with 1 added to each count; "estimate" the same, unless a test on the unlabelled
-        points rejects them: then they are estimated. None applies no correction, and a class with many
+        points rejects them: then they are estimated. So few labels that they hardly tell the classes apart
+        are not tested. None applies no correction, and a class with many
         labels outweighs a class with few: with 60 labels of one class and 3 of the other and
         ``method="prior"``, all 8 x 8 digits 3 and 8 are assigned to the first (accuracy 0.42 instead of
         0.99).
