@@ -10,12 +10,11 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
 
 from benchmarks import labeled_sets
 from benchmarks.labeled_sets import LabeledSet
@@ -71,36 +70,8 @@ def _measure(group: str, item: LabeledSet, earlier: dict[str, Any]) -> dict[str,
             if name not in PEERS_OF or group in PEERS_OF[name]
         },
     }
-    if group == "shapes":
-        record["accuracy given number"] = _given_number(item)
     print(group, item.name, record["true"], record["methods"], flush=True)
     return record
-
-
-def _given_number(item: LabeledSet) -> float:
-    """Normalised accuracy of spectral clustering on disjoint trees; the best over the true labellings."""
-    from vicinal import SpectralClustering
-
-    scores = []
-    for truth in item.truths:
-        known = truth >= 0
-        model = SpectralClustering(
-            len(np.unique(truth[known])), graph="disjoint_mst", random_state=0
-        )
-        labels = model.fit_predict(item.points)
-        scores.append(_normalized_accuracy(truth[known], labels[known]))
-    return max(scores)
-
-
-def _normalized_accuracy(truth: np.ndarray, labels: np.ndarray) -> float:
-    """Mean fraction of each class in its matched cluster, rescaled so that one cluster has 0 (Gagolewski)."""
-    counts = contingency_matrix(truth, labels)
-    fractions = counts / counts.sum(axis=1, keepdims=True)
-    rows, columns = linear_sum_assignment(fractions, maximize=True)
-    n_classes = len(counts)
-    if n_classes == 1:
-        return float(counts.shape[1] == 1)
-    return float((fractions[rows, columns].sum() - 1.0) / (n_classes - 1.0))
 
 
 def _score(method: Method, item: LabeledSet) -> dict[str, float]:
@@ -193,12 +164,6 @@ def _mixture(X: np.ndarray) -> np.ndarray:
     return min(models, key=lambda model: model.bic(X)).predict(X)
 
 
-def _installed(name: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(name) is not None
-
-
 METHODS: dict[str, Method] = {
     "vicinal estimate_clusters": _evidence,
     "vicinal SpectralClustering": _default,
@@ -206,8 +171,8 @@ METHODS: dict[str, Method] = {
     "vicinal PerceptualClustering": _perceptual,
     "vicinal perceive": _perceive,
     "scikit-learn HDBSCAN (1 %)": _hdbscan,
-    **({"PLSCAN": _plscan} if _installed("fast_plscan") else {}),
-    **({"Leiden, 15 neighbours": _leiden} if _installed("leidenalg") else {}),
+    **({"PLSCAN": _plscan} if find_spec("fast_plscan") else {}),
+    **({"Leiden, 15 neighbours": _leiden} if find_spec("leidenalg") else {}),
     "Gaussian mixture, BIC": _mixture,
 }
 # Groups in which slow peers are measured.
@@ -285,14 +250,6 @@ def goals(records: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
         if _has(by_group["structureless"], name):
             above = means(by_group["structureless"], name)[2]
             yield "structureless: at most 5 % above one cluster", name, f"{above:.1%}"
-    given = [
-        r["accuracy given number"]
-        for r in by_group["shapes"]
-        if r["set"] not in labeled_sets.NOISY_SHAPES
-    ]
-    if given:
-        name = "vicinal SpectralClustering on disjoint trees"
-        yield "number given: normalised accuracy at least 0.90", name, f"{np.mean(given):.3f}"
 
 
 def _has(records: list[dict[str, Any]], method: str) -> bool:

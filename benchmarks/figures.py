@@ -189,6 +189,7 @@ def case_value(results: Any, case: str, contender: str, field: str = "seconds") 
 SUITES: dict[str, Callable[..., float]] = {
     "automatic": table_value,
     "clusters": cluster_value,
+    "given": cluster_value,
     "graph_choice": choice_value,
     "kernels": kernel_value,
     "map": map_value,
