@@ -47,6 +47,16 @@ def test_pairs_are_those_of_the_dense_matrix(given):
     )
 
 
+def test_more_pairs_than_nodes_of_the_coarsest_level():
+    matrix, roots = walk(knn(np.random.default_rng(0).random((520, 3)), 15).connect().affinity())
+    kernel = roots / np.linalg.norm(roots)
+    assert len(coarsen((_identity(520) - matrix).tocsr(), kernel, None).values) < 24
+    values, vectors, _ = multilevel_eigenpairs(matrix, roots, 24, accuracy=1e-5)
+    exact, columns = eigh(matrix.toarray(), subset_by_index=(496, 519))
+    np.testing.assert_allclose(values, exact[::-1], atol=1e-9)
+    assert subspace_angles(vectors, columns).max() < 1e-4
+
+
 def test_two_weakly_connected_halves_are_resolved():
     image = np.random.default_rng(0).random((40, 50))
     image[:, 25:] += 100

@@ -260,19 +260,25 @@ def _start_vectors(
     """Eigenvectors of the second finest level, each level starting from the next coarser one."""
     levels = hierarchy.levels
     vectors = hierarchy.vectors[:, 1 : width + 1]
-    missing = width - vectors.shape[1]
-    if missing > 0:
-        noise = np.random.default_rng(0).standard_normal((len(vectors), missing))
-        vectors = np.hstack([vectors, noise])
     for i in range(len(levels) - 1, 0, -1):
         _, vectors = lobpcg(
             levels[i].laplacian.__matmul__,
             partial(v_cycle, hierarchy._replace(levels=levels[i:]), n_jobs=n_jobs),
             levels[i].kernel[:, None],
-            levels[i].prolongation @ vectors,
+            _with_random_columns(levels[i].prolongation @ vectors, width),
             n_wanted=n_wanted,
             accuracy=max(accuracy, START_ACCURACY),
             max_iter=MAX_START_ITER,
             n_jobs=n_jobs,
         )
-    return levels[0].prolongation @ vectors
+    return _with_random_columns(levels[0].prolongation @ vectors, width)
+
+
+def _with_random_columns(vectors: np.ndarray, width: int) -> np.ndarray:
+    """Vectors of a level, and random ones up to a width that its coarser levels are too small for."""
+    n, n_columns = vectors.shape
+    # With the trivial vector, there are no more independent ones than nodes.
+    missing = min(width, n - 1) - n_columns
+    if missing <= 0:
+        return vectors
+    return np.hstack([vectors, np.random.default_rng(0).standard_normal((n, missing))])
