@@ -153,6 +153,18 @@ def test_columns_of_names_and_classes_are_not_coordinates(suffix, tmp_path, poin
     np.testing.assert_array_equal(table.labels.astype(str), classes)
 
 
+@pytest.mark.parametrize("name", ["label", "Class"])
+def test_a_column_that_looks_like_classes_is_noted_unless_it_has_a_role(name, tmp_path, points):
+    path = tmp_path / "points.csv"
+    table = pd.DataFrame(points).add_prefix("c")
+    table.assign(**{name: np.arange(len(points)) % 3}).to_csv(path, index=False)
+    hint = f"{name!r} is used like any other column; if it holds known classes, pass --label {name}"
+    assert hint in read_table(path).notes
+    assert hint not in read_table(path, label_column=name).notes
+    table.assign(**{name: np.arange(len(points))}).to_csv(path, index=False)
+    assert hint not in read_table(path).notes
+
+
 def test_row_names_are_kept_as_ids(tmp_path, points):
     frame = pd.DataFrame(points, index=[f"row {i}" for i in range(60)], columns=["x", "y"])
     frame.to_csv(tmp_path / "points.csv")

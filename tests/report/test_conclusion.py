@@ -75,7 +75,7 @@ def test_unused_columns_are_grouped_by_reason_and_counted():
 def test_a_discrete_column_that_alone_makes_the_clusters_is_pointed_out():
     result, _ = of_blobs(lambda blob: {"year": 2019.0 + blob})
     assert [column.name for column in defining_columns(result)] == ["year"]
-    assert "year alone tells the cluster of" in conclusion(result)["Confidence"]
+    assert "year alone determines the cluster of" in conclusion(result)["Confidence"]
     assert "year alone" in render(result)
     assert to_json(result)["defining_columns"][0]["name"] == "year"
 
@@ -97,8 +97,8 @@ def test_a_cluster_that_the_second_method_merged_says_so(blobs):
         sizes=cluster_sizes(labels, others, blobs.noise_score, blobs.data),
     )
     result = replace(blobs, clusters=clusters)
-    assert "merged: cluster 1 and cluster 2 are one cluster" in result.summary()
-    assert "Cluster 2, of which the second method keeps only 0% together" in result.summary()
+    assert "merged: clusters 1 and 2 are one" in result.summary()
+    assert "Cluster 2, which the second method confirms for only 0% of its rows" in result.summary()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ READ_ERRORS = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 # Extras that install modules, where it is not "cli".
 EXTRAS = {"anndata": "anndata", "openpyxl": "excel", "duckdb": "duckdb"}
 
+# Names under which tables commonly store classes.
+CLASS_NAMES = {"class", "classes", "label", "labels", "target"}
+
 DISTANCES_AS_POINTS = "looks like a distance matrix, but its rows are interpreted as points"
 
 
@@ -79,6 +82,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
             notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
     kept = [name for name in frame.columns if name in others or name in names]
+    notes += [] if roles.label else _class_hints(frame[kept])
     if roles.mixed and (others or flags):
         table = _mixed_table(frame[kept].reset_index(drop=True), frame.shape[1] == 1)
         if table is not None:
@@ -91,6 +95,15 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
         raise InvalidValueError(_no_numeric_column(frame, path, notes))
     points = np.column_stack(numeric)
     return RawTable(points, notes, names, ids, labels, others, splits=splits)
+
+
+def _class_hints(frame: Any) -> list[str]:
+    """Notes on columns that look like classes but are used as coordinates."""
+    return [
+        f"{name!r} is used like any other column; if it holds known classes, pass --label {name}"
+        for name in frame.columns
+        if name.casefold() in CLASS_NAMES and 1 < frame[name].nunique() <= len(frame) / 5
+    ]
 
 
 def _mixed_table(frame: Any, is_only_column: bool) -> RawTable | None:

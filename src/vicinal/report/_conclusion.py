@@ -22,7 +22,7 @@ MAX_SIZES = 6
 
 
 class DefiningColumn(NamedTuple):
-    """A discrete column whose value alone tells the cluster of most rows."""
+    """A discrete column whose value alone determines the cluster of most rows."""
 
     name: str
     accuracy: float
@@ -112,7 +112,7 @@ def _confidence(result: Perception) -> str:
     )
     for column in defining_columns(result)[:1]:
         text += (
-            f" But one column makes them: {column.name} alone tells the cluster of {column.accuracy:.0%} of "
+            f" But one column makes them: {column.name} alone determines the cluster of {column.accuracy:.0%} of "
             f"the rows. Ignore it to see what else is in the table."
         )
     return text
@@ -124,8 +124,8 @@ def _look_at(result: Perception) -> str:
     doubtful = min(clusters, key=lambda s: s["agreement"])
     if result.n_clusters > 1 and doubtful["agreement"] < RELIABLE:
         hints.append(
-            f"{cluster_name(doubtful['cluster'])}, of which the second method keeps only "
-            f"{doubtful['agreement']:.0%} together"
+            f"{cluster_name(doubtful['cluster'])}, which the second method confirms for only "
+            f"{doubtful['agreement']:.0%} of its rows"
         )
     ids = [result.data.ids[row] for row in result.exemplars.noise[:3]]
     if ids:

@@ -94,8 +94,8 @@ def _counterpart(result: Perception, size: Record) -> str:
     merged = result.labels[result.clusters.other_labels == other]
     shared = np.flatnonzero(np.bincount(merged[merged >= 0]) > 0.1 * len(merged))
     if len(shared) > 1:
-        names = " and ".join(cluster_name(int(one)) for one in shared)
-        return f"merged: {names} are one cluster"
+        *first, last = map(str, shared)
+        return f"merged: clusters {', '.join(first)} and {last} are one"
     return f"most rows are in its cluster {other}"
 
 
