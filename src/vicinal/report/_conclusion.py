@@ -112,8 +112,8 @@ def _confidence(result: Perception) -> str:
     )
     for column in defining_columns(result)[:1]:
         text += (
-            f" But one column makes them: {column.name} alone determines the cluster of {column.accuracy:.0%} of "
-            f"the rows. Ignore it to see what else is in the table."
+            f" But one column makes them: {column.name} alone determines the cluster of "
+            f"{column.accuracy:.0%} of the rows. Ignore it to see what else is in the table."
         )
     return text
 
