@@ -55,6 +55,43 @@ def test_a_column_is_bit_identical_alone_and_among_others_for_any_n_jobs():
     assert (together[:, 4] == 0).all()
 
 
+@pytest.mark.parametrize("coarse", [False, True])
+def test_single_precision_reaches_the_same_tolerance(coarse):
+    matrix = neighbour_system(3000, shift=1e-2)
+    right = np.random.default_rng(2).normal(size=(3000, 20)) * 10.0 ** np.arange(-200, 200, 20)
+    right[:, 4] = 0.0
+    solver = PositiveDefiniteSolver(matrix, coarse=coarse, single=True)
+    result = solver.solve(right, tolerance=1e-12)
+    assert (result.residuals <= 1e-12).all()
+    left = np.abs(right - matrix @ result.values) / matrix.diagonal()[:, None]
+    largest = np.abs(result.values).max(axis=0)
+    assert (left.max(axis=0) <= 1.1e-12 * largest).all()
+    exact = spsolve(matrix.tocsc(), right)
+    assert (np.abs(result.values - exact).max(axis=0) <= 1e-9 * largest).all()
+
+
+def test_single_precision_is_bit_identical_alone_and_among_others_for_any_n_jobs():
+    solver = PositiveDefiniteSolver(neighbour_system(700), single=True)
+    right = np.random.default_rng(2).normal(size=(700, 37)) * 10.0 ** np.arange(-18, 19)
+    # Sparse right-hand sides take other numbers of iterations.
+    right[1:, ::3] = 0.0
+    together = solver.solve(right, n_jobs=1).values
+    assert (solver.solve(right, n_jobs=3).values == together).all()
+    for column in (0, 4, 15, 16, 36):
+        assert (solver.solve(right[:, column]).values == together[:, column]).all()
+
+
+def test_single_precision_underflows_to_zero_along_a_path():
+    # Solutions fall by a factor of 20 per node, below the smallest float.
+    n = 400
+    matrix = sparse.diags_array([-1.0, 20.0, -1.0], offsets=[-1, 0, 1], shape=(n, n), format="csr")
+    right = np.zeros(n)
+    right[0] = 1.0
+    values = PositiveDefiniteSolver(matrix, single=True).solve(right, tolerance=1e-13).values
+    assert np.isfinite(values).all()
+    assert values[:5] == pytest.approx(spsolve(matrix.tocsc(), right)[:5], abs=1e-14)
+
+
 def test_a_tree_is_solved_in_one_step():
     X = np.random.default_rng(3).normal(size=(2000, 2))
     matrix = shifted_laplacian(graphs.mst(X).affinity(scale=np.inf), 1e-6)

@@ -1,18 +1,21 @@
-"""Incomplete Cholesky factors, coarse corrections, and conjugate gradients on four right-hand sides at once.
+"""Incomplete Cholesky factors, coarse corrections, and conjugate gradients on many right-hand sides at once.
 
-Four doubles fit into one vector register, so a row of the matrix is read once for four columns. Columns do
-not interact, so the result for one does not depend on the others. Arrays of vectors are flat, with the four
-values of node i at 4 i. Indices are unsigned, so that numba does not handle negative ones.
+A row of the matrix is read once for all lanes (see `vicinal._core._lane_kernels`): 8 right-hand sides in
+double precision, or 16 in single precision. Lanes do not interact, so the result for one does not depend on
+the others.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from vicinal._core._lane_kernels import flush, larger_magnitude, load, store, wide, zeros_like
 from vicinal._core.jit import jit
 
 # Smallest pivot relative to its diagonal entry; below is rounding noise.
 MIN_RELATIVE_PIVOT = 1e-10
+# Residuals below this multiple of the rounding error of the solution are not those of the rounded solution.
+ROUNDING = 4.0
 
 
 @jit
@@ -50,27 +53,16 @@ def precondition(indptr, indices, values, inverse_pivots, R, Z):
     """Z = (L L')^-1 R."""
     n = len(inverse_pivots)
     for i in range(n):
-        z0, z1, z2, z3 = R[4 * i], R[4 * i + 1], R[4 * i + 2], R[4 * i + 3]
+        z = load(R, i)
         for e in range(indptr[i], indptr[i + 1] - 1):
-            j, value = 4 * indices[e], values[e]
-            z0 -= value * Z[j]
-            z1 -= value * Z[j + 1]
-            z2 -= value * Z[j + 2]
-            z3 -= value * Z[j + 3]
-        scale = inverse_pivots[i]
-        Z[4 * i], Z[4 * i + 1] = scale * z0, scale * z1
-        Z[4 * i + 2], Z[4 * i + 3] = scale * z2, scale * z3
+            z -= values[e] * load(Z, indices[e])
+        store(Z, i, flush(inverse_pivots[i] * z))
     for i in range(n - 1, -1, -1):
-        scale = inverse_pivots[i]
-        z0, z1 = scale * Z[4 * i], scale * Z[4 * i + 1]
-        z2, z3 = scale * Z[4 * i + 2], scale * Z[4 * i + 3]
-        Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3] = z0, z1, z2, z3
+        z = flush(inverse_pivots[i] * load(Z, i))
+        store(Z, i, z)
         for e in range(indptr[i], indptr[i + 1] - 1):
-            j, value = 4 * indices[e], values[e]
-            Z[j] -= value * z0
-            Z[j + 1] -= value * z1
-            Z[j + 2] -= value * z2
-            Z[j + 3] -= value * z3
+            j = indices[e]
+            store(Z, j, load(Z, j) - values[e] * z)
 
 
 @jit
@@ -78,43 +70,31 @@ def restrict(indptr, indices, values, R, coarse):
     """Coarse residuals P' R of a prolongation P."""
     coarse[:] = 0.0
     for i in range(len(indptr) - 1):
-        r0, r1, r2, r3 = R[4 * i], R[4 * i + 1], R[4 * i + 2], R[4 * i + 3]
+        r = load(R, i)
         for e in range(indptr[i], indptr[i + 1]):
-            j, value = 4 * indices[e], values[e]
-            coarse[j] += value * r0
-            coarse[j + 1] += value * r1
-            coarse[j + 2] += value * r2
-            coarse[j + 3] += value * r3
+            j = indices[e]
+            store(coarse, j, load(coarse, j) + values[e] * r)
 
 
 @jit
 def prolong(indptr, indices, values, coarse, Z):
     """Add the coarse corrections P ``coarse`` to Z."""
     for i in range(len(indptr) - 1):
-        z0, z1, z2, z3 = Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3]
+        z = load(Z, i)
         for e in range(indptr[i], indptr[i + 1]):
-            j, value = 4 * indices[e], values[e]
-            z0 += value * coarse[j]
-            z1 += value * coarse[j + 1]
-            z2 += value * coarse[j + 2]
-            z3 += value * coarse[j + 3]
-        Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3] = z0, z1, z2, z3
+            z += values[e] * load(coarse, indices[e])
+        store(Z, i, z)
 
 
 @jit
 def multiply_dense(matrix, R, Z):
     """Z = matrix R."""
-    n = len(matrix)
-    for i in range(n):
+    for i in range(len(matrix)):
         row = matrix[i]
-        z0 = z1 = z2 = z3 = 0.0
-        for j in range(n):
-            value = row[j]
-            z0 += value * R[4 * j]
-            z1 += value * R[4 * j + 1]
-            z2 += value * R[4 * j + 2]
-            z3 += value * R[4 * j + 3]
-        Z[4 * i], Z[4 * i + 1], Z[4 * i + 2], Z[4 * i + 3] = z0, z1, z2, z3
+        z = zeros_like(load(R, 0))
+        for j in range(len(row)):
+            z += row[j] * load(R, j)
+        store(Z, i, z)
 
 
 @jit
@@ -123,97 +103,132 @@ def precondition_levels(starts, factor, transfer, inverse, R, Z):
     indptr, indices, values, inverse_pivots = factor
     moves, targets, weights = transfer
     n_levels = len(starts) - 1
+    width = len(R) // starts[-1]
     for level in range(n_levels - 1):
         a, b, c = starts[level], starts[level + 1], starts[level + 2]
-        restrict(moves[a : b + 1], targets, weights, R[4 * a : 4 * b], R[4 * b : 4 * c])
+        fine, coarse = R[width * a : width * b], R[width * b : width * c]
+        restrict(moves[a : b + 1], targets, weights, fine, coarse)
     for level in range(n_levels):
         a, b = starts[level], starts[level + 1]
+        r, z = R[width * a : width * b], Z[width * a : width * b]
         if level == n_levels - 1 and len(inverse) > 0:
-            multiply_dense(inverse, R[4 * a : 4 * b], Z[4 * a : 4 * b])
+            multiply_dense(inverse, r, z)
         else:
-            precondition(
-                indptr[a : b + 1],
-                indices,
-                values,
-                inverse_pivots[a:b],
-                R[4 * a : 4 * b],
-                Z[4 * a : 4 * b],
-            )
+            precondition(indptr[a : b + 1], indices, values, inverse_pivots[a:b], r, z)
     for level in range(n_levels - 2, -1, -1):
         a, b, c = starts[level], starts[level + 1], starts[level + 2]
-        prolong(moves[a : b + 1], targets, weights, Z[4 * b : 4 * c], Z[4 * a : 4 * b])
+        fine, coarse = Z[width * a : width * b], Z[width * b : width * c]
+        prolong(moves[a : b + 1], targets, weights, coarse, fine)
 
 
 @jit
-def multiply(indptr, indices, values, P, Q):
-    """Q = A P; returns the four products P'Q."""
-    d0 = d1 = d2 = d3 = 0.0
+def multiply(indptr, indices, values, P, Q, products):
+    """Q = A P; ``products`` receives P'Q of each lane."""
+    total = zeros_like(wide(load(P, 0)))
     for i in range(len(indptr) - 1):
-        q0 = q1 = q2 = q3 = 0.0
+        p = load(P, i)
+        q = zeros_like(p)
         for e in range(indptr[i], indptr[i + 1]):
-            j, value = 4 * indices[e], values[e]
-            q0 += value * P[j]
-            q1 += value * P[j + 1]
-            q2 += value * P[j + 2]
-            q3 += value * P[j + 3]
-        Q[4 * i], Q[4 * i + 1], Q[4 * i + 2], Q[4 * i + 3] = q0, q1, q2, q3
-        d0 += q0 * P[4 * i]
-        d1 += q1 * P[4 * i + 1]
-        d2 += q2 * P[4 * i + 2]
-        d3 += q3 * P[4 * i + 3]
-    return d0, d1, d2, d3
+            q += values[e] * load(P, indices[e])
+        store(Q, i, q)
+        total += wide(p) * wide(q)
+    store(products, 0, total)
 
 
 @jit
-def descend(matrix, levels, inverse_diagonal, B, X, tolerance, max_iter, residuals):
-    """Conjugate gradients, starting from X, until all residuals are small or ``max_iter`` is reached.
+def restart(matrix, inverse_diagonal, B, X, scales, R, largest, residuals):
+    """R = (B - A X) / scales, from products in double precision.
 
-    ``residuals`` receives the recursive residuals of B - A X: the largest |r_i| / a_ii relative to the
-    largest |x_i|. Returns the number of iterations.
+    ``largest`` receives the largest |x_i| of each right-hand side, ``residuals`` the largest |r_i| / a_ii
+    relative to it.
     """
-    size = len(B)
-    n = size // 4
-    P, Q = np.empty(size), np.empty(size)
+    indptr, indices, values = matrix
+    n, width = len(inverse_diagonal), len(scales)
+    # Each lane of R is one of B, but a vector of lanes has fewer doubles.
+    n_parts = width // 8
+    for part in range(n_parts):
+        zero = zeros_like(load(B, 0))
+        above = size = total = zero
+        row = np.empty(8)
+        for i in range(n):
+            x = load(X, n_parts * i + part)
+            r = load(B, n_parts * i + part)
+            for e in range(indptr[i], indptr[i + 1]):
+                r -= values[e] * load(X, n_parts * indices[e] + part)
+            above = larger_magnitude(above, inverse_diagonal[i] * r)
+            size = larger_magnitude(size, x)
+            total += r
+            store(row, 0, r)
+            for c in range(8):
+                R[width * i + 8 * part + c] = row[c] / scales[8 * part + c]
+        store(residuals, part, above)
+        store(largest, part, size)
+        store(row, 0, total)
+        for c in range(8):
+            lane = 8 * part + c
+            if not np.isfinite(row[c]):
+                residuals[lane] = np.inf
+            elif residuals[lane] > 0.0:
+                residuals[lane] /= max(largest[lane], residuals[lane])
+
+
+@jit
+def descend(matrix, levels, inverse_diagonal, R, D, goals, tolerance, active, max_iter, residuals):
+    """Conjugate gradients for A D = R, starting from 0; R becomes the recursive residuals.
+
+    A lane ends when its largest |r_i| / a_ii is below its goal, or below the tolerance or rounding errors
+    relative to its largest |d_i|. ``residuals`` receives the largest |r_i| / a_ii. Returns the number of
+    iterations.
+    """
+    n = len(inverse_diagonal)
+    width = len(D) // n
     starts, factor, transfer, inverse = levels
     # Residuals and corrections have entries for coarser levels, too.
-    R, Z = np.empty(4 * starts[-1]), np.empty(4 * starts[-1])
-    multiply(*matrix, X, Q)
-    for e in range(size):
-        R[e] = B[e] - Q[e]
-        P[e] = 0.0
-    active, slopes = np.ones(4, dtype=np.bool_), np.ones(4)
-    new_slopes, ratios, lengths, largest = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    for step in range(max_iter + 1):
-        residuals[:] = 0.0
-        largest[:] = 0.0
-        for i in range(n):
-            for c in range(4):
-                residuals[c] = max(residuals[c], abs(R[4 * i + c]) * inverse_diagonal[i])
-                largest[c] = max(largest[c], abs(X[4 * i + c]))
-        for c in range(4):
-            if residuals[c] > 0.0:
-                residuals[c] /= max(largest[c], residuals[c])
-            active[c] = active[c] and residuals[c] > tolerance
-        if step == max_iter or not active.any():
-            return step
+    P, Q, Z = np.zeros_like(D), np.empty_like(D), np.empty_like(R)
+    D[:] = 0.0
+    tolerance = max(tolerance, ROUNDING * np.finfo(D.dtype).eps)
+    slopes, new_slopes, curvatures = np.ones(width), np.empty(width), np.empty(width)
+    ratios, lengths, largest, above = np.zeros((4, width), D.dtype)
+    for step in range(max_iter):
         precondition_levels(starts, factor, transfer, inverse, R, Z)
-        new_slopes[:] = 0.0
+        total = zeros_like(wide(load(Z, 0)))
         for i in range(n):
-            for c in range(4):
-                new_slopes[c] += R[4 * i + c] * Z[4 * i + c]
-        for c in range(4):
+            total += wide(load(R, i)) * wide(load(Z, i))
+        store(new_slopes, 0, total)
+        for c in range(width):
             ratios[c] = new_slopes[c] / slopes[c] if active[c] else 0.0
             slopes[c] = new_slopes[c]
+        ratio = load(ratios, 0)
         for i in range(n):
-            for c in range(4):
-                P[4 * i + c] = Z[4 * i + c] + ratios[c] * P[4 * i + c]
-        curvatures = multiply(*matrix, P, Q)
-        for c in range(4):
+            store(P, i, load(Z, i) + ratio * load(P, i))
+        multiply(*matrix, P, Q, curvatures)
+        for c in range(width):
             # A curvature <= 0 is due to rounding, or to a matrix that is not positive definite.
             active[c] = active[c] and curvatures[c] > 0.0
             lengths[c] = slopes[c] / curvatures[c] if active[c] else 0.0
+        length = load(lengths, 0)
+        residual = size = zeros_like(length)
         for i in range(n):
-            for c in range(4):
-                X[4 * i + c] += lengths[c] * P[4 * i + c]
-                R[4 * i + c] -= lengths[c] * Q[4 * i + c]
+            d, r = load(D, i) + length * load(P, i), load(R, i) - length * load(Q, i)
+            store(D, i, d)
+            store(R, i, r)
+            residual = larger_magnitude(residual, inverse_diagonal[i] * r)
+            size = larger_magnitude(size, d)
+        store(above, 0, residual)
+        store(largest, 0, size)
+        for c in range(width):
+            limit = max(goals[c], tolerance * largest[c])
+            active[c] = active[c] and above[c] > limit
+            residuals[c] = above[c]
+        if not active.any():
+            return step + 1
     return max_iter
+
+
+@jit
+def advance(X, D, scales):
+    """X += scales D."""
+    width = len(scales)
+    for i in range(len(D) // width):
+        for c in range(width):
+            X[width * i + c] += scales[c] * D[width * i + c]

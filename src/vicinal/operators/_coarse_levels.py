@@ -21,6 +21,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
+from vicinal._core.parallel import one_blas_thread
+
 # A level of at most this many nodes is solved by its inverse.
 COARSEST_MAX_NODES = 1000
 # Steps that smooth the vector of ones towards the smoothest vector of a matrix, and the step length.
@@ -53,6 +55,21 @@ class Levels(NamedTuple):
     factor: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     transfer: tuple[np.ndarray, np.ndarray, np.ndarray]
     inverse: np.ndarray
+
+    def astype(self, dtype: np.dtype) -> Levels:
+        """The same levels with values in another precision."""
+        indptr, indices, values, inverse_pivots = self.factor
+        moves, targets, weights = self.transfer
+        values, inverse_pivots, weights, inverse = (
+            array.astype(dtype, copy=False)
+            for array in (values, inverse_pivots, weights, self.inverse)
+        )
+        return Levels(
+            self.starts,
+            (indptr, indices, values, inverse_pivots),
+            (moves, targets, weights),
+            inverse,
+        )
 
 
 def fine_level(matrix: sparse.csr_array) -> Levels:
@@ -135,10 +152,12 @@ def kernel_arrays(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:
     """Inverse of a positive definite matrix; empty if it is not, numerically."""
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if failed:
-        return np.empty((0, 0))
-    lower = lapack.dpotri(factor, lower=1)[0]
+    # Threads of the BLAS library would wait for each other longer than the inverse takes.
+    with one_blas_thread():
+        factor, failed = lapack.dpotrf(matrix, lower=1)
+        if failed:
+            return np.empty((0, 0))
+        lower = lapack.dpotri(factor, lower=1)[0]
     return np.tril(lower) + np.tril(lower, -1).T
 
 

@@ -1,0 +1,197 @@
+"""Short vectors in kernels: the values of one cache line, in operations on all of them at once.
+
+numba compiles operations on a few adjacent values to scalar instructions, even if they are written side by
+side. A vector of lanes is one value of the compiler, so its operations become vector instructions, as wide as
+the processor has them. An array of lanes is flat: 8 doubles or 16 floats per row, those of row i at position
+8 i or 16 i.
+
+>>> import numpy as np
+>>> from numba import njit
+>>> from vicinal._core._lane_kernels import count_lanes, load, store
+>>> @njit
+... def double_rows(x):
+...     for i in range(len(x) // 8):
+...         store(x, i, 2.0 * load(x, i))
+>>> x = np.ones(count_lanes(np.float64))
+>>> double_rows(x)
+>>> x
+array([2., 2., 2., 2., 2., 2., 2., 2.])
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+BYTES = 64
+
+_int32, _int64 = ir.IntType(32), ir.IntType(64)
+
+
+def count_lanes(dtype: Any) -> int:
+    """Number of values in a vector of lanes."""
+    return BYTES // np.dtype(dtype).itemsize
+
+
+class Lanes(types.Type):
+    """Type of a vector of lanes."""
+
+    def __init__(self, dtype, width):
+        self.dtype, self.width = dtype, width
+        super().__init__(name=f"Lanes({dtype}, {width})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, lanes):
+        scalar = ir.FloatType() if lanes.dtype == types.float32 else ir.DoubleType()
+        super().__init__(manager, lanes, ir.VectorType(scalar, lanes.width))
+
+
+def _lanes_of(array):
+    return Lanes(array.dtype, BYTES * 8 // array.dtype.bitwidth)
+
+
+def _pointer(context, builder, array_type, array, row, lanes):
+    data = context.make_array(array_type)(context, builder, array).data
+    position = builder.mul(row, ir.Constant(_int64, lanes.width))
+    return builder.bitcast(
+        builder.gep(data, [position]), context.get_value_type(lanes).as_pointer()
+    )
+
+
+@intrinsic
+def load(typing_context, array, row):
+    """The lanes of a row of a flat array."""
+    lanes = _lanes_of(array)
+
+    def generate(context, builder, signature, args):
+        value = builder.load(_pointer(context, builder, array, *args, lanes))
+        value.align = array.dtype.bitwidth // 8
+        return value
+
+    return lanes(array, types.int64), generate
+
+
+@intrinsic
+def store(typing_context, array, row, lanes):
+    """Write lanes to a row of a flat array."""
+
+    def generate(context, builder, signature, args):
+        target = _pointer(context, builder, array, *args[:2], lanes)
+        builder.store(args[2], target).align = array.dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, lanes), generate
+
+
+@intrinsic
+def zeros_like(typing_context, lanes):
+    """Zeros of the same type."""
+
+    def generate(context, builder, signature, args):
+        return ir.Constant(context.get_value_type(lanes), None)
+
+    return lanes(lanes), generate
+
+
+@intrinsic
+def flush(typing_context, lanes):
+    """Set values near the smallest normal number to 0, because denormal numbers are slow."""
+    smallest = 1e-30 if lanes.dtype == types.float32 else 1e-290
+
+    def generate(context, builder, signature, args):
+        kind = context.get_value_type(lanes)
+        limit, zero = ir.Constant(kind, [smallest] * lanes.width), ir.Constant(kind, None)
+        is_small = builder.and_(
+            builder.fcmp_ordered("<", args[0], limit),
+            builder.fcmp_ordered(">", args[0], builder.fneg(limit)),
+        )
+        return builder.select(is_small, zero, args[0])
+
+    return lanes(lanes), generate
+
+
+@intrinsic
+def wide(typing_context, lanes):
+    """The same values as doubles, for sums of many."""
+    doubles = Lanes(types.float64, lanes.width)
+
+    def generate(context, builder, signature, args):
+        if lanes.dtype == types.float64:
+            return args[0]
+        return builder.fpext(args[0], context.get_value_type(doubles))
+
+    return doubles(lanes), generate
+
+
+@intrinsic
+def larger_magnitude(typing_context, lanes, others):
+    """Largest absolute value of each lane; not NaN as long as ``lanes`` is not."""
+
+    def generate(context, builder, signature, args):
+        kind = context.get_value_type(lanes)
+        magnitude = builder.call(
+            cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(kind, [kind]),
+                f"llvm.fabs.v{lanes.width}f{lanes.dtype.bitwidth}",
+            ),
+            [args[1]],
+        )
+        return builder.select(builder.fcmp_ordered(">", magnitude, args[0]), magnitude, args[0])
+
+    return lanes(lanes, lanes), generate
+
+
+def _splat(builder, scalar, kind):
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.Constant(_int32, 0))
+    mask = ir.Constant(ir.VectorType(_int32, kind.count), None)
+    return builder.shuffle_vector(first, undefined, mask)
+
+
+def _define(function, instruction):
+    """Arithmetic of lanes with lanes, or with a number of any type."""
+
+    @type_callable(function)
+    def result(context):
+        def typer(left, right):
+            if not isinstance(left, Lanes) and not isinstance(right, Lanes):
+                return None
+            if left == right or isinstance(right, types.Number):
+                return left
+            return right if isinstance(left, types.Number) else None
+
+        return typer
+
+    @lower_builtin(function, Lanes, Lanes)
+    @lower_builtin(function, Lanes, types.Number)
+    @lower_builtin(function, types.Number, Lanes)
+    def generate(context, builder, signature, args):
+        lanes = signature.return_type
+        kind = context.get_value_type(lanes)
+        values = [
+            value
+            if isinstance(given, Lanes)
+            else _splat(builder, context.cast(builder, value, given, lanes.dtype), kind)
+            for value, given in zip(args, signature.args, strict=True)
+        ]
+        # A product and a sum may become one instruction.
+        return getattr(builder, instruction)(*values, flags=("contract",))
+
+
+for _function, _instruction in (
+    (operator.add, "fadd"),
+    (operator.iadd, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.isub, "fsub"),
+    (operator.mul, "fmul"),
+):
+    _define(_function, _instruction)
