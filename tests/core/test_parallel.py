@@ -6,7 +6,13 @@ import time
 
 import pytest
 
-from vicinal._core.parallel import blocks, map_threads, n_cores_used, n_threads
+from vicinal._core.parallel import (
+    blocks,
+    map_threads,
+    n_cores_used,
+    n_threads,
+    one_blas_thread,
+)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, None])
@@ -68,3 +74,36 @@ def test_invalid_n_jobs_are_rejected(bad):
 def test_libraries_that_start_all_threads_at_once_get_no_more_than_cores():
     assert n_cores_used(1) == 1
     assert n_cores_used(10**6) == n_cores_used(-1) == n_threads(-1)
+
+
+def test_contexts_of_one_blas_thread_that_overlap_do_not_end_each_other():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def numbers():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    steps = [threading.Event() for _ in range(3)]
+    within = []
+
+    def first():
+        with one_blas_thread():
+            steps[0].set()
+            steps[1].wait(10)
+        steps[2].set()
+
+    def second():
+        steps[0].wait(10)
+        with one_blas_thread():
+            steps[1].set()
+            # The first context has ended, and this one has not.
+            steps[2].wait(10)
+            within.append(numbers())
+
+    with threadpool_limits(3, user_api="blas"):
+        threads = [threading.Thread(target=task) for task in (first, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert within == [{1}]
+        assert numbers() == {3}

@@ -99,7 +99,7 @@ def test_rankings_and_smoothed_neighbours_do_not_depend_on_the_number_of_workers
     array, queries = da.from_array(points, chunks=(1100, -1)), np.arange(0, 6000, 500)
     with (
         distributed.LocalCluster(
-            n_workers, threads_per_worker=1, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
         scale.config(client=client, cell_size=1500),

@@ -11,8 +11,8 @@ import numbers
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from threading import Thread
+from contextlib import ContextDecorator, nullcontext
+from threading import Lock, Thread, local
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -125,9 +125,76 @@ def map_threads(
     return results
 
 
-def one_blas_thread() -> Any:
-    """Context in which matrix products use one thread, for use inside tasks of `map_threads`."""
-    return _thread_pools(len(sys.modules)).limit(limits=1, user_api="blas")
+class _OneBlasThread(ContextDecorator):
+    """Context, or decorator, in which matrix products use one thread, whoever enters or leaves it meanwhile.
+
+    The number of threads of most libraries belongs to the process. If each context restored the number it
+    found, one that ends would change it, and so the rounding, within another. So the first to enter sets the
+    number, and the last to leave restores it.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_entered = Lock(), 0
+        self._numbers: dict[str, tuple[Any, int]] = {}
+        self._own = local()
+
+    def __enter__(self) -> None:
+        shared, own = _blas_libraries(len(sys.modules))
+        with self._lock:
+            self._n_entered += 1
+            for library in shared:
+                if library.filepath not in self._numbers:
+                    self._numbers[library.filepath] = library, library.get_num_threads()
+                    _set_threads(library, 1)
+        if not hasattr(self._own, "numbers"):
+            self._own.numbers = []
+        self._own.numbers.append([(library, library.get_num_threads()) for library in own])
+        for library in own:
+            library.set_num_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        for library, number in self._own.numbers.pop():
+            library.set_num_threads(number)
+        with self._lock:
+            self._n_entered -= 1
+            if self._n_entered == 0:
+                while self._numbers:
+                    _set_threads(*self._numbers.popitem()[1])
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+def one_blas_thread() -> _OneBlasThread:
+    """Context, or decorator, in which matrix products use one thread.
+
+    It is for tasks of `map_threads`, whose threads would compete with those of the products, and for results
+    whose bits are promised: the order of summation depends on the number of threads of a product.
+    """
+    return _one_blas_thread
+
+
+def _set_threads(library: Any, number: int) -> None:
+    # From version 3.8 on, threadpoolctl ignores all threads but one at a time that set the number.
+    release = getattr(library, "clear_controlling_thread", lambda force: None)
+    release(force=True)
+    library.set_num_threads(number)
+    release(force=True)
+
+
+@functools.lru_cache(maxsize=1)
+def _blas_libraries(n_modules: int) -> tuple[list[Any], list[Any]]:
+    """BLAS libraries whose number of threads belongs to the process, and to each thread that calls them.
+
+    They are found anew after imports, which may have loaded more. Finding them takes milliseconds, more than
+    most computations that are limited.
+    """
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    own = [getattr(library, "threading_layer", None) == "openmp" for library in found]
+    return (
+        [library for library, is_own in zip(found, own, strict=True) if not is_own],
+        [library for library, is_own in zip(found, own, strict=True) if is_own],
+    )
 
 
 def one_openmp_thread() -> Any:
@@ -136,16 +203,7 @@ def one_openmp_thread() -> Any:
     A process that is forked after OpenMP has started threads deadlocks, because it does not inherit them.
     With one thread this cannot happen, and results do not depend on the number of cores.
     """
-    return _thread_pools(len(sys.modules)).limit(limits=1, user_api="openmp")
-
-
-@functools.lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """The thread pools of all loaded libraries; found anew after imports, which may have loaded more.
-
-    Finding them takes milliseconds, more than most computations that are limited.
-    """
-    return ThreadpoolController()
+    return ThreadpoolController().limit(limits=1, user_api="openmp")
 
 
 def progress_bar(total: float, title: str | None, long_work: LongWork | None = None) -> Any:

@@ -13,6 +13,7 @@ from vicinal._base.row_assignment import (
     relabel_by_first_occurrence,
     unit_rows,
 )
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import (
@@ -197,6 +198,7 @@ class PerceptualClustering(
         self.verbose = verbose
 
     @chunked_fit
+    @one_blas_thread()
     def fit(
         self,
         X: ArrayLike | Graph,

@@ -15,6 +15,7 @@ from vicinal._base.chunked_fit import by_chunks, chunked_fit, rows_by_chunks
 from vicinal._base.graph_estimator import GraphEstimator, warn_disconnected
 from vicinal._base.row_assignment import assign_rows, nearest_center, unit_rows
 from vicinal._core.fitted import check_is_fitted
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._automatic import (
     AutomaticClusters,
@@ -173,6 +174,7 @@ class SpectralClustering(
         self.verbose = verbose
 
     @chunked_fit
+    @one_blas_thread()
     def fit(
         self,
         X: MatrixLike | Graph | AffinityOperator,

@@ -15,6 +15,7 @@ from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import is_chunked, validate_chunks
 from vicinal._core.fitted import check_is_fitted
 from vicinal._core.options import seed_from
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
@@ -156,6 +157,7 @@ class ClusterPreservingEmbedding(
         return tags
 
     @chunked_fit
+    @one_blas_thread()
     def fit(
         self, X: ArrayLike | Graph | PathSimilarity, y: ArrayLike | None = None
     ) -> ClusterPreservingEmbedding:
@@ -252,6 +254,7 @@ class ClusterPreservingEmbedding(
         check_is_fitted(self)
         return like_input(self._extended(X), X)
 
+    @one_blas_thread()
     def _extended(self, X: ArrayLike) -> np.ndarray:
         if hasattr(self, "n_features_in_"):
             X = validate_input(self, X, reset=False, dtype=np.float64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.fitted import check_is_fitted
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.precision import like_input
 from vicinal.embed._connected import ConnectedEmbedding
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
@@ -97,6 +98,7 @@ class LaplacianEigenmaps(ConnectedEmbedding):
     _accepts_chunks = True
 
     @chunked_fit
+    @one_blas_thread()
     def fit(self, X: Graph | MatrixLike, y: object = None) -> LaplacianEigenmaps:
         """Embed points, the nodes of a `Graph`, or with ``graph="precomputed"`` an affinity.
 

@@ -16,6 +16,7 @@ from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import is_chunked, validate_chunks
 from vicinal._core.fitted import check_is_fitted
 from vicinal._core.options import seed_from
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._sampled_distances import (
@@ -101,6 +102,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         self.n_jobs = n_jobs
 
     @chunked_fit
+    @one_blas_thread()
     def fit(self, X: ArrayLike, y: object = None) -> OutlierDetector:
         """Draw the samples and set the threshold.
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from vicinal._base.chunked_fit import chunked_fit
 from vicinal._base.perceptual_estimator import PerceptualEstimator, Walk
 from vicinal._core.options import check_options
+from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice
 from vicinal.graphs._build.duplicates import Duplicates
 from vicinal.graphs.graph import Graph
@@ -115,6 +116,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
         self.verbose = verbose
 
     @chunked_fit
+    @one_blas_thread()
     def fit(self, X: MatrixLike | Graph, y: object = None) -> PerceptualRanking:
         """Fit the ranking to points or to a digraph.
 

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from vicinal._base.chunked_fit import by_chunks, chunked_fit
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.classes import encode_classes
+from vicinal._core.parallel import one_blas_thread
 from vicinal.exceptions import InvalidValueError
 from vicinal.semi_supervised._absorption import Spread
 from vicinal.semi_supervised._labels import (
@@ -49,6 +50,7 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
         """Class probabilities of all nodes from the codes of the known classes."""
 
     @chunked_fit
+    @one_blas_thread()
     def fit(self, X: Graph | MatrixLike, y: ArrayLike) -> Self:
         """Build the graph and spread the labels along it.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.parallel import one_blas_thread
 from vicinal.exceptions import InvalidValueError
 from vicinal.similarity.smoothing._auto_t import GRID, choose_t, choose_t_for_clusters
 from vicinal.similarity.smoothing._dense import (
@@ -64,7 +65,8 @@ class SampledReturns:
             units[self.items, np.arange(len(self.items))] = 1.0
             # Twice as many moments as needed now, since the next t needs more.
             self._moments = chebyshev_moments(self.operator, units, len(coefficients))
-        return coefficients @ self._moments[: len(coefficients)]
+        with one_blas_thread():
+            return coefficients @ self._moments[: len(coefficients)]
 
 
 class SquaredReturns:
