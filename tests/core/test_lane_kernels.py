@@ -5,10 +5,14 @@ import pytest
 
 from vicinal._core._lane_kernels import (
     count_lanes,
+    first_bit,
     flush,
-    larger_magnitude,
+    larger,
     load,
+    load_from,
+    magnitude,
     store,
+    which_below,
     wide,
     zeros_like,
 )
@@ -30,10 +34,16 @@ def reductions(x, totals, largest, flushed):
     size = zeros_like(load(x, 0))
     for i in range(len(x) // len(largest)):
         total += wide(load(x, i)) * wide(load(x, i))
-        size = larger_magnitude(size, load(x, i))
+        size = larger(size, magnitude(load(x, i)))
         store(flushed, i, flush(load(x, i)))
     store(totals, 0, total)
     store(largest, 0, size)
+
+
+@jit
+def first_below(x, position, limit):
+    bits = which_below(load_from(x, position), limit)
+    return -1 if bits == 0 else position + first_bit(bits)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -58,3 +68,15 @@ def test_sums_magnitudes_and_tiny_values(dtype, tiny):
     assert totals == pytest.approx((x.astype(np.float64) ** 2).sum(axis=0), rel=1e-14)
     assert (largest == np.abs(x).max(axis=0)).all()
     assert (flushed == np.where(np.abs(x) <= abs(dtype(tiny)), 0.0, x)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_below_a_limit_are_found_from_any_position(dtype):
+    width = count_lanes(dtype)
+    x = np.random.default_rng(2).random(3 * width).astype(dtype)
+    x[5] = np.nan
+    for position in range(2 * width):
+        for limit in (0.0, x[17], 0.1, 0.9, np.inf):
+            below = np.flatnonzero(x[position : position + width] < limit)
+            expected = position + below[0] if len(below) else -1
+            assert first_below(x, position, limit) == expected

@@ -132,22 +132,34 @@ def wide(typing_context, lanes):
 
 
 @intrinsic
-def larger_magnitude(typing_context, lanes, others):
-    """Largest absolute value of each lane; not NaN as long as ``lanes`` is not."""
+def magnitude(typing_context, lanes):
+    """Absolute values."""
 
     def generate(context, builder, signature, args):
         kind = context.get_value_type(lanes)
-        magnitude = builder.call(
-            cgutils.get_or_insert_function(
-                builder.module,
-                ir.FunctionType(kind, [kind]),
-                f"llvm.fabs.v{lanes.width}f{lanes.dtype.bitwidth}",
-            ),
-            [args[1]],
-        )
-        return builder.select(builder.fcmp_ordered(">", magnitude, args[0]), magnitude, args[0])
+        name = f"llvm.fabs.v{lanes.width}f{lanes.dtype.bitwidth}"
+        function = ir.FunctionType(kind, [kind])
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), args)
+
+    return lanes(lanes), generate
+
+
+@intrinsic
+def larger(typing_context, lanes, others):
+    """The larger value in each lane; that of ``lanes`` if the other is NaN."""
+
+    def generate(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered(">", args[1], args[0]), args[1], args[0])
 
     return lanes(lanes, lanes), generate
+
+
+def _in_lanes(context, builder, value, given, lanes):
+    """The value itself if it is a vector of lanes, otherwise a number in all lanes."""
+    if isinstance(given, Lanes):
+        return value
+    scalar = context.cast(builder, value, given, lanes.dtype)
+    return _splat(builder, scalar, context.get_value_type(lanes))
 
 
 def _splat(builder, scalar, kind):
@@ -155,6 +167,46 @@ def _splat(builder, scalar, kind):
     first = builder.insert_element(undefined, scalar, ir.Constant(_int32, 0))
     mask = ir.Constant(ir.VectorType(_int32, kind.count), None)
     return builder.shuffle_vector(first, undefined, mask)
+
+
+@intrinsic
+def load_from(typing_context, array, position):
+    """The lanes of a flat array from any position on."""
+    lanes = _lanes_of(array)
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(array)(context, builder, args[0]).data
+        pointer = builder.bitcast(
+            builder.gep(data, [args[1]]), context.get_value_type(lanes).as_pointer()
+        )
+        value = builder.load(pointer)
+        value.align = array.dtype.bitwidth // 8
+        return value
+
+    return lanes(array, types.int64), generate
+
+
+@intrinsic
+def which_below(typing_context, lanes, limits):
+    """Bits of the lanes that are below their limits, that of the first lane lowest."""
+
+    def generate(context, builder, signature, args):
+        limits_in_lanes = _in_lanes(context, builder, args[1], limits, lanes)
+        mask = builder.fcmp_ordered("<", args[0], limits_in_lanes)
+        bits = builder.bitcast(mask, ir.IntType(lanes.width))
+        return builder.zext(bits, _int64)
+
+    return types.int64(lanes, limits), generate
+
+
+@intrinsic
+def first_bit(typing_context, bits):
+    """Position of the lowest bit that is set; there must be one."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
 
 
 def _define(function, instruction):
@@ -176,11 +228,8 @@ def _define(function, instruction):
     @lower_builtin(function, types.Number, Lanes)
     def generate(context, builder, signature, args):
         lanes = signature.return_type
-        kind = context.get_value_type(lanes)
         values = [
-            value
-            if isinstance(given, Lanes)
-            else _splat(builder, context.cast(builder, value, given, lanes.dtype), kind)
+            _in_lanes(context, builder, value, given, lanes)
             for value, given in zip(args, signature.args, strict=True)
         ]
         # A product and a sum may become one instruction.

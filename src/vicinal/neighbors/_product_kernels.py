@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from vicinal._core._lane_kernels import count_lanes, first_bit, load_from, which_below
 from vicinal._core._selection_kernels import LOWEST_KEY, kth_largest_key, set_keys
 from vicinal._core.jit import jit
 from vicinal.neighbors._brute_kernels import (
-    CHUNK,
     _replace_worst,
     _sift_down,
     _sort_heap,
     max_key,
     squared_distance,
 )
+
+WIDTH = count_lanes(np.float32)
 
 
 @jit
@@ -79,34 +81,30 @@ def scan(products, positions, rows, columns):
     row_half, row_reach, row_keys, row_ids, row_point_ids = rows
     col_half, col_reach, col_keys, col_ids, col_point_ids = columns
     n_rows, n_cols = products.shape
-    positions_of_hits = np.empty(CHUNK + 1, np.int64)
     for i in range(n_rows):
-        row = positions[i]
-        half, reach, point = row_half[row], row_reach[row], row_point_ids[row]
-        for start in range(0, n_cols, CHUNK):
-            stop = min(start + CHUNK, n_cols)
-            chunk = products[i, start:stop]
-            halves, reaches = col_half[start:stop], col_reach[start:stop]
-            hits = np.int32(0)
-            for c in range(stop - start):
-                hits |= np.int32((halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c]))
-            if hits == 0:
-                continue
-            # Written without branches, which the processor could not predict.
-            n_hits = 0
-            for c in range(stop - start):
-                positions_of_hits[n_hits] = start + c
-                n_hits += (halves[c] - chunk[c] < reach) | (half - chunk[c] < reaches[c])
-            for h in range(n_hits):
-                j = positions_of_hits[h]
-                if point == col_point_ids[j]:
+        row, line = positions[i], products[i]
+        half, reach = row_half[row], row_reach[row]
+        for start in range(0, n_cols, WIDTH):
+            if start + WIDTH <= n_cols:
+                product = load_from(line, start)
+                hits = which_below(load_from(col_half, start) - product, reach)
+                hits |= which_below(half - product, load_from(col_reach, start))
+            else:
+                hits = 0
+                for j in range(start, n_cols):
+                    is_hit = (col_half[j] - line[j] < reach) | (half - line[j] < col_reach[j])
+                    hits |= np.int64(is_hit) << (j - start)
+            while hits:
+                j = start + first_bit(hits)
+                hits &= hits - 1
+                if row_point_ids[row] == col_point_ids[j]:
                     continue
-                key, col_key = col_half[j] - products[i, j], half - products[i, j]
+                key, col_key = col_half[j] - line[j], half - line[j]
                 if key < reach:
                     _replace_worst(row_keys, row_ids, row, key, col_point_ids[j])
                     reach = row_keys[row, 0]
                 if col_key < col_reach[j]:
-                    _replace_worst(col_keys, col_ids, j, col_key, point)
+                    _replace_worst(col_keys, col_ids, j, col_key, row_point_ids[row])
                     col_reach[j] = col_keys[j, 0]
         row_reach[row] = reach
 

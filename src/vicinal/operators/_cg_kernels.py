@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._core._lane_kernels import flush, larger_magnitude, load, store, wide, zeros_like
+from vicinal._core._lane_kernels import flush, larger, load, magnitude, store, wide, zeros_like
 from vicinal._core.jit import jit
 
 # Smallest pivot relative to its diagonal entry; below is rounding noise.
@@ -155,8 +155,8 @@ def restart(matrix, inverse_diagonal, B, X, scales, R, largest, residuals):
             r = load(B, n_parts * i + part)
             for e in range(indptr[i], indptr[i + 1]):
                 r -= values[e] * load(X, n_parts * indices[e] + part)
-            above = larger_magnitude(above, inverse_diagonal[i] * r)
-            size = larger_magnitude(size, x)
+            above = larger(above, magnitude(inverse_diagonal[i] * r))
+            size = larger(size, magnitude(x))
             total += r
             store(row, 0, r)
             for c in range(8):
@@ -212,8 +212,8 @@ def descend(matrix, levels, inverse_diagonal, R, D, goals, tolerance, active, ma
             d, r = load(D, i) + length * load(P, i), load(R, i) - length * load(Q, i)
             store(D, i, d)
             store(R, i, r)
-            residual = larger_magnitude(residual, inverse_diagonal[i] * r)
-            size = larger_magnitude(size, d)
+            residual = larger(residual, magnitude(inverse_diagonal[i] * r))
+            size = larger(size, magnitude(d))
         store(above, 0, residual)
         store(largest, 0, size)
         for c in range(width):
