@@ -72,7 +72,7 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
     best = _best_run(kmeans_runs(sample, n_clusters, seed, N_INIT, n_jobs, until_perfect=True))
     if sample is rows:
         return best
-    columns, mean, tolerance = _centered_columns(rows)
+    columns, mean, tolerance = centered_columns(rows)
     labels, centers = np.empty(len(rows), np.int64), best.centers - mean
     lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
     return Assignment(labels, centers + mean)
@@ -95,7 +95,7 @@ def kmeans_runs(
     """
     from vicinal._base._lloyd_kernels import lloyd, spread_centers
 
-    columns, mean, tolerance = _centered_columns(rows)
+    columns, mean, tolerance = centered_columns(rows)
 
     def run(start: tuple[int, np.ndarray]) -> tuple[float, Assignment]:
         centers = np.empty((n_clusters, len(columns)))
@@ -104,7 +104,7 @@ def kmeans_runs(
         inertia = lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
         return inertia, Assignment(labels, centers + mean)
 
-    starts = _kmeans_starts(len(rows), n_clusters, seed, n_init)
+    starts = kmeans_starts(len(rows), n_clusters, seed, n_init)
     first = run(starts[0])
     sum_of_squares = tolerance / KMEANS_TOLERANCE * columns.size
     if until_perfect and first[0] <= ROUNDED_INERTIA * sum_of_squares:
@@ -112,14 +112,14 @@ def kmeans_runs(
     return [first, *map_threads(run, starts[1:], n_jobs)]
 
 
-def _centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Columns of the centred rows, the mean, and the squared shift of centres that ends k-means."""
     mean = rows.mean(axis=0)
     columns = np.ascontiguousarray((rows - mean).T, dtype=np.float64)
     return columns, mean, KMEANS_TOLERANCE * float(columns.var(axis=1).mean())
 
 
-def _kmeans_starts(n: int, n_clusters: int, seed: int, n_init: int) -> list[tuple[int, np.ndarray]]:
+def kmeans_starts(n: int, n_clusters: int, seed: int, n_init: int) -> list[tuple[int, np.ndarray]]:
     """First centre and random numbers of each run, drawn as by scikit-learn."""
     cumulative = np.cumsum(np.full(n, 1.0 / n))
     cumulative /= cumulative[-1]

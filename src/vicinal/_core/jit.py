@@ -63,7 +63,7 @@ def jit(
         return partial(jit, allocates=allocates, **options)
     if not allocates:
         options["_nrt"] = False
-    if function.__name__.startswith("_"):
+    if function.__name__.startswith("_") or options.get("forceinline"):
         # Only called by other kernels.
         options["no_cpython_wrapper"] = True
     kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)

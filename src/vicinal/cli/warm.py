@@ -106,6 +106,7 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
     digraph = graphs.knn(points, 10, directed=True)
     for size in (N_SMALL, N_LARGE):
         yield partial(operators.stationary_distribution, digraph.subgraph(np.arange(size)))
+    yield partial(graphs.contextual_distance, wide[:N_SMALL], 10)
     yield partial(operators.aligned_digraph_laplacian, digraph)
     yield partial(operators.shortest_paths, graphs.knn(points), [0, 1])
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal._base.row_assignment import kmeans_runs
+from vicinal.cluster._kmeans_1d import kmeans_labels
 
 # As in scikit-learn's GaussianMixture: iterations, the mean gain in log-likelihood that ends them, and the
 # variance that is added to each component.
@@ -50,8 +50,8 @@ def normal_mixture(
     if n_components == 1:
         return _maximise(values, np.ones((len(values), 1)))
     best, highest = None, -np.inf
-    for _, run in kmeans_runs(values[:, None], n_components, seed, n_init):
-        mixture, bound = _maximise(values, np.eye(n_components)[run.labels]), -np.inf
+    for labels in kmeans_labels(values, n_components, seed, n_init):
+        mixture, bound = _maximise(values, np.eye(n_components)[labels]), -np.inf
         for _ in range(MAX_ITER):
             joint = mixture.log_joint(values)
             density = np.logaddexp.reduce(joint, axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 from vicinal._core.jit import jit
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def helmert_rows(points, context, left_out, rows, centred, mean):
     """Helmert coordinates of a context, its centred members and its mean.
 
@@ -44,7 +44,7 @@ def helmert_rows(points, context, left_out, rows, centred, mean):
         mean[d] += points[base, d]
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def helmert_gram(local, half, gram):
     """Gram matrix in Helmert coordinates, from the inner products of a context."""
     s = len(local)
@@ -60,7 +60,7 @@ def helmert_gram(local, half, gram):
             total += half[u, r]
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def helmert_basis(j, row):
     """Row j of the basis: the coordinates of the j-th unit vector."""
     for r in range(1, len(row) + 1):
@@ -73,7 +73,7 @@ def helmert_basis(j, row):
             row[r - 1] = 0.0
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def products_of_rows(rows, gram):
     """Symmetric product rows rows'."""
     for u in range(len(rows)):
@@ -81,7 +81,7 @@ def products_of_rows(rows, gram):
             gram[u, v] = gram[v, u] = dot(rows[u], rows[v])
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def products_of_columns(rows, gram):
     """Lower triangle of the product rows' rows."""
     gram[:] = 0.0
@@ -91,7 +91,7 @@ def products_of_columns(rows, gram):
                 gram[u, v] += rows[r, u] * rows[r, v]
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def factor(gram, c, lower):
     """Cholesky factor of I + c gram, written to ``lower``; returns the log of its determinant.
 
@@ -114,7 +114,7 @@ def factor(gram, c, lower):
     return logdet, loss
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def solve(lower, vector, out):
     """L^-1 v written to ``out``, which may be ``vector``; returns its squared length."""
     total = 0.0
@@ -188,7 +188,7 @@ def _logdet_of_rows(rows, stretch):
     return logdet
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def norm(vector):
     """Length of a vector, even if squares overflow or underflow."""
     square = dot(vector, vector)
@@ -205,14 +205,14 @@ def norm(vector):
     return scale * np.sqrt(square)
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def multiply(matrix, vector, out):
     """out = A v."""
     for u in range(len(matrix)):
         out[u] = dot(matrix[u], vector)
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def dot(a, b):
     """a'b, summed in order."""
     total = 0.0

@@ -78,42 +78,26 @@ def centroid_products(products, indices, start, stop, out):
 
 
 @jit
-def coding_length_rows(points, indices, dim, distortion, start, stop, out):
-    """Contextual distances of the coding length (13) in ``dim`` dimensions.
+def coding_lengths_by_features(points, indices, dim, distortion, start, stop, out):
+    """Contextual distances of the coding length (13) in ``dim`` dimensions, from products of features.
 
     Columns of zeros may be left out of the points. Contexts that need `coding_length_literal` get NaN in the
-    first column; returns whether there are any.
+    first column; returns whether there are any. `coding_lengths_by_members` gives the same and is faster if
+    there are more features than members; only the one that is used is compiled.
     """
     s, width = indices.shape[1], points.shape[1]
     squared = distortion * distortion
     centred, rows = np.empty((s, width)), np.empty((s - 1, width))
-    mean, shifts = np.empty(width), np.empty(s)
-    by_features = width < s - 1
-    gram = np.empty((width, width)) if by_features else np.empty((s - 1, s - 1))
-    scratch, vectors = np.empty_like(gram), np.empty((3, len(gram)))
+    mean, shifts, vector = np.empty(width), np.empty(s), np.empty(width)
+    gram, lower = np.empty((width, width)), np.empty((width, width))
     any_inaccurate = False
     for i in range(start, stop):
-        helmert_rows(points, indices[i], s, rows, centred, mean)
-        spread = 0.0
-        for r in range(s - 1):
-            spread += dot(rows[r], rows[r])
-        square = dot(mean, mean)
-        for j in range(s):
-            moved, without = 0.0, 0.0
-            for d in range(width):
-                step = centred[j, d] / (s - 1)
-                moved += step * (step - 2.0 * mean[d])
-                without += (mean[d] - step) ** 2
-            shifts[j] = _mean_term(square, moved, without, dim, squared)
+        spread = _describe_context(points, indices[i], dim, squared, rows, centred, mean, shifts)
         is_accurate = squared > 0.0 and spread * dim / squared < np.inf
-        if is_accurate and by_features:
-            products_of_columns(rows, gram)
+        if is_accurate:
             is_accurate = _by_features(
-                gram, rows, centred, shifts, dim, squared, scratch, vectors, out[i]
+                gram, rows, centred, shifts, dim, squared, lower, vector, out[i]
             )
-        elif is_accurate:
-            products_of_rows(rows, gram)
-            is_accurate = _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
         if not is_accurate:
             out[i, 0] = np.nan
             any_inaccurate = True
@@ -121,8 +105,52 @@ def coding_length_rows(points, indices, dim, distortion, start, stop, out):
 
 
 @jit
+def coding_lengths_by_members(points, indices, dim, distortion, start, stop, out):
+    """`coding_lengths_by_features` from products of members."""
+    s, width = indices.shape[1], points.shape[1]
+    squared = distortion * distortion
+    centred, rows = np.empty((s, width)), np.empty((s - 1, width))
+    mean, shifts = np.empty(width), np.empty(s)
+    gram, lower = np.empty((s - 1, s - 1)), np.empty((s - 1, s - 1))
+    vectors = np.empty((3, s - 1))
+    any_inaccurate = False
+    for i in range(start, stop):
+        spread = _describe_context(points, indices[i], dim, squared, rows, centred, mean, shifts)
+        is_accurate = squared > 0.0 and spread * dim / squared < np.inf
+        if is_accurate:
+            products_of_rows(rows, gram)
+            is_accurate = _by_members(gram, shifts, dim, squared, lower, vectors, out[i])
+        if not is_accurate:
+            out[i, 0] = np.nan
+            any_inaccurate = True
+    return any_inaccurate
+
+
+@jit(allocates=False)
+def _describe_context(points, context, dim, squared, rows, centred, mean, shifts):
+    """Helmert coordinates of a context, the centred members and their mean; returns the sum of squares.
+
+    ``shifts`` are the changes of the last term of (13) without each of the members.
+    """
+    s, width = centred.shape
+    helmert_rows(points, context, s, rows, centred, mean)
+    spread = 0.0
+    for r in range(s - 1):
+        spread += dot(rows[r], rows[r])
+    square = dot(mean, mean)
+    for j in range(s):
+        moved, without = 0.0, 0.0
+        for d in range(width):
+            step = centred[j, d] / (s - 1)
+            moved += step * (step - 2.0 * mean[d])
+            without += (mean[d] - step) ** 2
+        shifts[j] = _mean_term(square, moved, without, dim, squared)
+    return spread
+
+
+@jit
 def coding_length_literal(points, indices, dim, distortion, start, stop, out):
-    """`coding_length_rows` for contexts marked with NaN; each coding length is computed separately."""
+    """`coding_lengths_by_members` for contexts marked with NaN; each coding length is computed separately."""
     s, width = indices.shape[1], points.shape[1]
     centred, rows = np.empty((s, width)), np.empty((s - 1, width))
     mean, lengths = np.empty(width), np.empty(s)
@@ -136,7 +164,7 @@ def coding_length_literal(points, indices, dim, distortion, start, stop, out):
 
 @jit
 def coding_length_products(products, indices, dim, distortion, start, stop, out):
-    """`coding_length_rows` from the matrix of inner products instead of points."""
+    """`coding_lengths_by_members` from the matrix of inner products instead of points."""
     s = indices.shape[1]
     squared = distortion * distortion
     local, half, shifts = np.empty((s, s)), np.empty((s - 1, s)), np.empty(s)
@@ -158,7 +186,7 @@ def coding_length_products(products, indices, dim, distortion, start, stop, out)
         _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
 
 
-@jit
+@jit(allocates=False)
 def _mean_term(square, moved, without, dim, squared):
     """Change of the last term of (13) if the squared mean changes by ``moved`` to ``without``."""
     ratio = moved / (squared + square)
@@ -167,7 +195,7 @@ def _mean_term(square, moved, without, dim, squared):
     return 0.5 * dim * np.log((squared + without) / (squared + square))
 
 
-@jit
+@jit(allocates=False)
 def _by_members(gram, shifts, dim, squared, lower, vectors, out):
     """Distances of one context from its (s - 1) x (s - 1) Gram matrix in Helmert coordinates.
 
@@ -197,14 +225,14 @@ def _by_members(gram, shifts, dim, squared, lower, vectors, out):
 
 
 @jit(inline="always")
-def _by_features(gram, rows, centred, shifts, dim, squared, lower, vectors, out):
+def _by_features(gram, rows, centred, shifts, dim, squared, lower, vector, out):
     """`_by_members` from the products of all pairs of features, if there are fewer features than points."""
     s = len(centred)
+    products_of_columns(rows, gram)
     whole = 0.5 * (s + dim) * factor(gram, dim / (squared * s), lower)[0]
     c = dim / (squared * (s - 1))
     logdet, loss = factor(gram, c, lower)
     whole -= 0.5 * (s - 1 + dim) * logdet
-    vector = vectors[0]
     for j in range(s):
         # det without j / det with j, because S without z is S - s/(s-1) z z'.
         lost = c * s / (s - 1) * solve(lower, centred[j], vector)
@@ -237,7 +265,7 @@ def _products_without(centred, left_out, centre, gram):
                 gram[u, v] += (centred[t, u] - centre[u]) * (centred[t, v] - centre[v])
 
 
-@jit
+@jit(allocates=False)
 def _distances(whole, parts, out):
     """| |whole - part_0| - |whole - part_j| |; if both have the same sign, ``whole`` cancels."""
     first = whole - parts[0]

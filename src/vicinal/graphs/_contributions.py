@@ -105,10 +105,14 @@ def _kernel(
     if epsilon is None:
         epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
     if metric.is_euclidean:
+        by_features = data.shape[1] < indices.shape[1] - 1
+        fill = (
+            kernels.coding_lengths_by_features if by_features else kernels.coding_lengths_by_members
+        )
 
         def coding_length(*rows: Any) -> None:
             # A separate kernel, compiled only where it is needed: if points are spread widely.
-            if kernels.coding_length_rows(data, indices, dim, epsilon, *rows):
+            if fill(data, indices, dim, epsilon, *rows):
                 kernels.coding_length_literal(data, indices, dim, epsilon, *rows)
 
         return coding_length

@@ -18,6 +18,7 @@ from vicinal._core.parallel import blocks, map_threads, n_threads
 from vicinal._core.warn import LongWork
 from vicinal.neighbors._kdtree_kernels import (
     NO_OFFSETS,
+    JoinScratch,
     KDTree,
     Offsets,
     leaf_join,
@@ -28,6 +29,8 @@ from vicinal.neighbors._kdtree_kernels import (
 # Dimensions for which the inner loops are compiled with a fixed length.
 MAX_UNROLLED_FEATURES = 4
 MAX_LEAVES_PER_TASK = 256
+# More than any path from the root with the siblings along it.
+MAX_STACK_SIZE = 64
 SLOW_SEARCH = LongWork(
     "the exact search for neighbours",
     "an approximate search, fewer columns (for instance by PCA) or fewer points are faster",
@@ -53,9 +56,9 @@ def build_kdtree(X: np.ndarray, leaf_size: int = 24, n_jobs: int | None = -1) ->
     top = [0]
     while len(top) < min(n_threads(n_jobs), n_leaves):
         for node in top:
-            split(tree, dims, node, node + 1)
+            split(tree, dims, _stack(), node, node + 1)
         top = [child for node in top for child in (2 * node + 1, 2 * node + 2)]
-    map_threads(lambda node: split(tree, dims, node, len(tree.bounds)), top, n_jobs)
+    map_threads(lambda node: split(tree, dims, _stack(), node, len(tree.bounds)), top, n_jobs)
     return tree
 
 
@@ -90,9 +93,12 @@ def nearest_in_tree_order(
     Rows and entries are tree positions, or rows of the original array with ``original``.
     """
     kind = kernel_kind(tree, p, offsets)
+    width, k = -(-len(tree.points) // tree.n_leaves), indices.shape[1]
 
     def search(block: tuple[int, int]) -> None:
-        leaf_join(tree, kind, offsets, *block, indices, costs, original)
+        lists = np.empty((width, k)), np.zeros((width, k), np.int64)
+        scratch = JoinScratch(*lists, _stack(), np.empty(MAX_STACK_SIZE))
+        leaf_join(tree, kind, offsets, *block, scratch, original, indices, costs)
 
     # A call of the kernel takes as long as a few leaves, so one thread gets few tasks.
     size = MAX_LEAVES_PER_TASK if n_threads(n_jobs) == 1 else _leaves_per_task(tree)
@@ -141,3 +147,7 @@ def _unrolled(d: int) -> tuple[int, ...]:
 
 def _leaves_per_task(tree: KDTree) -> int:
     return max(1, min(MAX_LEAVES_PER_TASK, tree.n_leaves // 16))
+
+
+def _stack() -> np.ndarray:
+    return np.empty(MAX_STACK_SIZE, np.int64)

@@ -54,10 +54,21 @@ class Offsets(NamedTuple):
 NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
 
 
-@jit
-def split(tree, dims, root, stop):
+class JoinScratch(NamedTuple):
+    """Memory of `leaf_join`, which compiles faster if it allocates none.
+
+    Lists of the points of one leaf, and the stack of nodes with their lower bounds.
+    """
+
+    best: np.ndarray
+    ids: np.ndarray
+    stack: np.ndarray
+    bounds: np.ndarray
+
+
+@jit(allocates=False)
+def split(tree, dims, stack, root, stop):
     """Split ``root`` and its descendants that are numbered below ``stop``."""
-    stack = np.empty(64, np.int64)
     stack[0], size = root, 1
     while size:
         size -= 1
@@ -68,7 +79,7 @@ def split(tree, dims, root, stop):
             size += 2
 
 
-@jit(allocates=False)
+@jit(allocates=False, forceinline=True)
 def _split_node(tree, dims, node):
     """Compute the box of a node and split its points between its children, if it has any."""
     points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
@@ -98,7 +109,7 @@ def _split_node(tree, dims, node):
     return True
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def _select(points, order, d, left, right, middle, axis):
     """Partition rows along ``axis`` so that position ``middle`` is as in a full sort."""
     while left < right:
@@ -124,7 +135,7 @@ def _select(points, order, d, left, right, middle, axis):
             return
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def cost_between(kind, offsets, x, i, y, j):
     """Cost of the pair x[i], y[j]; offsets are looked up at i and j."""
     total = 0.0
@@ -136,7 +147,7 @@ def cost_between(kind, offsets, x, i, y, j):
     return total
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def box_gap(kind, low, high, u, low2, high2, v):
     """Smallest distance between box u and box v; a point is a box with equal corners."""
     total = 0.0
@@ -147,13 +158,13 @@ def box_gap(kind, low, high, u, low2, high2, v):
     return total
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def lower_bound(kind, offsets, gap, offset_sum):
     """Lower bound of the cost of a pair at least ``gap`` apart."""
     return offsets.scale * gap + offset_sum if len(kind[2]) else gap
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def _push(order, costs, ids, row, cost, candidate):
     """Insert a candidate into the sorted list of a row if it is among the best."""
     at = costs.shape[1] - 1
@@ -170,31 +181,21 @@ def _push(order, costs, ids, row, cost, candidate):
     ids[row, at] = candidate
 
 
-@jit
-def leaf_join(tree, kind, offsets, first, last, indices, costs, original):
+@jit(allocates=False)
+def leaf_join(tree, kind, offsets, first, last, scratch, original, indices, costs):
     """Find the cheapest neighbours of the points of leaves first ... last - 1."""
-    n_nodes = len(tree.bounds)
-    k = indices.shape[1]
-    leaf_zero = n_nodes // 2
-    width = 0
-    for leaf in range(leaf_zero + first, leaf_zero + last):
-        width = max(width, tree.bounds[leaf, 1] - tree.bounds[leaf, 0])
-    best, ids = np.empty((width, k)), np.empty((width, k), np.int64)
-    for i in range(width):
-        for c in range(k):
-            ids[i, c] = 0
-    stack, bounds = np.empty(64, np.int64), np.empty(64)
-    for leaf in range(leaf_zero + first, leaf_zero + last):
-        _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds)
+    best, ids = scratch.best, scratch.ids
+    for leaf in range(len(tree.bounds) // 2 + first, len(tree.bounds) // 2 + last):
+        _join_leaf(tree, kind, offsets, leaf, best, ids, scratch.stack, scratch.bounds)
         a = tree.bounds[leaf, 0]
         for i in range(a, tree.bounds[leaf, 1]):
             row = tree.order[i] if original else i
-            for c in range(k):
+            for c in range(indices.shape[1]):
                 costs[row, c] = best[i - a, c]
                 indices[row, c] = tree.order[ids[i - a, c]] if original else ids[i - a, c]
 
 
-@jit(allocates=False)
+@jit(allocates=False, forceinline=True)
 def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
     """Find the cheapest neighbours of the points of one leaf."""
     n_nodes = len(tree.bounds)
@@ -231,7 +232,7 @@ def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
         node = (node - 1) // 2
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def _box_bound(tree, kind, offsets, u, v):
     gap = box_gap(kind, tree.lower, tree.upper, u, tree.lower, tree.upper, v)
     return lower_bound(
@@ -239,7 +240,7 @@ def _box_bound(tree, kind, offsets, u, v):
     )
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def _join(tree, kind, offsets, a, b, other, best, ids):
     """Push the points of leaf ``other`` into the lists of those at a ... b - 1.
 
