@@ -148,7 +148,9 @@ def local_dimension(distances: np.ndarray) -> float:
 def _thinness(sources: np.ndarray, targets: np.ndarray, n: int, k: int) -> float:
     """Longest shortest path, in units of the side of a square of n / k neighbourhoods."""
     ones = np.ones(len(sources), np.int8)
-    graph = sparse.csr_array((ones, (sources, targets)), shape=(n, n))
+    # As row numbers of 32 bits, for which the kernel is compiled elsewhere.
+    ends = sources.astype(np.int32), targets.astype(np.int32)
+    graph = sparse.csr_array((ones, ends), shape=(n, n))
     graph = sparse.csr_array(graph + graph.T)
     steps = np.empty(n, np.int64)
     last = hops_from(0, graph.indptr, graph.indices, steps)

@@ -7,7 +7,7 @@ import numpy as np
 from vicinal._core.jit import jit
 
 
-@jit
+@jit(allocates=False, forceinline=True)
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]

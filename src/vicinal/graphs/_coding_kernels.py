@@ -13,7 +13,7 @@ import numpy as np
 from vicinal._core.jit import jit
 
 
-@jit(allocates=False, no_cpython_wrapper=True)
+@jit(inline="always")
 def helmert_rows(points, context, left_out, rows, centred, mean):
     """Helmert coordinates of a context, its centred members and its mean.
 

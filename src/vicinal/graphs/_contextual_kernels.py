@@ -126,7 +126,7 @@ def coding_lengths_by_members(points, indices, dim, distortion, start, stop, out
     return any_inaccurate
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _describe_context(points, context, dim, squared, rows, centred, mean, shifts):
     """Helmert coordinates of a context, the centred members and their mean; returns the sum of squares.
 
@@ -186,7 +186,7 @@ def coding_length_products(products, indices, dim, distortion, start, stop, out)
         _by_members(gram, shifts, dim, squared, scratch, vectors, out[i])
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _mean_term(square, moved, without, dim, squared):
     """Change of the last term of (13) if the squared mean changes by ``moved`` to ``without``."""
     ratio = moved / (squared + square)
@@ -265,7 +265,7 @@ def _products_without(centred, left_out, centre, gram):
                 gram[u, v] += (centred[t, u] - centre[u]) * (centred[t, v] - centre[v])
 
 
-@jit(allocates=False)
+@jit(inline="always")
 def _distances(whole, parts, out):
     """| |whole - part_0| - |whole - part_j| |; if both have the same sign, ``whole`` cancels."""
     first = whole - parts[0]

@@ -79,7 +79,7 @@ def split(tree, dims, stack, root, stop):
             size += 2
 
 
-@jit(allocates=False, forceinline=True)
+@jit(inline="always")
 def _split_node(tree, dims, node):
     """Compute the box of a node and split its points between its children, if it has any."""
     points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
@@ -109,7 +109,7 @@ def _split_node(tree, dims, node):
     return True
 
 
-@jit(allocates=False, forceinline=True)
+@jit(inline="always")
 def _select(points, order, d, left, right, middle, axis):
     """Partition rows along ``axis`` so that position ``middle`` is as in a full sort."""
     while left < right:
@@ -195,7 +195,7 @@ def leaf_join(tree, kind, offsets, first, last, scratch, original, indices, cost
                 indices[row, c] = tree.order[ids[i - a, c]] if original else ids[i - a, c]
 
 
-@jit(allocates=False, forceinline=True)
+@jit(inline="always")
 def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
     """Find the cheapest neighbours of the points of one leaf."""
     n_nodes = len(tree.bounds)
@@ -240,7 +240,7 @@ def _box_bound(tree, kind, offsets, u, v):
     )
 
 
-@jit(allocates=False, forceinline=True)
+@jit(inline="always")
 def _join(tree, kind, offsets, a, b, other, best, ids):
     """Push the points of leaf ``other`` into the lists of those at a ... b - 1.
 

@@ -7,7 +7,7 @@ import numpy as np
 from vicinal._core.jit import jit
 
 
-@jit
+@jit(allocates=False)
 def rows_times_vector(indptr, indices, values, x, start, stop, out):
     """Rows ``start`` to ``stop`` of a CSR matrix times x."""
     for i in range(start, stop):
@@ -17,7 +17,7 @@ def rows_times_vector(indptr, indices, values, x, start, stop, out):
         out[i] = total
 
 
-@jit
+@jit(allocates=False)
 def rows_times_block(indptr, indices, values, x, start, stop, out):
     """Rows ``start`` to ``stop`` of a CSR matrix times a block of vectors with one row per node."""
     width = x.shape[1]
@@ -55,7 +55,7 @@ def hops_from(first, indptr, indices, hops):
     return queue[tail - 1]
 
 
-@jit
+@jit(allocates=False)
 def mark_relevant(indptr, indices, values, roots, negligible, start, stop, relevant):
     """Mark entries that matter relative to the degrees of both ends; count the other positive ones."""
     n_cut = 0

@@ -10,6 +10,10 @@ import numpy as np
 
 from vicinal._core.jit import jit
 
+# Size of an empty heap. Sizes and nodes are passed to the heap as 64 bits, because it would be compiled again
+# for a constant 0 and for 32 bits.
+EMPTY = np.int64(0)
+
 
 @jit
 def _empty_heap(n):
@@ -79,7 +83,7 @@ def _relax(indptr, indices, lengths, node, near, heap_keys, heap_nodes, position
         through = here + lengths[e]
         if through < near[other]:
             near[other] = through
-            size = _push(heap_keys, heap_nodes, position, size, other, through)
+            size = _push(heap_keys, heap_nodes, position, size, np.int64(other), through)
     return size
 
 
@@ -92,7 +96,7 @@ def from_each(indptr, indices, lengths, sources, original_nodes, start, stop, pa
     for row in range(start, stop):
         near[:] = np.inf
         near[sources[row]] = 0.0
-        size = _push(heap_keys, heap_nodes, position, 0, sources[row], 0.0)
+        size = _push(heap_keys, heap_nodes, position, EMPTY, np.int64(sources[row]), 0.0)
         while size > 0:
             node = _pop(heap_keys, heap_nodes, position, size)
             size = _relax(
@@ -119,10 +123,10 @@ def from_patch(indptr, indices, lengths, sources, original_nodes, rows, paths):
         for lane in range(n_lanes):
             near[node, lane] = np.inf
     heap_keys, heap_nodes, position = _empty_heap(n)
-    size = 0
+    size = EMPTY
     for lane in range(n_lanes):
         near[sources[lane], lane] = waiting[sources[lane]] = 0.0
-        size = _push(heap_keys, heap_nodes, position, size, sources[lane], 0.0)
+        size = _push(heap_keys, heap_nodes, position, size, np.int64(sources[lane]), 0.0)
     while size > 0:
         node = _pop(heap_keys, heap_nodes, position, size)
         size -= 1
@@ -146,7 +150,7 @@ def from_patch(indptr, indices, lengths, sources, original_nodes, rows, paths):
                     key = min(key, through)
             if key < waiting[other]:
                 waiting[other] = key
-                size = _push(heap_keys, heap_nodes, position, size, other, key)
+                size = _push(heap_keys, heap_nodes, position, size, np.int64(other), key)
     for lane in range(n_lanes):
         for node in range(n):
             paths[rows[lane], original_nodes[node]] = near[node, lane]
@@ -164,7 +168,7 @@ def nearby_order(indptr, indices, lengths, patch):
     for node in range(n):
         taken[node], near[node] = False, np.inf
     heap_keys, heap_nodes, position = _empty_heap(n)
-    filled = rim = first_free = 0
+    filled = rim = first_free = np.int64(0)
     while filled < n:
         while taken[first_free]:
             first_free += 1
@@ -172,7 +176,7 @@ def nearby_order(indptr, indices, lengths, patch):
         if seed < 0:
             seed = first_free
         near[seed] = 0.0
-        size = _push(heap_keys, heap_nodes, position, 0, seed, 0.0)
+        size = _push(heap_keys, heap_nodes, position, EMPTY, np.int64(seed), 0.0)
         visited = np.empty(16 * patch, np.int64)
         target, n_steps = min(filled + patch, n), 0
         while size > 0 and filled < target and n_steps < len(visited):
@@ -225,7 +229,7 @@ def spread_landmarks(indptr, indices, lengths, landmarks):
             # Node 0 only serves to find the first landmark.
             near[:] = np.inf
         near[landmark] = 0.0
-        size = _push(heap_keys, heap_nodes, position, 0, landmark, 0.0)
+        size = _push(heap_keys, heap_nodes, position, EMPTY, np.int64(landmark), 0.0)
         while size > 0:
             node = _pop(heap_keys, heap_nodes, position, size)
             size = _relax(

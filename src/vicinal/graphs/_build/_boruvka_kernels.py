@@ -124,11 +124,11 @@ def choose(forest, order, only_searched):
             forest.best_point[label], forest.best[label] = i, cost
 
 
-@jit
+@jit(allocates=False)
 def join(forest, labels, sources, targets, costs, n_edges):
     """Merge the components, except deferred ones, along their best edges.
 
-    Returns the remaining labels and the number of edges so far.
+    The remaining labels move to the front; returns their number and the number of edges so far.
     """
     parent = forest.parent
     for label in labels:
@@ -153,10 +153,10 @@ def join(forest, labels, sources, targets, costs, n_edges):
         if parent[label] == label:
             labels[n_left] = label
             n_left += 1
-    return labels[:n_left], n_edges
+    return n_left, n_edges
 
 
-@jit(inline="always")
+@jit(allocates=False, forceinline=True)
 def _root(parent, i):
     while parent[i] != i:
         parent[i] = parent[parent[i]]

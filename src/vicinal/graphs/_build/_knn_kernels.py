@@ -14,7 +14,7 @@ from vicinal._core.jit import jit
 GAPS = (1750, 701, 301, 132, 57, 23, 10, 4, 1)
 
 
-@jit
+@jit(allocates=False)
 def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
     """First neighbours of each row, sorted by index, without the node itself."""
     for i in range(start, stop):
@@ -28,7 +28,7 @@ def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
         counts[i] = _drop_repeats(neighbors[i, :filled], lengths[i, :filled])
 
 
-@jit
+@jit(allocates=False)
 def _sort_by_index(ids, lengths):
     for gap in GAPS:
         for p in range(gap, len(ids)):
@@ -40,7 +40,7 @@ def _sort_by_index(ids, lengths):
             ids[q], lengths[q] = node, length
 
 
-@jit
+@jit(allocates=False)
 def _drop_repeats(ids, lengths):
     n_kept = 0
     for p in range(len(ids)):
@@ -52,7 +52,7 @@ def _drop_repeats(ids, lengths):
     return n_kept
 
 
-@jit
+@jit(allocates=False)
 def count_reverse(neighbors, counts, starts):
     """Row pointers of the reverse lists, from n + 1 zeros."""
     for i in range(len(neighbors)):
@@ -62,7 +62,7 @@ def count_reverse(neighbors, counts, starts):
         starts[i + 1] += starts[i]
 
 
-@jit
+@jit(allocates=False)
 def reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_lengths):
     """For some nodes from ``first`` on, the ascending nodes whose lists contain them, and the lengths.
 
@@ -77,7 +77,7 @@ def reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_leng
                 ends[j] += 1
 
 
-@jit
+@jit(allocates=False)
 def count_mutual(neighbors, counts, first, ends, sources, mutual):
     """Number of neighbours of each node whose lists contain the node."""
     q = 0
@@ -95,7 +95,7 @@ def count_mutual(neighbors, counts, first, ends, sources, mutual):
         mutual[i] = n_mutual
 
 
-@jit
+@jit(allocates=False)
 def merge_lists(
     neighbors,
     lengths,

@@ -76,9 +76,9 @@ def spanning_edges(
     """
     n = len(search.order)
     forest = new_forest(n, None if labels is None else labels[search.order])
-    roots = np.flatnonzero(forest.size)
-    n_edges = len(roots) - 1
     index = forest.component.dtype
+    roots = np.flatnonzero(forest.size).astype(index)
+    n_edges = len(roots) - 1
     sources, targets = np.empty(n_edges, index), np.empty(n_edges, index)
     costs = np.empty(n_edges)
     spans = blocks(n, max(8192, n // 16))
@@ -94,7 +94,8 @@ def spanning_edges(
             search.find(forest, excluded, search.max_component_size_to_search(forest.size[roots]))
             choose(forest, search.order, True)
             before = done
-            roots, done = join(forest, roots, sources, targets, costs, done)
+            n_left, done = join(forest, roots, sources, targets, costs, done)
+            roots = roots[:n_left]
             if done == before:
                 break
             bar.update(done - before)
