@@ -6,6 +6,7 @@ import numpy as np
 
 from vicinal._core.jit import jit
 from vicinal.graphs._build._noise_kernels import mix
+from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between
 
 # Relative error of costs in up to 10^5 dimensions; below the smallest cost, squares may underflow.
 MARGIN, MIN_COST = 1e-10, 1e-290
@@ -136,3 +137,52 @@ def merge_lists(queries, new_rows, new_costs, rows, costs):
                 kept_rows[c], kept_costs[c] = rows[i, old], costs[i, old]
                 old += 1
         rows[i], costs[i] = kept_rows, kept_costs
+
+
+@jit
+def search_tree(tree, kind, X, queries, tree_rows, rows, costs):
+    """Insert the points of a tree into the sorted lists of the queries, points of X, where they belong.
+
+    Lists that are full already bound the search, which makes it many times as fast as one for all neighbours
+    in the tree. ``tree_rows`` are the rows of its points, ascending in their original order.
+    """
+    n_nodes, last = len(tree.bounds), rows.shape[1] - 1
+    stack, bounds = np.empty(64, np.int64), np.empty(64)
+    point = np.empty((1, X.shape[1]))
+    for i in queries:
+        for c in range(X.shape[1]):
+            point[0, c] = X[i, c]
+        stack[0], size = 0, 1
+        bounds[0] = box_gap(kind, point, point, 0, tree.lower, tree.upper, 0)
+        while size:
+            size -= 1
+            node, gap, limit = stack[size], bounds[size], costs[i, last]
+            if gap > limit or (gap == limit and tree_rows[tree.first[node]] > rows[i, last]):
+                continue
+            left = 2 * node + 1
+            if left < n_nodes:
+                near = box_gap(kind, point, point, 0, tree.lower, tree.upper, left)
+                far = box_gap(kind, point, point, 0, tree.lower, tree.upper, left + 1)
+                nearer_right = far < near
+                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+                bounds[size], bounds[size + 1] = max(near, far), min(near, far)
+                size += 2
+                continue
+            for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+                cost = cost_between(kind, NO_OFFSETS, point, 0, tree.points, j)
+                if cost <= costs[i, last]:
+                    _insert(rows, costs, i, tree_rows[tree.order[j]], cost)
+
+
+@jit(inline="always")
+def _insert(rows, costs, i, row, cost):
+    """Insert a point into a sorted list if it is among the first by (cost, row)."""
+    at = rows.shape[1] - 1
+    if cost == costs[i, at] and row > rows[i, at]:
+        return
+    while at > 0 and (
+        cost < costs[i, at - 1] or (cost == costs[i, at - 1] and row < rows[i, at - 1])
+    ):
+        rows[i, at], costs[i, at] = rows[i, at - 1], costs[i, at - 1]
+        at -= 1
+    rows[i, at], costs[i, at] = row, cost

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vicinal._core.parallel import one_blas_thread
 from vicinal.scale._cell_kernels import find_cells, project
 
 # Sampled points per cell, and bytes of the sample.
@@ -79,6 +80,7 @@ class SplitTree(NamedTuple):
         return out
 
 
+@one_blas_thread()
 def build_tree(sample: np.ndarray, rows: np.ndarray, n_cells: int) -> SplitTree:
     """Divide a sample, with its row numbers, into cells; always the largest one next."""
     n, d = sample.shape

@@ -7,14 +7,14 @@ the two cells. Lists are merged by (cost, row), the order of every exact search.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from vicinal.neighbors._brute_kernels import measure_lists
 from vicinal.neighbors._exact import Points
-from vicinal.scale._cell_kernels import find_queries, merge_lists
+from vicinal.neighbors._kdtree import kernel_kind, nearest_in_tree_order
+from vicinal.scale._cell_kernels import find_queries, merge_lists, search_tree
 from vicinal.scale._engine import Engine
 from vicinal.scale._layout import Cells, cell_name
 
@@ -74,8 +74,8 @@ def neighbors_in_cell(cells: Cells, cell: int, k: int, reach: float = 1.0) -> Li
     lists = _empty_lists(len(rows), k)
     width = min(k, len(rows) - 1)
     if width > 0:
-        found = own.prepared_others(width)
-        lists.rows[:, :width], lists.costs[:, :width] = rows[found[0]], _costs(own.X, own, *found)
+        ids, lists.costs[:, :width] = _others(own, width)
+        lists.rows[:, :width] = rows[ids]
     _improve(cells, own.X, lists, cell, reach, skip_home=True)
     return lists
 
@@ -127,27 +127,20 @@ def _improve(
     coords = cells.tree.coordinates(points, path[path >= 0])
     shared, slack = index.n_shared(home), rounding_slack(cells, points)
     found = np.empty(len(points), np.int64)
-    for cell in _near_cells(cells, points, lists, home, shrink):
+    order, bounds = cells_by_distance(cells, points, home)
+    limits = shrink * lists.costs[:, -1]
+    for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
+        if bound > limits.max():
+            return
         if cell == home and skip_home:
             continue
-        limits = lists.costs[:, -1] if reach == 1.0 else shrink * lists.costs[:, -1]
         count = find_queries(
             points, coords, limits, lists.rows[:, -1], index.low[cell], index.high[cell],
             index.first_rows[cell], index.intervals[cell, : shared[cell]], slack, cells.power, found,
         )  # fmt: skip
         if count:
             _search_cell(cells, cell, points, found[:count], lists)
-
-
-def _near_cells(
-    cells: Cells, points: np.ndarray, lists: Lists, home: int, shrink: float
-) -> Iterator[int]:
-    """Cells that may contain a neighbour of some point, nearest first."""
-    order, bounds = cells_by_distance(cells, points, home)
-    for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
-        if bound > shrink * lists.costs[:, -1].max():
-            return
-        yield cell
+            limits = shrink * lists.costs[:, -1]
 
 
 def cells_by_distance(cells: Cells, points: np.ndarray, home: int) -> tuple[np.ndarray, np.ndarray]:
@@ -168,10 +161,26 @@ def _search_cell(
     cells: Cells, cell: int, points: np.ndarray, queries: np.ndarray, lists: Lists
 ) -> None:
     """Improve the lists of some points by the points of a cell."""
-    other, asking = cells.searchable(cell), points[queries]
-    found = other.prepared_to(asking, min(lists.rows.shape[1], len(other)))
-    rows, costs = cells.rows(cell)[found[0]], _costs(asking, other, *found)
+    other, other_rows = cells.searchable(cell), cells.rows(cell)
+    k = min(lists.rows.shape[1], len(other))
+    if other.tree_is_faster(k):
+        kind = kernel_kind(other.tree, other.p)
+        search_tree(other.tree, kind, points, queries, other_rows, lists.rows, lists.costs)
+        return
+    asking = points[queries]
+    found = other.prepared_to(asking, k)
+    rows, costs = other_rows[found[0]], _costs(asking, other, *found)
     merge_lists(queries, rows, costs, lists.rows, lists.costs)
+
+
+def _others(own: Points, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest other points of each point of a cell, and their costs."""
+    if not own.tree_is_faster(k):
+        ids, lengths = own.prepared_others(k)
+        return ids, _costs(own.X, own, ids, lengths)
+    ids, costs = np.empty((len(own), k), np.int64), np.empty((len(own), k))
+    nearest_in_tree_order(own.tree, ids, costs, p=own.p, n_jobs=1, original=True)
+    return ids, costs
 
 
 def _costs(queries: np.ndarray, other: Points, ids: np.ndarray, lengths: np.ndarray) -> np.ndarray:
