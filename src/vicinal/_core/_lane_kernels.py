@@ -171,7 +171,7 @@ def _splat(builder, scalar, kind):
 
 @intrinsic
 def load_from(typing_context, array, position):
-    """The lanes of a flat array from any position on."""
+    """The lanes of a contiguous array from any position of its flat form on."""
     lanes = _lanes_of(array)
 
     def generate(context, builder, signature, args):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from vicinal._core._lane_kernels import count_lanes, first_bit, load_from, which_below
 from vicinal._core.jit import jit
 
-CHUNK, SHORT_CHUNK = 64, 32
+CHUNK = 64
+WIDTH = count_lanes(np.float32)
 
 
 @jit
@@ -73,14 +75,17 @@ def push_candidates(products, positions, halves, point_ids, self_ids, reach, key
     for i in range(n_rows):
         row = positions[i]
         bound = reach[row]
-        for start in range(0, n_cols, SHORT_CHUNK):
-            stop = min(start + SHORT_CHUNK, n_cols)
-            hits = np.int32(0)
-            for j in range(start, stop):
-                hits |= np.int32(halves[j] - products[i, j] < bound)
-            if hits == 0:
-                continue
-            for j in range(start, stop):
+        for start in range(0, n_cols, WIDTH):
+            if start + WIDTH <= n_cols:
+                differences = load_from(halves, start) - load_from(products, i * n_cols + start)
+                hits = which_below(differences, bound)
+            else:
+                hits = 0
+                for j in range(start, n_cols):
+                    hits |= np.int64(halves[j] - products[i, j] < bound) << (j - start)
+            while hits:
+                j = start + first_bit(hits)
+                hits &= hits - 1
                 key = halves[j] - products[i, j]
                 if key >= bound or point_ids[j] == self_ids[row]:
                     continue
