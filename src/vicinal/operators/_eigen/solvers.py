@@ -1,4 +1,5 @@
-"""Solvers of `leading_eigenpairs`: dense for few nodes, Lanczos, and multilevel where Lanczos is slow.
+"""Solvers of `leading_eigenpairs`: dense for few nodes, on a band where it is narrow, Lanczos, and multilevel
+where Lanczos is slow.
 
 Lanczos finds one direction of an eigenspace at a time, so its result is checked for missed eigenvalues. If
 some were missed, or no method converged, a block iteration is used.
@@ -18,6 +19,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from vicinal._core.memory import require_memory
 from vicinal._core.parallel import one_blas_thread
 from vicinal.exceptions import NotConvergedError
+from vicinal.operators._eigen.banded import banded_pairs
 from vicinal.operators._eigen.block_davidson import block_eigenpairs
 from vicinal.operators._eigen.multilevel import CoarseningStalled, multilevel_eigenpairs
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
@@ -79,6 +81,11 @@ def connected_pairs(
     n = matrix.shape[0]
     if n <= DENSE_MAX_NODES or n_pairs > n // 4:
         return largest(deflated, n_pairs, tolerance, seed)
+    if operator is None:
+        with one_blas_thread():
+            pairs = banded_pairs(matrix, known, n_pairs, tolerance, seed)
+        if pairs is not None:
+            return pairs
     wide = has_large_diameter(matrix)
     for use_multilevel in (wide, not wide):
         try:
