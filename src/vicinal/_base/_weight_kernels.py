@@ -57,6 +57,25 @@ def weighted_means(indices, weights, vectors, means):
                     means[i, q] += weights[i, c] * vectors[indices[i, c], q]
 
 
+@jit(allocates=False, error_model="numpy")
+def extended_vectors(indices, weights, distances, vectors, values, smallest, out):
+    """`weighted_means` of eigenvectors divided by their ``values``, unless a point is a training point.
+
+    Means are not divided by values whose modulus is not above ``smallest``.
+    """
+    for i in range(len(indices)):
+        for q in range(vectors.shape[1]):
+            out[i, q] = 0.0
+        for c in range(indices.shape[1]):
+            if weights[i, c] > 0:
+                for q in range(vectors.shape[1]):
+                    out[i, q] += weights[i, c] * vectors[indices[i, c], q]
+        if distances[i, 0] != 0:
+            for q in range(vectors.shape[1]):
+                if abs(values[q]) > smallest:
+                    out[i, q] /= values[q]
+
+
 @jit(allocates=False)
 def heaviest_labels(indices, weights, labels, out):
     """Label with the largest total weight among the neighbours of each new point; ties go to the smallest."""

@@ -18,6 +18,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.distance_rows import neighbors_from_rows, neighbors_within
 from vicinal.graphs.affinities import affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
+from vicinal.neighbors._exact import prepared_points
 from vicinal.operators.eigenpairs import nystrom
 from vicinal.operators.laplacians import normalize_by_mass
 
@@ -93,7 +94,19 @@ class GraphEstimator(GraphSource):
         return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
 
     def _nearest_in(self, graph: Graph, X: MatrixLike, k: int) -> NeighborArrays:
-        return graph._search(self.n_jobs).nearest(k, queries=X)
+        search = graph._search(self.n_jobs)
+        searched = prepared_points(search)
+        if (
+            searched is not None
+            and isinstance(X, np.ndarray)
+            and X.dtype == np.float64
+            and X.flags.c_contiguous
+            and len(X) == 1
+            and hasattr(self, "n_features_in_")
+        ):
+            # The checks of `nearest` would take as long as the search for one point, which has been checked.
+            return searched.nearest_to(X, k, None)
+        return search.nearest(k, queries=X)
 
     def _weights_of(self, X: MatrixLike) -> sparse.csr_array:
         """Kernel weights of training points for each new point; rows sum to 1.
@@ -128,9 +141,8 @@ class GraphEstimator(GraphSource):
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
         if masses is None:
-            rows = weights.means(vectors)
-        else:
-            rows = normalize_by_mass(weights.to_csr(len(vectors)), masses) @ vectors
+            return weights.extend(distances, vectors, values)
+        rows = normalize_by_mass(weights.to_csr(len(vectors)), masses) @ vectors
         return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
 
     def _extend_labels(self, X: MatrixLike, labels: np.ndarray) -> np.ndarray:

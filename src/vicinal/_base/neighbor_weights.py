@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal.graphs.affinities import MAX_SCALE_RATIO
+from vicinal.operators.eigenpairs import MIN_NYSTROM_EIGENVALUE
 
 NO_LOCAL_SCALES = np.zeros(0)
 
@@ -36,6 +37,19 @@ class NeighborWeights(NamedTuple):
             self.indices, self.values, np.ascontiguousarray(vectors, dtype=np.float64), means
         )
         return means
+
+    def extend(self, distances: np.ndarray, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Nyström extension of eigenvectors of the random walk; training points keep their entries.
+
+        ``distances`` are those of the nearest training points.
+        """
+        from vicinal._base._weight_kernels import extended_vectors
+
+        rows = np.empty((len(self.indices), vectors.shape[1]))
+        vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        extended_vectors(*self, distances, vectors, values, MIN_NYSTROM_EIGENVALUE, rows)
+        return rows
 
     def only(self, used: np.ndarray) -> NeighborWeights:
         """The weights of some training points; those of the others are 0."""

@@ -18,7 +18,10 @@ ROUNDED_INERTIA = 1e-24
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
     """Normalise rows to length 1; rows of zeros are unchanged."""
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    # As by `numpy.linalg.norm`, whose fixed cost exceeds that of a search for one point.
+    norms = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
+    if norms.size and norms.min() > 0:
+        return np.asarray(rows / norms)
     return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
 
 
@@ -39,8 +42,12 @@ def assign_rows(rows: np.ndarray, n_clusters: int, assign: str, seed: int) -> As
 
 def relabel_by_first_occurrence(labels: np.ndarray, centers: np.ndarray) -> Assignment:
     """Number clusters in the order of their first rows; empty clusters are dropped."""
-    used, first = np.unique(labels, return_index=True)
-    return Assignment(number_by_first_occurrence(labels), centers[used[np.argsort(first)]])
+    first = np.full(len(centers), len(labels))
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of equal indices, the last is assigned
+    order = np.argsort(first, kind="stable")
+    numbers = np.empty(len(centers), np.int64)
+    numbers[order] = np.arange(len(centers))
+    return Assignment(numbers[labels], centers[order[: np.count_nonzero(first < len(labels))]])
 
 
 def number_by_first_occurrence(labels: np.ndarray) -> np.ndarray:
@@ -54,8 +61,8 @@ def nearest_center(rows: np.ndarray, centers: np.ndarray, assign: str) -> np.nda
     if assign == "discretize":
         rows = unit_rows(rows)
     # |row - centre|^2 without |row|^2, which is the same for all centres.
-    scores = np.sum(centers**2, axis=1) - 2.0 * (rows @ centers.T)
-    return np.argmin(scores, axis=1)
+    scores = np.add.reduce(centers * centers, axis=1) - 2.0 * (rows @ centers.T)
+    return np.asarray(scores.argmin(axis=1))
 
 
 def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1) -> Assignment:
@@ -140,7 +147,9 @@ def _best_run(runs: list[tuple[float, Assignment]]) -> Assignment:
 
 
 def _is_same_partition(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.array_equal(number_by_first_occurrence(a), number_by_first_occurrence(b)))
+    n_labels = int(b.max()) + 1
+    sizes = [np.count_nonzero(np.bincount(codes)) for codes in (a * n_labels + b, a, b)]
+    return sizes[0] == sizes[1] == sizes[2]
 
 
 def discretize(units: np.ndarray, n_clusters: int, seed: int) -> Assignment:

@@ -61,8 +61,6 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
 
     Unlike scikit-learn, masked arrays and malformed sparse matrices are rejected.
     """
-    from sklearn.utils.validation import validate_data
-
     check_options(model)
     reset = options.get("reset", True)
     if _is_finite_table(X) and len(X) >= options.get("ensure_min_samples", 1):
@@ -75,6 +73,8 @@ def validate_input(model: Any, X: Any, **options: Any) -> Any:
             model, "feature_names_in_"
         ):
             return X
+    from sklearn.utils.validation import validate_data
+
     X = as_table(X)
     if isinstance(X, (list, tuple, np.ma.MaskedArray)):
         X = read_array(X, "X")

@@ -44,6 +44,8 @@ def check_verbose(value: Any, name: str = "verbose") -> int:
 
 def check_seed(value: Any, name: str = "random_state") -> Any:
     """Return ``value`` if it is None, an int, or a random generator of numpy."""
+    if type(value) is int and 0 <= value <= MAX_SEED:
+        return value  # without the checks below, for short calls
     if value is None or isinstance(value, (np.random.Generator, np.random.RandomState)):
         return value
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)

@@ -148,6 +148,7 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     yield partial(vicinal.near_duplicates, small)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
         yield partial(getattr(vicinal, method.estimator)(**method.fixed).fit, small)
+    yield lambda: vicinal.LaplacianEigenmaps().fit(small).transform(small[:5] + 0.01)
     yield lambda: vicinal.Isomap(n_landmarks=50).fit(small).transform(small[:5] + 0.01)
     yield lambda: vicinal.ClusterPreservingEmbedding().fit(small).transform(small[:5] + 0.01)
     for learner in (

@@ -22,6 +22,18 @@ def squares_times(distances, scale, columns, start, stop, products):
 
 
 @jit(allocates=False)
+def rotated_rows(points, centre, directions, out):
+    """Centred points times the directions."""
+    for i in range(len(points)):
+        for c in range(directions.shape[1]):
+            out[i, c] = 0.0
+        for d in range(len(directions)):
+            value = points[i, d] - centre[d]
+            for c in range(directions.shape[1]):
+                out[i, c] += value * directions[d, c]
+
+
+@jit(allocates=False)
 def paths_through(indices, distances, geodesics, out):
     """Lengths of the shortest paths from new points through their neighbours (rows of ``geodesics``)."""
     for i in range(len(indices)):

@@ -254,7 +254,6 @@ class ClusterPreservingEmbedding(
         check_is_fitted(self)
         return like_input(self._extended(X), X)
 
-    @one_blas_thread()
     def _extended(self, X: ArrayLike) -> np.ndarray:
         if hasattr(self, "n_features_in_"):
             X = validate_input(self, X, reset=False, dtype=np.float64)
@@ -266,7 +265,8 @@ class ClusterPreservingEmbedding(
         heights = np.maximum(self._transformed(links.heights) - self._operator.lowest, 0.0)
         attached = self._operator.attached_to(self.embedding_)
         steps = attached.products(links.points, heights)[:, :-1]
-        steps -= self._mean_row @ self.embedding_
+        with one_blas_thread():
+            steps -= self._mean_row @ self.embedding_
         extended = np.divide(
             steps, self.eigenvalues_, out=np.zeros_like(steps), where=self.eigenvalues_ > 0
         )

@@ -212,8 +212,10 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self._axes is not None:
             coordinates = rotate(coordinates, self._axes)
         # A training point might have shorter paths through neighbours that are not adjacent in the graph.
-        is_training = distances[:, :1] == 0
-        return like_input(np.where(is_training, self.embedding_[indices[:, 0]], coordinates), X)
+        is_training = distances[:, 0] == 0
+        if is_training.any():
+            coordinates[is_training] = self.embedding_[indices[is_training, 0]]
+        return like_input(coordinates, X)
 
     def reconstruction_error(self) -> float:
         """Compute the root mean square error of the inner products of the embedding.

@@ -174,10 +174,19 @@ def embed_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> n
         block = np.ascontiguousarray(distances[slice(*rows)])
         squares_times(block, 1.0 / scaling.unit, columns, 0, len(block), products[slice(*rows)])
 
-    map_threads(multiply, _row_blocks(distances), n_jobs)
+    parts = _row_blocks(distances)
+    if len(parts) == 1:  # threads and their progress would take longer for one point
+        multiply(parts[0])
+    else:
+        map_threads(multiply, parts, n_jobs)
     products -= columns @ scaling.mean_squares
     positive = scaling.eigenvalues > 0
-    products *= np.divide(-0.5, scaling.eigenvalues, out=np.zeros(len(positive)), where=positive)
+    if positive.all():
+        products *= -0.5 / scaling.eigenvalues
+    else:
+        products *= np.divide(
+            -0.5, scaling.eigenvalues, out=np.zeros(len(positive)), where=positive
+        )
     return products
 
 
@@ -190,10 +199,11 @@ class Axes(NamedTuple):
 
 def rotate(points: np.ndarray, axes: Axes) -> np.ndarray:
     """Coordinates of points along axes; those of a point do not depend on the other points."""
-    centred = points - axes.centre
-    rotated = np.zeros_like(centred)
-    for column, direction in zip(centred.T, axes.directions, strict=True):
-        rotated += column[:, None] * direction
+    from vicinal.embed._scaling_kernels import rotated_rows
+
+    # Not by a matrix product, whose last digits would depend on the number of points.
+    rotated = np.empty((len(points), axes.directions.shape[1]))
+    rotated_rows(points, axes.centre, np.ascontiguousarray(axes.directions), rotated)
     return rotated
 
 

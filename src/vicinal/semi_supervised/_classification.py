@@ -129,6 +129,6 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
         """Class probabilities of new points, and whether any labels reach them."""
         weights, proximity, known = self._evidence(X)
         probabilities = weights.means(self.label_distributions_)
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        probabilities /= np.add.reduce(probabilities, axis=1, keepdims=True)
         proximity = proximity[:, None]
         return proximity * probabilities + (1.0 - proximity) * self._frequencies, known

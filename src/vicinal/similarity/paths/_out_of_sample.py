@@ -44,6 +44,8 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     """
+    from vicinal.similarity.paths._link_kernels import cheapest_steps
+
     robust, n_neighbors = similarity.origin.robust, similarity.origin.n_neighbors
     if similarity.origin.points is None:
         raise InvalidValueError(
@@ -62,21 +64,13 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
     if robust:
         near = np.square(distances[:, :n_neighbors] / sigma)
         new_log_weights = np.minimum(log_neighbor_weights(near, 1.0) - similarity.log_unit, 0.0)
-    ends, heights, rows = (
-        np.empty(len(points), np.int64),
-        np.empty(len(points)),
-        np.arange(len(points)),
-    )
+    ends, costs = np.empty(len(points), np.int64), np.empty(len(points))
+    rows, log_weights = np.arange(len(points)), similarity.log_weights
     while True:
-        with np.errstate(over="ignore"):
-            lower_bounds = np.square(distances / sigma) / 2
-        costs = lower_bounds - similarity.log_weights[indices]
-        best = np.arange(len(rows)), np.argmin(costs, axis=1)
-        ends[rows], best_costs = indices[best], costs[best]
-        heights[rows] = best_costs - new_log_weights[rows]
-        rows = rows[lower_bounds[:, -1] < best_costs]
-        if k == n or not len(rows):
-            return Links(ends, heights, same)
+        n_open = cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs)
+        rows = rows[:n_open]
+        if k == n or not n_open:
+            return Links(ends, costs - new_log_weights, same)
         k = min(n, 2 * k)
         indices, distances = search.nearest(k, queries=points[rows])
 
@@ -103,6 +97,8 @@ def extend_walk_vectors(
     n_jobs : int or None
         Number of threads; -1 uses all cores.
     """
+    from vicinal.similarity.paths._link_kernels import walk_steps
+
     links = best_links(similarity, X, n_jobs)
     kernel = similarity.relative
     # Nothing is more similar than the most similar pair.
@@ -113,6 +109,6 @@ def extend_walk_vectors(
     far = rows[:, -1] == 0
     if far.any():
         rows[far] = attached.products(links.points[far], np.full(far.sum(), MAX_HEIGHT))
-    steps = rows[:, :-1] / rows[:, -1:]
-    extended = np.divide(steps, eigenvalues, out=np.zeros_like(steps), where=eigenvalues > 0)
-    return np.where((links.same >= 0)[:, None], vectors[links.same], extended)
+    extended = np.empty((len(rows), vectors.shape[1]))
+    walk_steps(rows, eigenvalues, links.same, vectors, extended)
+    return extended
