@@ -140,17 +140,16 @@ class PositiveDefiniteSolver:
 
         n_lanes = count_lanes(self._dtype)
         columns = B.reshape(n, -1)
-        # Squares of tiny or huge values would underflow or overflow.
-        columns, exponents = normalize_magnitude(columns, axis=0)
         values = np.empty_like(columns)
         residuals = np.empty(columns.shape[1])
 
         def solve_block(span: tuple[int, int]) -> int:
             width = span[1] - span[0]
             right = np.zeros((n, n_lanes))
-            right[:, :width] = columns[order, slice(*span)]
+            # Squares of tiny or huge values would underflow or overflow.
+            right[:, :width], exponents = normalize_magnitude(columns[order, slice(*span)], axis=0)
             solution, errors, n_iter = self._descend(right, tolerance, limit)
-            values[order, slice(*span)] = solution[:, :width]
+            values[order, slice(*span)] = np.ldexp(solution[:, :width], exponents)
             residuals[slice(*span)] = errors[:width]
             return n_iter
 
@@ -164,11 +163,7 @@ class PositiveDefiniteSolver:
                 f"iterations, but tolerance={tolerance:g}; the matrix is not positive definite, or nearly "
                 "singular (increase its diagonal)."
             )
-        return Solution(
-            np.ldexp(values, exponents, out=values).reshape(B.shape),
-            residuals,
-            max(n_iters, default=0),
-        )
+        return Solution(values.reshape(B.shape), residuals, max(n_iters, default=0))
 
     def _descend(
         self, right: np.ndarray, tolerance: float, limit: int

@@ -108,11 +108,15 @@ class ConjugateGradientScores:
     def __call__(self, starts: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         scores = np.ascontiguousarray(self.solve(starts.toarray().T, n_jobs).T)
         projections = starts @ self.solved
-        for weights, column in zip(self.correction, self.solved.T, strict=True):
-            # Two terms added separately, because the rounding of a matrix product may depend on its shape.
-            scores += np.outer(sum(projections.T * weights[:, None]), column)
-        largest = scores.max(axis=1, keepdims=True)
-        scores[scores < RESOLUTION * largest] = 0.0
+
+        def correct(span: tuple[int, int]) -> None:
+            for row in range(*span):
+                # Terms added separately, because the rounding of a matrix product may depend on its shape.
+                for weights, column in zip(self.correction, self.solved.T, strict=True):
+                    scores[row] += sum(projections[row] * weights) * column
+                scores[row, scores[row] < RESOLUTION * scores[row].max()] = 0.0
+
+        map_threads(correct, blocks(len(scores), QUERIES_PER_TASK), n_jobs)
         return scores
 
 
