@@ -40,6 +40,16 @@ def test_rank_biserial_counts_pairs():
         assert effect.low < effect.size < effect.high
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("shape", [(40, 5), (1, 2), (0, 3), (7, 0)])
+def test_columns_are_ranked_separately_with_ties(shape, n_jobs):
+    values = np.random.default_rng(0).integers(0, 6, shape).astype(float)
+    ranks = column_ranks(values, n_jobs)
+    below = (values[None] < values[:, None]).sum(axis=1)
+    equal = (values[None] == values[:, None]).sum(axis=1)
+    assert (ranks == below + (equal + 1) / 2).all()
+
+
 def test_the_interval_of_rank_biserial_covers_the_true_effect():
     # X ~ N(1, 1) exceeds Y ~ N(0, 1) with probability Phi(1 / sqrt(2)) = 0.7602.
     rng, truth, n_covered = np.random.default_rng(0), 2 * 0.7602 - 1, 0

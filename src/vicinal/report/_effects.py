@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from vicinal._core.parallel import map_threads
+
 # Quantile of the normal distribution for 95 % intervals.
 Z = 1.959964
 
@@ -39,9 +41,15 @@ def rank_biserial(ranks: np.ndarray, members: np.ndarray) -> list[Effect]:
     return [Effect(*map(float, effect)) for effect in zip(size, low, high, strict=True)]
 
 
-def column_ranks(values: np.ndarray) -> np.ndarray:
+def column_ranks(values: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
     """Ranks in each column, from 1; equal values share their mean rank."""
-    return rankdata(values, axis=0) if values.size else np.empty(values.shape)
+    ranks = np.empty(values.shape)
+
+    def rank(column: int) -> None:
+        ranks[:, column] = rankdata(values[:, column])
+
+    map_threads(rank, range(values.shape[1]), n_jobs)
+    return ranks
 
 
 def proportion_difference(k_in: int, n_in: int, k_out: int, n_out: int) -> Effect:

@@ -239,7 +239,7 @@ def run_steps(
     explanations = step(
         "explanations",
         Explanations,
-        lambda: explain(data, clusters, exemplars, inputs.seed),
+        lambda: explain(data, clusters, exemplars, inputs.seed, inputs.n_jobs),
         fallbacks.no_explanations,
     )
     scores = None

@@ -39,13 +39,19 @@ class Explanations(NamedTuple):
     noise: list[dict[str, Any]]
 
 
-def explain(data: CleanTable, clusters: Clusters, exemplars: Exemplars, seed: int) -> Explanations:
+def explain(
+    data: CleanTable,
+    clusters: Clusters,
+    exemplars: Exemplars,
+    seed: int,
+    n_jobs: int | None = -1,
+) -> Explanations:
     """Explain clusters and noise."""
     labels = clusters.labels
     explained = []
     if labels.max() > 0:
         known = labels >= 0
-        ranks = column_ranks(data.values[known])
+        ranks = column_ranks(data.values[known], n_jobs)
         features = rule_features(data.values, data.names, data.categories)
         for label in range(int(labels.max()) + 1):
             distinguishing = _features(data, ranks, known, labels == label)
@@ -53,7 +59,7 @@ def explain(data: CleanTable, clusters: Clusters, exemplars: Exemplars, seed: in
             usable = [feature for feature in features if feature.column in columns]
             nearest = _nearest_cluster(label, data, clusters)
             pair = known & ((labels == label) | (labels == nearest))
-            pair_ranks = column_ranks(data.values[pair])
+            pair_ranks = column_ranks(data.values[pair], n_jobs)
             separating = _features(data, pair_ranks, pair, labels == label)
             explained.append(
                 {
