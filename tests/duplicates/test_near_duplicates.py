@@ -244,3 +244,12 @@ def test_tiny_tables_have_a_result(X):
     assert result.threshold == 0.0
     assert result.n_pairs == len(X) * (len(X) - 1) // 2 * (len(np.unique(X)) == 1)
     assert result.rethreshold(0.0).n_pairs == result.n_pairs
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_a_zero_vector_is_named_with_its_table(convert):
+    X, zero = np.eye(4), np.eye(4)
+    zero[2] = 0.0
+    message = r"1 row\(s\) of against are zero vectors.*the first at \[2\]"
+    with pytest.raises(ValueError, match=message):
+        near_duplicates(convert(X), against=convert(zero), metric="cosine")

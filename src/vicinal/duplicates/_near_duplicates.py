@@ -16,6 +16,7 @@ from vicinal.duplicates._threshold import LIST_LENGTH, Threshold, automatic_thre
 from vicinal.duplicates.result import Linkage, NearDuplicates
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
+from vicinal.neighbors._zero_vectors import largest_magnitudes
 from vicinal.neighbors.metric import Metric, as_metric
 from vicinal.neighbors.search import METHODS, NeighborSearch
 
@@ -45,9 +46,9 @@ def near_duplicates(
 ) -> NearDuplicates:
     """Find all pairs of rows that are almost equal, and the groups that they form.
 
-    The automatic threshold compares the number of close pairs with the number that is expected by chance,
-    given the density and dimension around each row. It maximises the estimated F1 score of the pairs.
-    Without a significant excess, only equal rows are duplicates, and the threshold is 0.
+    The automatic threshold compares each pair with the pairs that are expected by chance, given the density
+    and dimension around both rows. It maximises the estimated F1 score of the pairs. Without a significant
+    excess of close pairs, only equal rows are duplicates, and the threshold is 0.
 
     Parameters
     ----------
@@ -159,6 +160,9 @@ def _validate(X: Any, against: Any, metric: Metric, linkage: str) -> tuple[Any, 
             "cannot be complete; use linkage='connected'."
         )
     others = _check_rows(against, "against", metric)
+    if metric.is_cosine:  # while it is known which table a zero vector is in
+        for rows, name in ((points, "X"), (others, "against")):
+            largest_magnitudes(rows, name)
     if points.shape[1] != others.shape[1]:
         raise InvalidValueError(
             f"X has {points.shape[1]} feature(s) and against has {others.shape[1]}; both need the same."

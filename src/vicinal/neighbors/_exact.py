@@ -24,6 +24,7 @@ from vicinal.neighbors._quantized import (
 )
 from vicinal.neighbors._radius import Rows, within_products, within_tree
 from vicinal.neighbors._radius_kernels import points_to_visit
+from vicinal.neighbors._zero_vectors import largest_magnitudes
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
@@ -286,15 +287,7 @@ def prepared_points(search: NeighborSearch) -> Points | None:
 
 def unit_vectors(X: np.ndarray, name: str, dtype: type = np.float64) -> np.ndarray:
     """Normalise rows to length 1; they are rescaled first, so that squares stay in range."""
-    largest = np.maximum(X.max(axis=1, keepdims=True), -X.min(axis=1, keepdims=True)).astype(
-        np.float64
-    )
-    zero = np.flatnonzero(largest == 0)
-    if len(zero):
-        raise InvalidValueError(
-            f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
-            f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
-        )
+    largest = largest_magnitudes(X, name)[:, None]
     unit: np.ndarray = np.empty(X.shape, dtype)
     for a, b in blocks(len(X), max(1, 2**15 // X.shape[1])):
         scaled = X[a:b] / largest[a:b]

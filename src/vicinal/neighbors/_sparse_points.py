@@ -19,6 +19,7 @@ from vicinal._core.warn import LongWork
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._precomputed import first_in_rows
 from vicinal.neighbors._radius import Rows, in_blocks
+from vicinal.neighbors._zero_vectors import largest_magnitudes
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
@@ -130,13 +131,7 @@ class SparsePoints:
     def _prepare(self, X: sparse.csr_array, name: str) -> sparse.csr_array:
         if not self.metric.is_cosine:
             return X if self.factor == 1.0 else X * self.factor
-        largest = np.asarray(abs(X).max(axis=1).toarray()).ravel()
-        zero = np.flatnonzero(largest == 0)
-        if len(zero):
-            raise InvalidValueError(
-                f"metric='cosine', but {len(zero)} row(s) of {name} are zero vectors, which have no "
-                f"direction, the first at {zero[:5].tolist()}; drop these rows or use metric='euclidean'."
-            )
+        largest = largest_magnitudes(X, name)
         scaled = _divide_rows(X, largest)
         return _divide_rows(scaled, np.sqrt(_row_squares(scaled)))
 
