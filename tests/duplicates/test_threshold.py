@@ -157,3 +157,18 @@ def test_the_expected_number_of_ordinary_pairs_is_that_of_a_uniform_distribution
     enough = curve[:, 1] >= 100
     ratio = curve[enough, 1] / curve[enough, 2]
     assert 0.7 < ratio.min() <= ratio.max() < 1.3
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.3])
+def test_much_changed_copies_of_digits_are_separated(fraction):
+    images, source = planted(load_digits().images, all_changes, np.random.default_rng(1), fraction)
+    assert relative_f1(np.reshape(images, (len(images), -1)), source) >= 0.9
+
+
+def test_large_groups_without_a_gap_to_ordinary_rows_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 12))
+    rows, source = planted(
+        X, lambda row, rng: row + rng.uniform(0.01, 0.5) * rng.normal(size=12), rng, max_copies=8
+    )
+    assert relative_f1(np.array(rows), source) >= 0.9

@@ -41,8 +41,8 @@ class NearDuplicates:
         as measured on a sample of rows.
     curve : ndarray of shape (n_thresholds, 4)
         What the automatic threshold is read from: thresholds, number of pairs of distinct rows within each,
-        how many of these are expected among ordinary rows, and the estimated F1 score, -1 where the excess
-        is not significant.
+        how many of these are expected among ordinary rows, and the estimated F1 score, -1 where too few of
+        them are duplicates.
     n_rows : int
         Number of rows of X.
     n_against : int or None

@@ -1,0 +1,62 @@
+"""A range of distances with too few pairs, which separates groups of duplicates from ordinary rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.special import pdtr
+
+# From t to RATIO t, ordinary pairs grow by the factor RATIO^m in dimension m. In a valley, pairs grow by less
+# than RATIO^(SLOW m), and even a growth by RATIO^(2 SLOW m) is as improbable as this.
+RATIO, SLOW, MAX_P_VALUE = 1.25, 0.15, 1e-4
+# Rows in groups that are too large for duplicates, among all rows that are connected within the valley.
+MAX_FRACTION_IN_LARGE_GROUPS = 0.25
+MAX_VALLEYS = 8
+
+
+def last_valley(
+    indices: np.ndarray, distances: np.ndarray, n_ordinary: int, max_group: int
+) -> float:
+    """Largest distance that is followed by a valley and mostly connects small groups, or 0."""
+    values = np.sort(distances[distances > 0])
+    last = np.append(values[1:] != values[:-1], True)
+    thresholds, counts = values[last], np.flatnonzero(last) + 1
+    # Each pair is in the lists of both its rows.
+    beyond = np.searchsorted(values, RATIO * thresholds, side="right")
+    n_pairs, growth = counts / 2.0, (beyond - counts) / 2.0
+    power = SLOW * _dimension(distances, n_ordinary)
+    valley = growth <= n_pairs * (RATIO**power - 1)
+    valley &= pdtr(np.floor(growth), n_pairs * (RATIO ** (2 * power) - 1)) <= MAX_P_VALUE
+    valley &= RATIO * thresholds < values[-1]
+    valley &= thresholds <= np.median(distances[:, n_ordinary - 1])
+    at = np.flatnonzero(valley)
+    ends = at[np.append(np.diff(at) > 1, True)] if len(at) else at
+    for threshold in thresholds[ends[::-1][:MAX_VALLEYS]]:
+        if _in_large_groups(indices, distances, threshold, max_group) <= (
+            MAX_FRACTION_IN_LARGE_GROUPS
+        ):
+            return float(threshold)
+    return 0.0
+
+
+def _dimension(distances: np.ndarray, n_ordinary: int) -> float:
+    """Mean dimension, by neighbours so far that moderate groups of duplicates do not affect it."""
+    stop = min(2 * n_ordinary, distances.shape[1])
+    start = stop // 2
+    logs = np.log(np.maximum(distances[:, start - 1 : stop], 1e-300))
+    harmonic = np.cumsum((1.0 / np.arange(1, stop))[::-1])[::-1][start - 1 :]
+    inverse = (logs[:, -1:] - logs[:, :-1]).sum(axis=1) / harmonic.sum()
+    return 1.0 / max(float(inverse.mean()), 1e-3)
+
+
+def _in_large_groups(
+    indices: np.ndarray, distances: np.ndarray, threshold: float, max_group: int
+) -> float:
+    """Fraction of the connected rows that are in groups of more than ``max_group``."""
+    n = len(indices)
+    rows, columns = np.nonzero(distances <= threshold)
+    others = indices[rows, columns]
+    links = sparse.csr_array((np.ones(len(rows), np.int8), (rows, others)), shape=(n, n))
+    sizes = np.bincount(connected_components(links, directed=False)[1])
+    return float(sizes[sizes > max_group].sum() / sizes[sizes > 1].sum())
