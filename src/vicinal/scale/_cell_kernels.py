@@ -24,7 +24,7 @@ def digest_rows(bits, first):
     return total
 
 
-@jit
+@jit(allocates=False)
 def choose_rows(first, stride, chosen):
     """Choose about one row in ``stride`` by a hash of its number, so that chunks do not matter."""
     for i in range(len(chosen)):
@@ -40,7 +40,7 @@ def projection(X, i, center, directions, node):
     return total
 
 
-@jit
+@jit(allocates=False)
 def find_cells(X, first_row, center, directions, thresholds, tied_rows, children, out):
     """Cell of each point. Child -1 - c of a node is cell c."""
     for i in range(len(X)):
@@ -54,7 +54,7 @@ def find_cells(X, first_row, center, directions, thresholds, tied_rows, children
         out[i] = -1 - node
 
 
-@jit
+@jit(allocates=False)
 def project(X, center, directions, path, out):
     """Coordinates of points along the directions of the nodes of a path."""
     for i in range(len(X)):
@@ -88,7 +88,7 @@ def box_cost(X, i, low, high, p):
     return cost
 
 
-@jit
+@jit(allocates=False)
 def find_queries(X, coords, costs, rows, low, high, first_row, intervals, slack, p, out):
     """Points that may have a neighbour in another cell; returns their number.
 
@@ -146,32 +146,37 @@ def search_tree(tree, kind, X, queries, tree_rows, rows, costs):
     Lists that are full already bound the search, which makes it many times as fast as one for all neighbours
     in the tree. ``tree_rows`` are the rows of its points, ascending in their original order.
     """
-    n_nodes, last = len(tree.bounds), rows.shape[1] - 1
     stack, bounds = np.empty(64, np.int64), np.empty(64)
     point = np.empty((1, X.shape[1]))
     for i in queries:
         for c in range(X.shape[1]):
             point[0, c] = X[i, c]
-        stack[0], size = 0, 1
-        bounds[0] = box_gap(kind, point, point, 0, tree.lower, tree.upper, 0)
-        while size:
-            size -= 1
-            node, gap, limit = stack[size], bounds[size], costs[i, last]
-            if gap > limit or (gap == limit and tree_rows[tree.first[node]] > rows[i, last]):
-                continue
-            left = 2 * node + 1
-            if left < n_nodes:
-                near = box_gap(kind, point, point, 0, tree.lower, tree.upper, left)
-                far = box_gap(kind, point, point, 0, tree.lower, tree.upper, left + 1)
-                nearer_right = far < near
-                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
-                bounds[size], bounds[size + 1] = max(near, far), min(near, far)
-                size += 2
-                continue
-            for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
-                cost = cost_between(kind, NO_OFFSETS, point, 0, tree.points, j)
-                if cost <= costs[i, last]:
-                    _insert(rows, costs, i, tree_rows[tree.order[j]], cost)
+        _search_point(tree, kind, point, i, tree_rows, rows, costs, stack, bounds)
+
+
+@jit(allocates=False)
+def _search_point(tree, kind, point, i, tree_rows, rows, costs, stack, bounds):
+    n_nodes, last = len(tree.bounds), rows.shape[1] - 1
+    stack[0], size = 0, 1
+    bounds[0] = box_gap(kind, point, point, 0, tree.lower, tree.upper, 0)
+    while size:
+        size -= 1
+        node, gap, limit = stack[size], bounds[size], costs[i, last]
+        if gap > limit or (gap == limit and tree_rows[tree.first[node]] > rows[i, last]):
+            continue
+        left = 2 * node + 1
+        if left < n_nodes:
+            near = box_gap(kind, point, point, 0, tree.lower, tree.upper, left)
+            far = box_gap(kind, point, point, 0, tree.lower, tree.upper, left + 1)
+            nearer_right = far < near
+            stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+            bounds[size], bounds[size + 1] = max(near, far), min(near, far)
+            size += 2
+            continue
+        for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+            cost = cost_between(kind, NO_OFFSETS, point, 0, tree.points, j)
+            if cost <= costs[i, last]:
+                _insert(rows, costs, i, tree_rows[tree.order[j]], cost)
 
 
 @jit(inline="always")

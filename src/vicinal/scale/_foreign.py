@@ -47,6 +47,8 @@ class Queries(NamedTuple):
         Nearest foreign point within the bounds: position among the points of all cells, row, and cost.
     skipped : ndarray (n,)
         Least cost of the foreign points that were not looked at.
+    leaves : ndarray (n,)
+        Leaf of each point in the k-d tree of its cell, ascending; all 0 without trees.
     """
 
     points: np.ndarray
@@ -58,6 +60,7 @@ class Queries(NamedTuple):
     rows: np.ndarray
     costs: np.ndarray
     skipped: np.ndarray
+    leaves: np.ndarray
 
 
 class Round(NamedTuple):
@@ -118,6 +121,8 @@ class Round(NamedTuple):
 def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) -> None:
     """Task: find the nearest foreign points of the open points first ... last - 1, which are in a cell."""
     positions = at.store.load("open", first, last)
+    order, leaves = _by_leaves(cells, cell, positions - at.starts[cell], at.use_trees)
+    positions = positions[order]
     local = positions - at.starts[cell]
     labels = at.components(cell)[local]
     _, group_start, groups = np.unique(labels, return_index=True, return_inverse=True)
@@ -127,15 +132,32 @@ def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) 
         at.offsets(cell)[local] if len(at.least) else np.empty(0),
         labels,
         groups,
-        at.store.load("best", first, last)[group_start],
+        at.store.load("best", first, last)[order][group_start],
         np.full(n, -1, np.int64),
         np.full(n, NO_ROW),
         np.full(n, np.inf),
         np.full(n, np.inf),
+        leaves,
     )
     _search_cells(cells, cell, at, queries, at.excluded(positions))
     finish_searches(queries)
-    at.store.save(result_name(cell), np.array([queries.positions, queries.costs]))
+    results = np.empty((2, n))
+    results[:, order] = queries.positions, queries.costs
+    at.store.save(result_name(cell), results)
+
+
+def _by_leaves(
+    cells: Cells, cell: int, local: np.ndarray, use_trees: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Order of some points of a cell along its k-d tree, and the leaf of each in this order."""
+    if not use_trees:
+        return np.arange(len(local)), np.zeros(len(local), np.int64)
+    tree = cells.searchable(cell).tree
+    position = np.empty(len(tree.order), np.int64)
+    position[tree.order] = np.arange(len(position))
+    order = np.argsort(position[local], kind="stable")
+    starts = tree.bounds[tree.n_leaves - 1 :, 0]
+    return order, np.searchsorted(starts, position[local][order], side="right")
 
 
 def result_name(cell: int) -> str:

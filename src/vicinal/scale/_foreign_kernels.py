@@ -10,7 +10,7 @@ from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, box_gap, cost_between,
 from vicinal.scale._cell_kernels import box_cost, plane_cost
 
 
-@jit
+@jit(allocates=False)
 def choose_asking(
     X, coords, limits, low, high, intervals, slack, p, scale, offsets, least, skipped, out
 ):
@@ -64,47 +64,108 @@ def search_foreign(tree, kind, offsets, labels, uniform, rows, first, asking, qu
     excluded : ExcludedEdges
         Positions that each query may not be joined to.
     """
+    d = queries.points.shape[1]
+    low, high, stack = np.empty((1, d)), np.empty((1, d)), np.empty(64, np.int64)
+    start = 0
+    while start < len(asking):
+        stop = start + 1
+        while stop < len(asking) and queries.leaves[asking[stop]] == queries.leaves[asking[start]]:
+            stop += 1
+        _search_together(
+            tree, kind, offsets, labels, uniform, rows, first, asking, start, stop, queries, excluded,
+            low, high, stack,
+        )  # fmt: skip
+        start = stop
+
+
+@jit(allocates=False)
+def _search_together(
+    tree,
+    kind,
+    offsets,
+    labels,
+    uniform,
+    rows,
+    first,
+    asking,
+    start,
+    stop,
+    queries,
+    excluded,
+    low,
+    high,
+    stack,
+):
+    """Search for queries near each other: boxes that are too far from all of them are ruled out once."""
     n_nodes, points = len(tree.bounds), queries.points
-    stack = np.empty(64, np.int64)
-    for q in asking:
-        label, group = queries.labels[q], queries.groups[q]
-        limit = min(queries.best[group], queries.costs[q])
-        stack[0], size = 0, 1
-        while size:
-            size -= 1
-            node = stack[size]
-            if uniform[node] == label:
-                continue
-            gap = box_gap(kind, points, points, q, tree.lower, tree.upper, node)
-            if len(kind[2]):
-                gap = lower_bound(kind, offsets, gap, queries.offsets[q] + offsets.nodes[node])
-            if gap > limit:
-                queries.skipped[q] = min(queries.skipped[q], gap)
-                continue
-            left = 2 * node + 1
-            if left < n_nodes:
-                near = box_gap(kind, points, points, q, tree.lower, tree.upper, left)
-                far = box_gap(kind, points, points, q, tree.lower, tree.upper, left + 1)
-                nearer_right = far < near
-                stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
-                size += 2
-                continue
-            for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
-                if labels[j] == label:
-                    continue
-                cost = cost_between((kind[0], kind[1], ()), NO_OFFSETS, points, q, tree.points, j)
-                if len(kind[2]):
-                    cost = offsets.scale * cost + (queries.offsets[q] + offsets.points[j])
-                if cost > limit:
-                    queries.skipped[q] = min(queries.skipped[q], cost)
-                    continue
-                local = tree.order[j]
-                if cost == queries.costs[q] and queries.rows[q] < rows[local]:
-                    continue
-                if not is_excluded(excluded, q, first + local):
-                    queries.positions[q], queries.rows[q] = first + local, rows[local]
-                    queries.costs[q] = limit = cost
-                    queries.best[group] = min(queries.best[group], cost)
+    # The common component of all queries, or -1: boxes inside it hold no foreign point.
+    common, limit, least = queries.labels[asking[start]], -np.inf, np.inf
+    for c in range(points.shape[1]):
+        low[0, c], high[0, c] = np.inf, -np.inf
+    for i in range(start, stop):
+        q = asking[i]
+        common = common if queries.labels[q] == common else -1
+        limit = max(limit, min(queries.best[queries.groups[q]], queries.costs[q]))
+        if len(kind[2]):
+            least = min(least, queries.offsets[q])
+        for c in range(points.shape[1]):
+            low[0, c], high[0, c] = min(low[0, c], points[q, c]), max(high[0, c], points[q, c])
+    stack[0], size, pruned = 0, 1, np.inf
+    while size:
+        size -= 1
+        node = stack[size]
+        if common >= 0 and uniform[node] == common:
+            continue
+        gap = box_gap(kind, low, high, 0, tree.lower, tree.upper, node)
+        if len(kind[2]):
+            gap = lower_bound(kind, offsets, gap, least + offsets.nodes[node])
+        if gap > limit:
+            pruned = min(pruned, gap)
+            continue
+        left = 2 * node + 1
+        if left < n_nodes:
+            near = box_gap(kind, low, high, 0, tree.lower, tree.upper, left)
+            far = box_gap(kind, low, high, 0, tree.lower, tree.upper, left + 1)
+            nearer_right = far < near
+            stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
+            size += 2
+            continue
+        limit = -np.inf
+        for i in range(start, stop):
+            q = asking[i]
+            if uniform[node] != queries.labels[q]:
+                _search_leaf(tree, kind, offsets, labels, rows, first, node, q, queries, excluded)
+            limit = max(limit, min(queries.best[queries.groups[q]], queries.costs[q]))
+    for i in range(start, stop):
+        queries.skipped[asking[i]] = min(queries.skipped[asking[i]], pruned)
+
+
+@jit(inline="always")
+def _search_leaf(tree, kind, offsets, labels, rows, first, node, q, queries, excluded):
+    points, label, group = queries.points, queries.labels[q], queries.groups[q]
+    limit = min(queries.best[group], queries.costs[q])
+    gap = box_gap(kind, points, points, q, tree.lower, tree.upper, node)
+    if len(kind[2]):
+        gap = lower_bound(kind, offsets, gap, queries.offsets[q] + offsets.nodes[node])
+    if gap > limit:
+        queries.skipped[q] = min(queries.skipped[q], gap)
+        return
+    for j in range(tree.bounds[node, 0], tree.bounds[node, 1]):
+        if labels[j] == label:
+            continue
+        cost = cost_between((kind[0], kind[1], ()), NO_OFFSETS, points, q, tree.points, j)
+        if len(kind[2]):
+            cost = offsets.scale * cost + (queries.offsets[q] + offsets.points[j])
+        if cost > limit:
+            queries.skipped[q] = min(queries.skipped[q], cost)
+            continue
+        local = tree.order[j]
+        if cost == queries.costs[q] and queries.rows[q] < rows[local]:
+            continue
+        if not is_excluded(excluded, q, first + local):
+            queries.positions[q], queries.rows[q] = first + local, rows[local]
+            queries.costs[q] = limit = cost
+            queries.best[group] = min(queries.best[group], cost)
 
 
 @jit
