@@ -65,3 +65,10 @@ def test_threads_of_matrix_products_change_no_bit(compute):
         result = compute()
     for a, b in zip(result, expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_warnings_of_such_fits_point_to_their_caller():
+    apart = np.concatenate([X[:30], X[:30] + 1000])
+    with pytest.warns(UserWarning, match="not fully connected") as caught:
+        SpectralClustering(2).fit(apart)
+    assert caught[0].filename == __file__

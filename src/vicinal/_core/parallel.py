@@ -11,7 +11,7 @@ import numbers
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ContextDecorator, nullcontext
+from contextlib import nullcontext
 from threading import Lock, Thread, local
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 # Larger values of ``n_jobs`` are reduced to this.
 MAX_THREADS = 1 << 16
 
@@ -125,7 +126,7 @@ def map_threads(
     return results
 
 
-class _OneBlasThread(ContextDecorator):
+class _OneBlasThread:
     """Context, or decorator, in which matrix products use one thread, whoever enters or leaves it meanwhile.
 
     The number of threads of most libraries belongs to the process. If each context restored the number it
@@ -160,6 +161,15 @@ class _OneBlasThread(ContextDecorator):
             if self._n_entered == 0:
                 while self._numbers:
                     _set_threads(*self._numbers.popitem()[1])
+
+    def __call__(self, function: Function) -> Function:
+        # Not by contextlib.ContextDecorator: warnings would point to it instead of the user's code.
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return call  # type: ignore[return-value]
 
 
 _one_blas_thread = _OneBlasThread()
