@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 
 from vicinal import Reranker
 from vicinal.exceptions import InvalidValueError
-from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors import NeighborSearch, _exact
 from vicinal.rank._list_ranking import distance_matrix, diversified
 
 
@@ -281,3 +281,14 @@ def test_invalid_options_are_named():
         Reranker("query_expansion").fit(NeighborSearch(X).nearest(5))
     with pytest.raises(InvalidValueError, match="list_size"):
         Reranker(list_size=5).fit(X).rank([0], 6)
+
+
+def test_fit_prepares_the_points_for_single_queries(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(1000, 64)).astype(np.float32)
+    query = X[:1] + np.float32(0.1)
+    wanted = Reranker(n_jobs=1).fit(X).rank(query, 5)
+    monkeypatch.setattr(_exact, "MIN_QUANTIZED_SIZE", 1000)
+    model = Reranker(n_jobs=1).fit(X)
+    monkeypatch.setattr(_exact, "quantize_points", None)
+    for found, expected in zip(model.rank(query, 5), wanted, strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -285,6 +285,13 @@ def prepared_points(search: NeighborSearch) -> Points | None:
     return backend if isinstance(backend, Points) else None
 
 
+def prepare_for_few(search: NeighborSearch, k: int) -> None:
+    """Do now what the first search for few queries would do once, which takes longer than the search."""
+    points = prepared_points(search)
+    if points is not None and points.X.size >= MIN_QUANTIZED_SIZE:
+        points.prepared_to(points.X[:1], k)
+
+
 def unit_vectors(X: np.ndarray, name: str, dtype: type = np.float64) -> np.ndarray:
     """Normalise rows to length 1; they are rescaled first, so that squares stay in range."""
     largest = largest_magnitudes(X, name)[:, None]

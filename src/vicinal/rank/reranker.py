@@ -15,6 +15,7 @@ from vicinal._core.memory import require_memory
 from vicinal._core.options import check_options, checked
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors._exact import prepare_for_few
 from vicinal.neighbors.search import NeighborSearch
 from vicinal.rank._given_lists import check_results, without_self
 from vicinal.rank._k_reciprocal import ReciprocalEncoding
@@ -159,6 +160,7 @@ class Reranker(FitCallbacks, BaseEstimator):
             self._search = NeighborSearch(self._points, metric=self.metric, n_jobs=self.n_jobs)
             indices, distances = self._search.nearest(min(n_neighbors, len(self._points) - 1))
             self._lists = indices[:, 1:], distances[:, 1:]
+            prepare_for_few(self._search, self._lists[0].shape[1])
         self.n_items_ = len(self._lists[0])
         if self.method == "smoothed":
             self._smooth()
