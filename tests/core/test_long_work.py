@@ -138,12 +138,12 @@ SLOW_WORK = {
     "ManifoldRanking": (
         lambda: rank_all(ManifoldRanking())(points(40)),
         "ranking of 40 points for 40 queries .* fewer queries",
-        {scores: {"BLOCK_ENTRIES": 1}},
+        {scores: {"BLOCK_ENTRIES": 1, "QUERIES_PER_GROUP": 4}},
     ),
     "scores": (
         lambda: ManifoldRanking().fit(points(40)).scores(np.arange(40)),
         "ranking of 40 points for 40 queries .* fewer queries",
-        {scores: {"BLOCK_ENTRIES": 1}},
+        {scores: {"BLOCK_ENTRIES": 1, "QUERIES_PER_GROUP": 4}},
     ),
     "alpha of PerceptualRanking": (
         lambda: PerceptualRanking().fit(points(40)),

@@ -81,4 +81,5 @@ def duration(seconds: float) -> str:
 
 
 def _is_internal(module: str) -> bool:
-    return module.partition(".")[0] in ("vicinal", "sklearn")
+    # Methods that run in a context are called by contextlib.
+    return module.partition(".")[0] in ("vicinal", "sklearn", "contextlib")
