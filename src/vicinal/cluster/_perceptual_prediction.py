@@ -17,6 +17,7 @@ from vicinal.cluster.subspaces import nearest_subspace
 from vicinal.operators.eigenpairs import nystrom
 
 if TYPE_CHECKING:
+    from vicinal._base.neighbor_weights import NeighborWeights
     from vicinal._core.types import ArrayLike, SparseMatrix
 
 
@@ -55,8 +56,6 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         check_is_fitted(self)
         contexts = self._new_contexts(X, entered=True)
         weights = self._symmetric_rows(contexts)
-        values = self.eigenvalues_[: self._directions.shape[1]]
-        norms = np.linalg.norm(nystrom(weights.means(self._directions), values), axis=1)
         values = np.concatenate([[1.0], self.eigenvalues_])
         values = values[self._first : self._first + self.embedding_.shape[1]]
         rows = nystrom(self._rows_of_nodes(weights).means(self.embedding_), values)
@@ -68,7 +67,7 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
             labels = nearest_subspace(rows, self._centers)
         else:
             labels = nearest_center(unit_rows(rows), self._centers, self.assign)
-        is_noise = norms < self.noise_threshold_
+        is_noise = self._is_near_origin(weights)
         if isinstance(self.noise, str):
             # Noise by density has no threshold on the norms: the points one step away decide.
             to_noise = next_rows.values * (numbers[next_rows.indices] < 0)
@@ -76,6 +75,14 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         labels = np.where(is_noise, -1, labels)
         labels = np.where(contexts.coincides, numbers[next_rows.indices[:, 0]], labels)
         return self._with_ids(labels)
+
+    def _is_near_origin(self, weights: NeighborWeights) -> np.ndarray:
+        """Whether the norms of new points are below the threshold of noise."""
+        if self.noise_threshold_ <= 0:
+            return np.zeros(len(weights.indices), dtype=bool)
+        values = self.eigenvalues_[: self._directions.shape[1]]
+        norms = np.linalg.norm(nystrom(weights.means(self._directions), values), axis=1)
+        return norms < self.noise_threshold_
 
     @property
     @rows_by_chunks

@@ -122,8 +122,11 @@ class TransductiveClassifier(ClassifierMixin, TransductiveEstimator):
             reach, with a warning.
         """
         probabilities, known = self._probabilities(X)
+        codes = probabilities.argmax(axis=1)
+        if known.all():
+            return np.asarray(self.classes_[codes])
         warn_unknown(known, "class", "-1", TOO_FAR)
-        return decode_classes(self.classes_, probabilities.argmax(axis=1), known)
+        return decode_classes(self.classes_, codes, known)
 
     def _probabilities(self, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         """Class probabilities of new points, and whether any labels reach them."""

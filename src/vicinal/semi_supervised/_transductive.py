@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.graph_estimator import GraphEstimator
-from vicinal._core.fitted import check_is_fitted
 from vicinal._core.scalar_checks import as_float
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.affinities import EDGES_PER_NODE, MAX_SCALE_RATIO, edge_scale
@@ -70,7 +69,6 @@ class TransductiveEstimator(GraphEstimator):
         known : ndarray of bool of shape (m,)
             Whether any labels reach the point.
         """
-        check_is_fitted(self)
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
         proximity = self._proximity(indices, distances)
@@ -91,7 +89,7 @@ class TransductiveEstimator(GraphEstimator):
         local = np.maximum(np.add.reduce(scales[near], axis=1) / near.shape[1], typical)
         with np.errstate(over="ignore", under="ignore"):
             length = np.add.reduce(nearest_distances, axis=1) / near.shape[1]
-            if length.max(initial=0.0) == np.inf:  # missing neighbours are at infinite distance
+            if length.max() == np.inf:  # missing neighbours are at infinite distance
                 length = nearest_distances.mean(axis=1, where=np.isfinite(nearest_distances))
             ratio = np.maximum(length / local / MAX_SCALE_RATIO, 1.0)
             return np.exp(0.5 * (1.0 - np.square(ratio)))
