@@ -81,5 +81,4 @@ def duration(seconds: float) -> str:
 
 
 def _is_internal(module: str) -> bool:
-    # Methods that run in a context are called by contextlib.
-    return module.partition(".")[0] in ("vicinal", "sklearn", "contextlib")
+    return module.partition(".")[0] in ("vicinal", "sklearn")

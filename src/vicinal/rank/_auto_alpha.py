@@ -19,13 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from vicinal._core.parallel import (
-    map_threads,
-    n_cores_used,
-    n_threads,
-    one_blas_thread,
-    progress_bar,
-)
+from vicinal._core.parallel import map_threads, n_cores_used, n_threads, progress_bar
 from vicinal._core.warn import LongWork, warn_if_long
 from vicinal.graphs.graph import Graph
 from vicinal.rank._scores import Resolvent
@@ -95,9 +89,7 @@ def choose_alpha(
                 bar.update(amount)
             return scores
 
-        # Set outside the threads, because each would restore what the other has set.
-        with one_blas_thread():
-            halves = map_threads(scores_along, _halves(digraph), n_jobs)
+        halves = map_threads(scores_along, _halves(digraph), n_jobs)
     curve = [(alpha, reliability(*pair)) for alpha, *pair in zip(GRID, *halves, strict=True)]
     values = np.array(curve)
     return float(values[np.argmax(values[:, 1]), 0]), values
