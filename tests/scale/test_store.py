@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from vicinal import graphs, scale
 from vicinal.exceptions import InsufficientMemoryError
 from vicinal.neighbors import NeighborSearch
-from vicinal.scale import Store
+from vicinal.scale import Store, _layout
 
 da = pytest.importorskip("dask.array")
 
@@ -159,3 +160,21 @@ def test_a_cell_that_does_not_fit_into_memory_is_an_error(monkeypatch):
             InsufficientMemoryError, match=r"Searching a cell of .* points.*cell_size"
         ):
             search.nearest(3)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "deleted"])
+def test_damaged_files_of_a_finished_store_are_computed_again(tmp_path, damage):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    expected = graphs.knn(X, 4)
+    with scale.config(store=tmp_path, cell_size=50):
+        assert graphs.knn(da.from_array(X, chunks=60), 4) == expected
+        # One file of each kind.
+        files = {re.sub(r"\d+", "", file.name): file for file in sorted(tmp_path.rglob("*.npy"))}
+        assert len(files) > 10
+        for file in files.values():
+            if damage == "deleted":
+                file.unlink()
+            else:
+                file.write_bytes(file.read_bytes()[:-3])
+            _layout._load_layout.cache_clear()
+            assert graphs.knn(da.from_array(X, chunks=60), 4) == expected

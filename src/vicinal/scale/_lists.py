@@ -32,11 +32,19 @@ def fill_lists(cells: Cells, k: int, engine: Engine) -> int:
         return 0
     store = cells.store
     known = store.load("list-lengths").tolist() if store.is_whole("list-lengths") else []
-    if any(length >= k for length in known):
-        return min(length for length in known if length >= k)
-    list_cells(cells, k, engine, 1.0, str(k))
-    store.save("list-lengths", [*known, k])
-    return k
+    length = min((length for length in known if length >= k), default=k)
+    if length not in known or not _are_whole(cells, length):
+        list_cells(cells, length, engine, 1.0, str(length))
+    if length not in known:
+        store.save("list-lengths", [*known, length])
+    return length
+
+
+def _are_whole(cells: Cells, length: int) -> bool:
+    """Whether the disk has damaged no list; a remote store checks its files itself."""
+    return cells.store.local_folder is None or all(
+        cells.store.is_whole(*_list_names(cell, length)) for cell in range(len(cells))
+    )
 
 
 def list_cells(cells: Cells, k: int, engine: Engine, reach: float, label: str) -> None:

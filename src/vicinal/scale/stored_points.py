@@ -119,9 +119,25 @@ def store_points(
     }
     key = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()[:16]
     cells = Cells(root.folder(manifest, key), array.shape[0], measure.name, factor)
-    if not cells.store.is_whole("ready"):
+    if not _is_filled(cells.store):
         _fill(cells, blocks, starts, scan, n_cells, engine)
     return StoredPoints(array, cells)
+
+
+def _is_filled(store: Store) -> bool:
+    """Whether the cells are finished, and the disk has damaged none of their files since."""
+    if not store.is_whole("ready"):
+        return False
+    if (
+        store.local_folder is None
+    ):  # a remote store checks its files itself, and each request takes long
+        return True
+    parts = (
+        f"{kind.__name__}-{field}" for kind in (SplitTree, CellIndex) for field in kind._fields
+    )
+    return store.is_whole("offsets", *parts) and all(
+        store.is_whole(*_cell_names(cell)) for cell in range(len(store.load("CellIndex-sizes")))
+    )
 
 
 def _fill(
