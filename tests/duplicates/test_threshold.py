@@ -9,6 +9,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from vicinal import near_duplicates
 from vicinal.datasets import load_orl_faces
+from vicinal.duplicates._valley import groups_are_small
+from vicinal.neighbors import NeighborSearch
 
 
 def planted(rows, change, rng, fraction=0.1, max_copies=3):
@@ -172,3 +174,13 @@ def test_large_groups_without_a_gap_to_ordinary_rows_are_found():
         X, lambda row, rng: row + rng.uniform(0.01, 0.5) * rng.normal(size=12), rng, max_copies=8
     )
     assert relative_f1(np.array(rows), source) >= 0.9
+
+
+def test_a_large_dense_group_is_a_cluster():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    X[:30] = 0.01 * rng.normal(size=(30, 5))
+    X[40:44] = X[50:54] + 0.001
+    indices, distances = (found[:, 1:] for found in NeighborSearch(X).nearest(20))
+    assert groups_are_small(indices, distances, 0.003, max_group=20)
+    assert not groups_are_small(indices, distances, 0.1, max_group=20)

@@ -12,12 +12,13 @@ pair is a duplicate. The threshold maximises the F1 score that is expected from 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import pdtrc
 
-from vicinal.duplicates._valley import last_valley
+from vicinal.duplicates._valley import groups_are_small, last_valley
 
 # Length of the neighbour lists, and the neighbours, after skipped duplicates, that show the local density:
 # groups of up to FIRST rows do not affect it.
@@ -82,6 +83,15 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
     n_duplicates = np.cumsum(probability)[last] / 2.0
     f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
     f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
+    best = int(f1.argmax())
+    if f1[best] >= 0 and not groups_are_small(indices, distances, thresholds[best], MAX_GROUP):
+        # Beyond some distance, dense clusters are connected.
+        n_small = bisect_left(
+            range(best),
+            True,
+            key=lambda at: not groups_are_small(indices, distances, thresholds[at], MAX_GROUP),
+        )
+        f1[n_small:] = -1.0
     return Threshold(_best(thresholds, f1), _curve(around, thresholds, n_pairs, f1))
 
 

@@ -10,8 +10,8 @@ from scipy.special import pdtr
 # From t to RATIO t, ordinary pairs grow by the factor RATIO^m in dimension m. In a valley, pairs grow by less
 # than RATIO^(SLOW m), and even a growth by RATIO^(2 SLOW m) is as improbable as this.
 RATIO, SLOW, MAX_P_VALUE = 1.25, 0.15, 1e-4
-# Rows in groups that are too large for duplicates, among all rows that are connected within the valley.
-MAX_FRACTION_IN_LARGE_GROUPS = 0.25
+# Fraction of the pairs that may be in groups that are too large for duplicates.
+MAX_FRACTION_IN_LARGE_GROUPS = 0.5
 MAX_VALLEYS = 8
 
 
@@ -33,9 +33,7 @@ def last_valley(
     at = np.flatnonzero(valley)
     ends = at[np.append(np.diff(at) > 1, True)] if len(at) else at
     for threshold in thresholds[ends[::-1][:MAX_VALLEYS]]:
-        if _in_large_groups(indices, distances, threshold, max_group) <= (
-            MAX_FRACTION_IN_LARGE_GROUPS
-        ):
+        if groups_are_small(indices, distances, threshold, max_group):
             return float(threshold)
     return 0.0
 
@@ -50,13 +48,14 @@ def _dimension(distances: np.ndarray, n_ordinary: int) -> float:
     return 1.0 / max(float(inverse.mean()), 1e-3)
 
 
-def _in_large_groups(
+def groups_are_small(
     indices: np.ndarray, distances: np.ndarray, threshold: float, max_group: int
-) -> float:
-    """Fraction of the connected rows that are in groups of more than ``max_group``."""
+) -> bool:
+    """Whether most pairs within the threshold are in groups of at most ``max_group`` rows."""
     n = len(indices)
     rows, columns = np.nonzero(distances <= threshold)
     others = indices[rows, columns]
     links = sparse.csr_array((np.ones(len(rows), np.int8), (rows, others)), shape=(n, n))
-    sizes = np.bincount(connected_components(links, directed=False)[1])
-    return float(sizes[sizes > max_group].sum() / sizes[sizes > 1].sum())
+    group = connected_components(links, directed=False)[1]
+    in_large = np.bincount(group)[group[rows]] > max_group
+    return bool(in_large.mean() <= MAX_FRACTION_IN_LARGE_GROUPS)
