@@ -177,6 +177,21 @@ def test_a_gap_that_densities_do_not_support_has_to_be_larger():
     assert number(4.0) == 3
 
 
+@pytest.mark.parametrize("model", [SpectralClustering, PerceptualClustering])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_small_group_of_noise_points_is_not_a_cluster(model, seed):
+    rng = np.random.default_rng(seed)
+    upper, lower = rng.uniform(0, np.pi, (2, 300))
+    moons = np.r_[
+        np.c_[np.cos(upper), np.sin(upper)], np.c_[1 - np.cos(lower), 0.4 - np.sin(lower)]
+    ]
+    noise = rng.uniform([-1.5, -1.2], [2.5, 1.6], (150, 2))
+    group = [2.2, 1.4] + 0.02 * rng.normal(size=(9, 2))
+    X = np.r_[moons + 0.05 * rng.normal(size=(600, 2)), noise, group]
+    assert not estimate_clusters(X).noise.is_noise[-9:].any()
+    assert model(random_state=0).fit(X).n_clusters_ == 2
+
+
 def test_modularity_is_the_weight_within_groups_less_what_degrees_explain():
     rng = np.random.default_rng(0)
     weights = rng.random((30, 30)) * (rng.random((30, 30)) < 0.3)

@@ -41,8 +41,9 @@ CLEAR_EIGENGAP = 10.0
 # 50 to 1,000 points, of rings and of rolls exceeds the unsupported minimum once in 200 samples; with 5, rings
 # of 200 points break at gaps that occur by chance.
 N_NEIGHBORS, N_FEW_NEIGHBORS = 10, 7
-# Smaller parts of a cluster are a few outliers; densities do not support them.
-MIN_PART = 15
+# Smaller parts of a cluster are a few outliers; densities do not support them. Smaller clusters in noise are
+# groups of noise points; they are left out in at most this many rounds.
+MIN_PART, MAX_ROUNDS = 15, 5
 
 
 class Spectrum(NamedTuple):
@@ -67,9 +68,9 @@ def choose_number(
     split, so each of its clusters is examined by itself. Communities decide unless a clear gap separates
     clusters without communities. Where the evidence finds far fewer clusters, the gap has to be larger. On a
     line, graphs break at any gap that occurs by chance, so the evidence decides. Noise connects clusters, so
-    the gap is that of a neighbour graph without it; so it is of a sample of many points. A graph without a
-    clear gap may link clusters that are close to each other, so a sparser one and the contextual digraph are
-    tried.
+    the gap is that of a neighbour graph without it and without small groups that are left of it; many points
+    are sampled. A graph without a clear gap may link clusters that are close to each other, so a sparser one
+    and the contextual digraph are tried.
 
     Parameters
     ----------
@@ -107,19 +108,29 @@ def number_by_sample(
     """
     clean = points[~evidence.noise.is_noise]
     sample = sample_points(clean[canonical_groups(clean).representative])
-    if is_contextual and len(clean) > (1 - MIN_NOISE_TO_REPEAT) * len(points):
+    has_noise = len(clean) <= (1 - MIN_NOISE_TO_REPEAT) * len(points)
+    if is_contextual and not has_noise:
         gaps, spectrum = _contextual_spectrum(sample, n_gaps, seed, n_jobs)
     else:
         gaps, spectrum = _neighbor_spectrum(sample, N_NEIGHBORS, n_gaps, seed, n_jobs)
     if points.shape[1] == 1:
         return evidence.n_clusters, gaps
-    return _number_of_graph(gaps, evidence, sample, spectrum), gaps
+    return _number_of_graph(gaps, evidence, sample, spectrum, has_noise), gaps
 
 
 def _number_of_graph(
-    gaps: np.ndarray, evidence: ClusterEvidence, points: np.ndarray, spectrum: Spectrum
+    gaps: np.ndarray,
+    evidence: ClusterEvidence,
+    points: np.ndarray,
+    spectrum: Spectrum,
+    has_noise: bool = False,
+    n_rounds: int = MAX_ROUNDS,
 ) -> int:
-    """`choose_number` of at most `MAX_POINTS` points without noise."""
+    """`choose_number` of at most `MAX_POINTS` points without noise.
+
+    If noise was removed (``has_noise``), small clusters are groups of noise points that are left, so the
+    number is that of a graph without these, too.
+    """
     if evidence.source == "communities":
         return _number_despite_communities(gaps, evidence, points, spectrum)
     # A full sample is so dense that 10 neighbours do not link clusters either.
@@ -129,6 +140,12 @@ def _number_of_graph(
     if n_gap == 1:
         return evidence.n_clusters
     members = _members(spectrum, n_gap)
+    large = [rows for rows in members if len(rows) >= MIN_PART]
+    if has_noise and n_rounds > 0 and 0 < len(large) < len(members):
+        points = points[np.sort(np.concatenate(large))]
+        seed, n_jobs = spectrum.seed, spectrum.n_jobs
+        gaps, spectrum = _neighbor_spectrum(points, N_NEIGHBORS, len(gaps), seed, n_jobs)
+        return _number_of_graph(gaps, evidence, points, spectrum, has_noise, n_rounds - 1)
     n_modes = [1] * len(members)
     if evidence.n_clusters > n_gap:
         with one_blas_thread():
