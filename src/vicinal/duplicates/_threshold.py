@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import pdtrc
 
+from vicinal.duplicates._dimension import inverse_dimensions
 from vicinal.duplicates._valley import groups_are_small, last_valley
 
 # Length of the neighbour lists, and the neighbours, after skipped duplicates, that show the local density:
@@ -97,10 +98,7 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
 
 def _neighborhoods(indices: np.ndarray, ordinary: np.ndarray) -> _Neighborhoods:
     log_radii = np.log(np.maximum(ordinary, 1e-300))
-    # For a Poisson process, log(r_K / r_j) has the expectation (1 / j + ... + 1 / (K - 1)) / m.
-    ranks = np.arange(1, N_ORDINARY)
-    harmonic = np.cumsum((1.0 / ranks)[::-1])[::-1][FIRST - 1 :]
-    inverse = (log_radii[:, -1:] - log_radii[:, FIRST - 1 : -1]).sum(axis=1) / harmonic.sum()
+    inverse = inverse_dimensions(log_radii, FIRST)
     inverse = (inverse + inverse[indices].sum(axis=1)) / (indices.shape[1] + 1)
     # Rows with nothing but equal rows around them have no pairs at small u.
     log_radius = np.where(ordinary[:, -1] > 0, log_radii[:, -1], -np.inf)
@@ -111,13 +109,14 @@ def _entries(
     indices: np.ndarray, distances: np.ndarray, around: _Neighborhoods, largest: float
 ) -> tuple[_Entries, float]:
     """Entries up to the largest distance, and c: pairs per row and unit of u, for u around 1."""
-    # u is not smaller at the other end, so beyond 2 here it is beyond 2.
+    # The u of a pair is the larger one of its two ends, so it is above 2 if it is above 2 at this end.
     limit = np.exp(around.log_radius + np.log(2.0 / (N_ORDINARY - 1)) / around.dimension)
     rows, columns = np.nonzero((distances <= np.maximum(limit, largest)[:, None]) & (distances > 0))
     lengths, others = distances[rows, columns], indices[rows, columns]
     logs = np.log(lengths)
     log_expected = np.maximum(around.log_expected(rows, logs), around.log_expected(others, logs))
-    # Few duplicates are as far as that. The larger of two rates, as clusters have more pairs at smaller u.
+    # At u around 1, few pairs are duplicates. Clusters have more pairs at smaller u than at larger u, so the
+    # larger of two rates is used.
     n_within = [(log_expected <= np.log(u)).sum() / 2.0 for u in (0.5, 1.0, 2.0)]
     rate = max((n_within[1] - n_within[0]) / 0.5, n_within[2] - n_within[1]) / len(indices)
     near = np.flatnonzero(lengths <= largest)

@@ -7,6 +7,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import pdtr
 
+from vicinal.duplicates._dimension import inverse_dimensions
+
 # From t to RATIO t, ordinary pairs grow by the factor RATIO^m in dimension m. In a valley, pairs grow by less
 # than RATIO^(SLOW m), and even a growth by RATIO^(2 SLOW m) is as improbable as this.
 RATIO, SLOW, MAX_P_VALUE = 1.25, 0.15, 1e-4
@@ -39,13 +41,10 @@ def last_valley(
 
 
 def _dimension(distances: np.ndarray, n_ordinary: int) -> float:
-    """Mean dimension, by neighbours so far that moderate groups of duplicates do not affect it."""
+    """Mean dimension, from neighbours beyond those that small groups of duplicates contain."""
     stop = min(2 * n_ordinary, distances.shape[1])
-    start = stop // 2
-    logs = np.log(np.maximum(distances[:, start - 1 : stop], 1e-300))
-    harmonic = np.cumsum((1.0 / np.arange(1, stop))[::-1])[::-1][start - 1 :]
-    inverse = (logs[:, -1:] - logs[:, :-1]).sum(axis=1) / harmonic.sum()
-    return 1.0 / max(float(inverse.mean()), 1e-3)
+    log_radii = np.log(np.maximum(distances[:, :stop], 1e-300))
+    return 1.0 / max(float(inverse_dimensions(log_radii, stop // 2).mean()), 1e-3)
 
 
 def groups_are_small(

@@ -42,7 +42,7 @@ class NearDuplicates:
     curve : ndarray of shape (n_thresholds, 4)
         What the automatic threshold is read from: thresholds, number of pairs of distinct rows within each,
         how many of these are expected among ordinary rows, and the estimated F1 score, -1 where too few of
-        them are duplicates.
+        the pairs are duplicates or most of them are in groups of more than 20 rows.
     n_rows : int
         Number of rows of X.
     n_against : int or None
