@@ -1,9 +1,9 @@
-"""Short vectors in kernels: the values of one cache line, in operations on all of them at once.
+"""SIMD vectors for kernels: the values of one cache line, on which operations act at once.
 
-numba compiles operations on a few adjacent values to scalar instructions, even if they are written side by
-side. A vector of lanes is one value of the compiler, so its operations become vector instructions, as wide as
-the processor has them. An array of lanes is flat: 8 doubles or 16 floats per row, those of row i at position
-8 i or 16 i.
+numba compiles operations on a few adjacent values to scalar instructions, even if they are written one after
+the other. LLVM has a type for vectors, and compiles operations on it to the widest vector instructions of the
+processor. Each value of a vector is a lane. An array of vectors is flat: 8 doubles or 16 floats per row,
+those of row i at position 8 i or 16 i.
 
 >>> import numpy as np
 >>> from numba import njit
@@ -58,12 +58,21 @@ def _lanes_of(array):
     return Lanes(array.dtype, BYTES * 8 // array.dtype.bitwidth)
 
 
-def _pointer(context, builder, array_type, array, row, lanes):
+def _pointer(context, builder, array_type, array, position, lanes):
     data = context.make_array(array_type)(context, builder, array).data
-    position = builder.mul(row, ir.Constant(_int64, lanes.width))
     return builder.bitcast(
         builder.gep(data, [position]), context.get_value_type(lanes).as_pointer()
     )
+
+
+def _start_of_row(builder, row, lanes):
+    return builder.mul(row, ir.Constant(_int64, lanes.width))
+
+
+def _load(context, builder, array_type, array, position, lanes):
+    value = builder.load(_pointer(context, builder, array_type, array, position, lanes))
+    value.align = array_type.dtype.bitwidth // 8
+    return value
 
 
 @intrinsic
@@ -72,9 +81,19 @@ def load(typing_context, array, row):
     lanes = _lanes_of(array)
 
     def generate(context, builder, signature, args):
-        value = builder.load(_pointer(context, builder, array, *args, lanes))
-        value.align = array.dtype.bitwidth // 8
-        return value
+        position = _start_of_row(builder, args[1], lanes)
+        return _load(context, builder, array, args[0], position, lanes)
+
+    return lanes(array, types.int64), generate
+
+
+@intrinsic
+def load_from(typing_context, array, position):
+    """The lanes of a contiguous array from any position of its flat form on."""
+    lanes = _lanes_of(array)
+
+    def generate(context, builder, signature, args):
+        return _load(context, builder, array, *args, lanes)
 
     return lanes(array, types.int64), generate
 
@@ -84,7 +103,8 @@ def store(typing_context, array, row, lanes):
     """Write lanes to a row of a flat array."""
 
     def generate(context, builder, signature, args):
-        target = _pointer(context, builder, array, *args[:2], lanes)
+        position = _start_of_row(builder, args[1], lanes)
+        target = _pointer(context, builder, array, args[0], position, lanes)
         builder.store(args[2], target).align = array.dtype.bitwidth // 8
         return context.get_dummy_value()
 
@@ -167,23 +187,6 @@ def _splat(builder, scalar, kind):
     first = builder.insert_element(undefined, scalar, ir.Constant(_int32, 0))
     mask = ir.Constant(ir.VectorType(_int32, kind.count), None)
     return builder.shuffle_vector(first, undefined, mask)
-
-
-@intrinsic
-def load_from(typing_context, array, position):
-    """The lanes of a contiguous array from any position of its flat form on."""
-    lanes = _lanes_of(array)
-
-    def generate(context, builder, signature, args):
-        data = context.make_array(array)(context, builder, args[0]).data
-        pointer = builder.bitcast(
-            builder.gep(data, [args[1]]), context.get_value_type(lanes).as_pointer()
-        )
-        value = builder.load(pointer)
-        value.align = array.dtype.bitwidth // 8
-        return value
-
-    return lanes(array, types.int64), generate
 
 
 @intrinsic
