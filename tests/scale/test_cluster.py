@@ -41,9 +41,9 @@ def client(cluster):
 
 
 @pytest.fixture
-def mortal_client():
-    # Of several workers that are killed one after the other, not all are always replaced, and the next test
-    # would wait for them forever. So each test that kills one has a cluster of its own.
+def own_client():
+    # A killed worker is not always replaced, and the next test would wait for it forever. So each test that
+    # kills a worker has its own cluster.
     with local_cluster() as cluster, distributed.Client(cluster) as client:
         client.wait_for_workers(2)
         yield client
@@ -82,16 +82,16 @@ def test_graphs_do_not_depend_on_the_number_of_workers(n_workers):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_during_a_tree_changes_nothing(mortal_client, monkeypatch):
+def test_a_worker_killed_during_a_tree_changes_nothing(own_client, monkeypatch):
     results, killed = _engine.ClusterEngine._results, []
 
     def kill_once(self, futures, title, *rest):
         if title == "spanning tree" and not killed:
-            killed.append(kill_a_worker(mortal_client))
+            killed.append(kill_a_worker(own_client))
         return results(self, futures, title, *rest)
 
     monkeypatch.setattr(_engine.ClusterEngine, "_results", kill_once)
-    with scale.config(client=mortal_client, cell_size=300):
+    with scale.config(client=own_client, cell_size=300):
         assert graphs.mst(da.from_array(X, chunks=500)) == graphs.mst(X)
     assert killed
 
@@ -133,18 +133,16 @@ def kill_a_worker(client):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["reading X", "sorting", "collecting", "neighbours"])
-def test_a_worker_killed_during_any_step_changes_nothing(
-    mortal_client, step, monkeypatch, tmp_path
-):
+def test_a_worker_killed_during_any_step_changes_nothing(own_client, step, monkeypatch, tmp_path):
     results = _engine.ClusterEngine._results
 
     def kill_during(self, futures, title, *rest):
         if title.startswith(step):
-            kill_a_worker(mortal_client)
+            kill_a_worker(own_client)
         return results(self, futures, title, *rest)
 
     monkeypatch.setattr(_engine.ClusterEngine, "_results", kill_during)
-    with scale.config(client=mortal_client, cell_size=300, store=tmp_path):
+    with scale.config(client=own_client, cell_size=300, store=tmp_path):
         assert graphs.knn(da.from_array(X, chunks=500), 6) == graphs.knn(X, 6)
 
 

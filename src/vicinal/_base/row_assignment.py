@@ -18,7 +18,7 @@ ROUNDED_INERTIA = 1e-24
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
     """Normalise rows to length 1; rows of zeros are unchanged."""
-    # As by `numpy.linalg.norm`, whose fixed cost exceeds that of a search for one point.
+    # Like `numpy.linalg.norm`, whose overhead exceeds the time of a search for one point.
     norms = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
     if norms.size and norms.min() > 0:
         return np.asarray(rows / norms)
@@ -147,6 +147,7 @@ def _best_run(runs: list[tuple[float, Assignment]]) -> Assignment:
 
 
 def _is_same_partition(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether each label occurs with one label of the other: as many pairs of labels as labels."""
     n_labels = int(b.max()) + 1
     sizes = [np.count_nonzero(np.bincount(codes)) for codes in (a * n_labels + b, a, b)]
     return sizes[0] == sizes[1] == sizes[2]

@@ -20,7 +20,7 @@ from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # Distances between points with larger coordinates may overflow.
 MAX_SAFE_COORDINATE = 1e300
-# Up to this number of values, a loop is faster than functions of numpy.
+# Up to this number of values, a Python loop is faster than NumPy.
 FEW_VALUES = 32
 
 
@@ -114,7 +114,7 @@ def _is_finite_table(X: Any) -> bool:
 
 
 def _is_finite(array: np.ndarray) -> bool:
-    """Whether all values are finite; few of them are checked one by one, faster than numpy starts."""
+    """Whether all values are finite."""
     if array.size <= FEW_VALUES:
         return all(map(math.isfinite, array.ravel().tolist()))
     return bool(np.isfinite(array).all())

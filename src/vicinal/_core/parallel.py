@@ -127,11 +127,11 @@ def map_threads(
 
 
 class _OneBlasThread:
-    """Context, or decorator, in which matrix products use one thread, whoever enters or leaves it meanwhile.
+    """Context, or decorator, in which matrix products use one thread; contexts can overlap.
 
-    The number of threads of most libraries belongs to the process. If each context restored the number it
-    found, one that ends would change it, and so the rounding, within another. So the first to enter sets the
-    number, and the last to leave restores it.
+    In most libraries, the number of threads is a setting of the process. If each context restored the number
+    that it found, one that ends would change it, and so the rounding, within another. So the first to enter
+    sets the number, and the last to leave restores it.
     """
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ def one_blas_thread() -> _OneBlasThread:
 
 
 def _set_threads(library: Any, number: int) -> None:
-    # From version 3.8 on, threadpoolctl ignores all threads but one at a time that set the number.
+    # From version 3.8 on, threadpoolctl lets only one thread at a time control the number.
     release = getattr(library, "clear_controlling_thread", lambda force: None)
     release(force=True)
     library.set_num_threads(number)
@@ -194,10 +194,10 @@ def _set_threads(library: Any, number: int) -> None:
 
 @functools.lru_cache(maxsize=1)
 def _blas_libraries(n_modules: int) -> tuple[list[Any], list[Any]]:
-    """BLAS libraries whose number of threads belongs to the process, and to each thread that calls them.
+    """BLAS libraries whose number of threads is a setting of the process, and of each thread that calls them.
 
-    They are found anew after imports, which may have loaded more. Finding them takes milliseconds, more than
-    most computations that are limited.
+    They are searched for again after imports, which may have loaded more. The search takes milliseconds,
+    more than most computations that are limited.
     """
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     own = [getattr(library, "threading_layer", None) == "openmp" for library in found]

@@ -1,4 +1,4 @@
-"""k-means of numbers, without compiled kernels: these take seconds to compile, and numbers need few loops."""
+"""k-means in one dimension without compiled kernels, which take longer to compile than NumPy takes here."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from vicinal._base.row_assignment import KMEANS_MAX_ITER, centered_columns, kmea
 
 def kmeans_labels(values: np.ndarray, n_clusters: int, seed: int, n_init: int) -> list[np.ndarray]:
     """Labels of independent runs, bit for bit those of `kmeans_runs` on one column."""
-    (centred,), _, tolerance = centered_columns(values[:, None])
+    (centered,), _, tolerance = centered_columns(values[:, None])
     return [
-        _iterate(centred, _spread_centers(centred, *start), tolerance)
+        _iterate(centered, _spread_centers(centered, *start), tolerance)
         for start in kmeans_starts(len(values), n_clusters, seed, n_init)
     ]
 

@@ -41,8 +41,8 @@ CLEAR_EIGENGAP = 10.0
 # 50 to 1,000 points, of rings and of rolls exceeds the unsupported minimum once in 200 samples; with 5, rings
 # of 200 points break at gaps that occur by chance.
 N_NEIGHBORS, N_FEW_NEIGHBORS = 10, 7
-# Smaller parts of a cluster are a few outliers; densities do not support them. Smaller clusters in noise are
-# groups of noise points; they are left out in at most this many rounds.
+# Smaller parts of a cluster are a few outliers; densities do not support them. Where noise was removed,
+# smaller clusters are groups of remaining noise points; they are removed in at most this many rounds.
 MIN_PART, MAX_ROUNDS = 15, 5
 
 
@@ -68,9 +68,9 @@ def choose_number(
     split, so each of its clusters is examined by itself. Communities decide unless a clear gap separates
     clusters without communities. Where the evidence finds far fewer clusters, the gap has to be larger. On a
     line, graphs break at any gap that occurs by chance, so the evidence decides. Noise connects clusters, so
-    the gap is that of a neighbour graph without it and without small groups that are left of it; many points
-    are sampled. A graph without a clear gap may link clusters that are close to each other, so a sparser one
-    and the contextual digraph are tried.
+    the gap is that of a neighbour graph without noise points, and without small groups of noise points that
+    were not detected; many points are sampled. A graph without a clear gap may link clusters that are close
+    to each other, so a sparser one and the contextual digraph are tried.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def _number_of_graph(
 ) -> int:
     """`choose_number` of at most `MAX_POINTS` points without noise.
 
-    If noise was removed (``has_noise``), small clusters are groups of noise points that are left, so the
-    number is that of a graph without these, too.
+    If noise was removed (``has_noise``), small clusters are groups of remaining noise points, and the number
+    is that of a graph without them.
     """
     if evidence.source == "communities":
         return _number_despite_communities(gaps, evidence, points, spectrum)

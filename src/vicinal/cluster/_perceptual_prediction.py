@@ -77,7 +77,7 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         return self._with_ids(labels)
 
     def _is_near_origin(self, weights: NeighborWeights) -> np.ndarray:
-        """Whether the norms of new points are below the threshold of noise."""
+        """Whether the norms of new points are below the noise threshold."""
         if self.noise_threshold_ <= 0:
             return np.zeros(len(weights.indices), dtype=bool)
         values = self.eigenvalues_[: self._directions.shape[1]]

@@ -160,7 +160,7 @@ def _validate(X: Any, against: Any, metric: Metric, linkage: str) -> tuple[Any, 
             "cannot be complete; use linkage='connected'."
         )
     others = _check_rows(against, "against", metric)
-    if metric.is_cosine:  # while it is known which table a zero vector is in
+    if metric.is_cosine:  # before the tables are joined, so that errors name the right one
         for rows, name in ((points, "X"), (others, "against")):
             largest_magnitudes(rows, name)
     if points.shape[1] != others.shape[1]:

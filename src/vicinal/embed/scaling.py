@@ -175,7 +175,7 @@ def embed_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> n
         squares_times(block, 1.0 / scaling.unit, columns, 0, len(block), products[slice(*rows)])
 
     parts = _row_blocks(distances)
-    if len(parts) == 1:  # threads and their progress would take longer for one point
+    if len(parts) == 1:  # starting threads would take longer than one point
         multiply(parts[0])
     else:
         map_threads(multiply, parts, n_jobs)

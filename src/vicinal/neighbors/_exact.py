@@ -286,7 +286,7 @@ def prepared_points(search: NeighborSearch) -> Points | None:
 
 
 def prepare_for_few(search: NeighborSearch, k: int) -> None:
-    """Do now what the first search for few queries would do once, which takes longer than the search."""
+    """Quantise the points of a large search now instead of in the first search for few queries."""
     points = prepared_points(search)
     if points is not None and points.X.size >= MIN_QUANTIZED_SIZE:
         points.prepared_to(points.X[:1], k)

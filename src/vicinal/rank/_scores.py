@@ -260,7 +260,7 @@ def _long_ranking(starts: sparse.csr_array) -> LongWork:
 
 
 def _spans(starts: sparse.csr_array, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Blocks of queries, with a multiple of as many groups as there are threads if possible."""
+    """Blocks of queries; if possible, their number of groups is a multiple of the number of threads."""
     n_queries, n = starts.shape
     threads = n_threads(n_jobs)
     n_groups = max(2, BLOCK_ENTRIES // (QUERIES_PER_GROUP * n))

@@ -41,7 +41,7 @@ def fill_lists(cells: Cells, k: int, engine: Engine) -> int:
 
 
 def _are_whole(cells: Cells, length: int) -> bool:
-    """Whether the disk has damaged no list; a remote store checks its files itself."""
+    """Whether no list is missing or damaged; remote storage verifies its files itself."""
     return cells.store.local_folder is None or all(
         cells.store.is_whole(*_list_names(cell, length)) for cell in range(len(cells))
     )

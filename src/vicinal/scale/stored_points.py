@@ -125,12 +125,11 @@ def store_points(
 
 
 def _is_filled(store: Store) -> bool:
-    """Whether the cells are finished, and the disk has damaged none of their files since."""
+    """Whether the cells are finished, and none of their files has been damaged since."""
     if not store.is_whole("ready"):
         return False
-    if (
-        store.local_folder is None
-    ):  # a remote store checks its files itself, and each request takes long
+    # Remote storage verifies its files itself, and each request is slow.
+    if store.local_folder is None:
         return True
     parts = (
         f"{kind.__name__}-{field}" for kind in (SplitTree, CellIndex) for field in kind._fields

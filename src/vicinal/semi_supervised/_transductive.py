@@ -85,7 +85,7 @@ class TransductiveEstimator(GraphEstimator):
             typical = as_float(self.scale)
         nearest = slice(0, EDGES_PER_NODE)
         near, nearest_distances = indices[:, nearest], distances[:, nearest]
-        # Sums, because the fixed cost of `mean` is half that of a search for one point.
+        # Sums, because the overhead of `mean` is half the time of a search for one point.
         local = np.maximum(np.add.reduce(scales[near], axis=1) / near.shape[1], typical)
         with np.errstate(over="ignore", under="ignore"):
             length = np.add.reduce(nearest_distances, axis=1) / near.shape[1]

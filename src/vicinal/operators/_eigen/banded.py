@@ -1,8 +1,8 @@
 """Eigenpairs of small graphs by Lanczos on the inverse, from a Cholesky factor of a band.
 
-The nodes of a graph of few dimensions can be ordered such that its matrix is a narrow band. That is
-factorised faster than Lanczos on the matrix itself converges: on the inverse, the eigenvalues next to 1 are
-far apart, and a few steps suffice.
+The nodes of a graph of points in the plane can be ordered such that its matrix has a narrow band. The
+Cholesky factor of the band takes less time than Lanczos on the matrix itself. On the inverse, the eigenvalues
+next to 1 are far apart, so that few steps suffice.
 
 References
 ----------

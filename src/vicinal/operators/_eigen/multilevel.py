@@ -275,9 +275,9 @@ def _start_vectors(
 
 
 def _with_random_columns(vectors: np.ndarray, width: int) -> np.ndarray:
-    """Vectors of a level, and random ones up to a width that its coarser levels are too small for."""
+    """Vectors from a coarser level, and random ones if it was too small for this many."""
     n, n_columns = vectors.shape
-    # With the trivial vector, there are no more independent ones than nodes.
+    # Independent vectors, including the trivial one, are at most as many as nodes.
     missing = min(width, n - 1) - n_columns
     if missing <= 0:
         return vectors

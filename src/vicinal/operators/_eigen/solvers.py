@@ -1,5 +1,5 @@
-"""Solvers of `leading_eigenpairs`: dense for few nodes, on a band where it is narrow, Lanczos, and multilevel
-where Lanczos is slow.
+"""Solvers of `leading_eigenpairs`: dense for few nodes, Cholesky factors of narrow bands, Lanczos, and
+multilevel where Lanczos is slow.
 
 Lanczos finds one direction of an eigenspace at a time, so its result is checked for missed eigenvalues. If
 some were missed, or no method converged, a block iteration is used.
