@@ -163,6 +163,9 @@ def test_a_column_that_looks_like_classes_is_noted_unless_it_has_a_role(name, tm
     assert hint not in read_table(path, label_column=name).notes
     table.assign(**{name: np.arange(len(points))}).to_csv(path, index=False)
     assert hint not in read_table(path).notes
+    table.assign(**{name: np.where(np.arange(len(points)) % 3, "x", "y")}).to_csv(path, index=False)
+    assert hint in read_table(path, accept_mixed=True).notes
+    assert hint not in read_table(path).notes  # such a column is skipped
 
 
 def test_row_names_are_kept_as_ids(tmp_path, points):

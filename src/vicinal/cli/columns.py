@@ -82,7 +82,7 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
             notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
     kept = [name for name in frame.columns if name in others or name in names]
-    notes += [] if roles.label else _class_hints(frame[kept])
+    notes += [] if roles.label else _class_hints(frame[kept if roles.mixed else names])
     if roles.mixed and (others or flags):
         table = _mixed_table(frame[kept].reset_index(drop=True), frame.shape[1] == 1)
         if table is not None:
