@@ -47,10 +47,10 @@ class Case(NamedTuple):
 
 CASES = {
     "lists, curved, 1,000,000 x 16": Case(1_000_000, 16, True, "lists", 1.5),
-    "lists, normal, 1,000,000 x 3": Case(1_000_000, 3, False, "lists", 2.0),
+    "lists, normal, 1,000,000 x 3": Case(1_000_000, 3, False, "lists", 1.5),
     "lists, normal, 50,000 x 16": Case(50_000, 16, False, "lists", 2.0),
-    "tree, curved, 300,000 x 16": Case(300_000, 16, True, "tree", 2.0),
-    "tree, normal, 1,000,000 x 3": Case(1_000_000, 3, False, "tree", 2.0),
+    "tree, curved, 300,000 x 16": Case(300_000, 16, True, "tree", 1.5),
+    "tree, normal, 1,000,000 x 3": Case(1_000_000, 3, False, "tree", 1.5),
     "clusters, curved, 300,000 x 16": Case(300_000, 16, True, "clusters", 1.5),
     # Without a comparison, which would not fit into memory.
     "lists, curved, 10,000,000 x 16": Case(10_000_000, 16, True, "lists", None),
