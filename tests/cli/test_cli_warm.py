@@ -29,6 +29,11 @@ RARE = {
     "_kmeans_kernels.move_sparse_rows",
     "_duplicate_kernels.row_sizes",
     "_duplicate_kernels.fill_rows",
+    "_mode_kernels.assign_modes",
+    # Compiled as C functions, for NumPy and a thread of the operating system.
+    "_allocation_kernels.allocate_zeros",
+    "_allocation_kernels.reallocate",
+    "_allocation_kernels.watch",
 }
 # Compiles everything in a new process and lists the kernels that were not used.
 WARM = """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from vicinal.cli.cluster import METHODS as CLUSTERS
@@ -78,6 +80,8 @@ def calls() -> Iterator[Callable[[], Any]]:
     yield from _graphs(clusters, noise)
     yield from _similarities(clusters[:, :3])
     yield from _estimators(clusters[:N_SMALL, :3], classes[:N_SMALL])
+    if find_spec("dask"):
+        yield from _cells(clusters[:, :3], noise[:N_LARGE])
 
 
 def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
@@ -109,6 +113,8 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
     yield partial(graphs.contextual_distance, wide[:N_SMALL], 10)
     yield partial(operators.aligned_digraph_laplacian, digraph)
     yield partial(operators.shortest_paths, graphs.knn(points), [0, 1])
+    for growing in (graphs.GrowingKNN, graphs.GrowingMST):
+        yield partial(_insert_and_remove, growing, points)
 
 
 def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
@@ -144,6 +150,8 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
         yield partial(getattr(vicinal, method.estimator)(n_clusters=3, **method.fixed).fit, small)
     for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
         yield partial(estimator().fit, small)  # estimates the number of clusters
+    for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
+        yield partial(_fit_and_predict, estimator(3), small, None)
     yield partial(vicinal.OutlierDetector().fit, small)
     yield partial(vicinal.near_duplicates, small)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
@@ -151,6 +159,7 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     yield lambda: vicinal.LaplacianEigenmaps().fit(small).transform(small[:5] + 0.01)
     yield lambda: vicinal.Isomap(n_landmarks=50).fit(small).transform(small[:5] + 0.01)
     yield lambda: vicinal.ClusterPreservingEmbedding().fit(small).transform(small[:5] + 0.01)
+    yield partial(vicinal.ClusterPreservingEmbedding(between_classes=0).fit, small, classes)
     for learner in (
         semi_supervised.LabelPropagation,
         semi_supervised.GraphClassifier,
@@ -162,6 +171,30 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     yield lambda: vicinal.Reranker().fit(small).rank(small[:5] + 0.01, 5)
     yield partial(vicinal.segment, np.random.default_rng(0).random((32, 32, 3)), 3)
     yield partial(vicinal.perceive, small, labels=classes)
+
+
+def _cells(points: Any, noise: Any) -> Iterator[Callable[[], Any]]:
+    """Graphs of dask arrays, by cells on disk."""
+    import dask.array as da
+
+    from vicinal import graphs, scale
+
+    def build(builder: Callable[..., Any], X: Any, memory: int | None = None) -> None:
+        with scale.config(cell_size=N_LARGE // 2, memory=memory):
+            builder(da.from_array(X, chunks=(N_SMALL, -1)))
+
+    for X in (points, noise):
+        yield partial(build, graphs.knn, X)
+        yield partial(build, graphs.mst, X)
+    if sys.platform == "linux":
+        yield partial(build, graphs.knn, points, memory=10**9)
+
+
+def _insert_and_remove(growing: Any, points: Any) -> None:
+    graph = growing(points[:-2])
+    rows = graph.insert(points[-2:])
+    graph.graph  # noqa: B018  # inserts are processed when the graph is used
+    graph.remove(rows).graph  # noqa: B018
 
 
 def _fit_and_predict(model: Any, X: Any, y: Any) -> None:
