@@ -152,6 +152,9 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
         yield partial(estimator().fit, small)  # estimates the number of clusters
     for estimator in (vicinal.SpectralClustering, vicinal.PerceptualClustering):
         yield partial(_fit_and_predict, estimator(3), small, None)
+    # Components that are merged have no eigenvectors, so the labels of neighbours are counted.
+    apart = np.concatenate([small, small + 100.0])
+    yield partial(_fit_and_predict, vicinal.SpectralClustering(1), apart, None)
     yield partial(vicinal.OutlierDetector().fit, small)
     yield partial(vicinal.near_duplicates, small)
     for method in (*EMBEDDINGS.values(), *RANKINGS.values()):
