@@ -1,20 +1,25 @@
 """Explanations of clusters and noise: effect sizes, rules and reasons against literal counts."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import vicinal
+from vicinal.report import _tables
 from vicinal.report._effects import column_ranks, proportion_difference, rank_biserial
 from vicinal.report._explanation_text import (
     describe_features_with_effects,
     describe_reasons,
     describe_rule,
 )
+from vicinal.report._html.data import payload
 from vicinal.report._rules import find_rule, rule_features
 from vicinal.report._steps.exemplars import pick_exemplars
 from vicinal.report._steps.explanations import explain
+from vicinal.report._value_text import date_text, shows_time, statistic_text
+from vicinal.tables._coding import YEAR
 
 
 def explained(values, labels, names=None, categories=None):
@@ -190,3 +195,39 @@ def test_hostile_names_of_columns_and_categories_stay_text(tmp_path):
     page = result.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
     assert evil not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_dates_are_written_as_dates_everywhere():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    late = np.arange(80) % 2 == 1
+    start = np.where(late, "2022-03-01", "2020-05-01").astype("datetime64[D]")
+    table = pd.DataFrame(
+        {
+            "signup": start + rng.integers(0, 40, 80),
+            "age": np.where(late, 60.0, 20.0) + rng.normal(size=80),
+        }
+    )
+    result = vicinal.perceive(table, n_clusters=2)
+    text = result.summary()
+    assert "signup high (median 2022-0" in text
+    assert "others 2020-0" in text
+    assert not re.search(r"signup [a-z<>=]+ \(?(median )?20\d\d\.\d", text)
+    (signup,) = [r for r in _tables.columns(result).records if r["column"] == "signup"]
+    assert statistic_text(signup, "min") == str(table["signup"].min().date())
+    assert statistic_text(signup, "std").endswith(" days")
+    (colour,) = [c for c in payload(result)["colours"] if c["name"] == "signup"]
+    assert colour["date"] == "day"
+    assert colour["bytes"] == 8
+
+
+@pytest.mark.parametrize("moment", ["2021-03-05T00:00", "1969-12-31T23:59", "0044-03-15T12:30"])
+def test_a_date_in_years_becomes_the_same_date(moment):
+    years = 1970 + np.datetime64(moment, "s").astype(int) / YEAR
+    assert date_text(years) == moment[:10]
+    assert date_text(years, with_time=True) == moment.replace("T", " ")
+
+
+def test_a_range_of_a_few_days_is_shown_with_times():
+    assert shows_time(2021.0, 2021.0 + 2 / 365)
+    assert not shows_time(2021.0, 2022.0)

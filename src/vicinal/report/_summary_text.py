@@ -120,7 +120,7 @@ def plural(n: int, noun: str) -> str:
 
 def text_table(table: Table) -> str:
     """A table as aligned text: numbers to the right, everything else to the left."""
-    columns = [column for column in table.columns if column.in_summary]
+    columns = [column for column in table.shown_columns if column.in_summary]
     rendered = []
     for i, column in enumerate(columns):
         cells = [column.heading, *_cells(column, table.records)]

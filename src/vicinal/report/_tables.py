@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+
+from vicinal.report._value_text import readable, statistic_text, value_formats
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -33,6 +36,8 @@ class Column(NamedTuple):
         Function from a record to the strength (0 to 1) of the background on the page.
     in_summary : bool
         Whether the terminal summary shows the column.
+    describe : callable or None
+        Function from a record to its text, where the value alone is not enough.
     """
 
     key: str
@@ -41,9 +46,12 @@ class Column(NamedTuple):
     kind: Literal["number", "text", "cluster", "bar", "row"] = "number"
     shade: Callable[[Record], float] | None = None
     in_summary: bool = True
+    describe: Callable[[Record], str] | None = None
 
     def text(self, record: Record) -> str:
         """The value of a record as text; empty for None."""
+        if self.describe is not None:
+            return self.describe(record)
         value = record[self.key]
         if value is None:
             return ""
@@ -56,6 +64,15 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     records: Sequence[Record]
     caption: str
+
+    @property
+    def shown_columns(self) -> list[Column]:
+        """All columns except those of texts that are empty in every record."""
+        return [
+            column
+            for column in self.columns
+            if column.kind != "text" or not self.records or any(map(column.text, self.records))
+        ]
 
     def to_json(self) -> list[dict[str, Any]]:
         """The records as dictionaries with the keys of the columns."""
@@ -139,12 +156,12 @@ def exemplars(
     result: Perception, picked: Record, features: Sequence[int], categories: Sequence[str] = ()
 ) -> Table:
     """Typical and atypical rows of a cluster with their numbers and categories in some columns."""
-    names = result.data.names
+    names, formats = result.data.names, value_formats(result.data)
     columns = [
         Column("row", "row", kind="row"),
         Column("kind", "", "{}", "text"),
         Column("noise_score", "noise score", "{:.2f}"),
-        *(Column(f"column_{j}", names[j], readable) for j in features),
+        *(Column(f"column_{j}", names[j], formats.get(names[j], readable)) for j in features),
         *(Column(f"category_{j}", name, "{}", "text") for j, name in enumerate(categories)),
     ]
     records = [
@@ -229,7 +246,7 @@ def columns(result: Perception) -> Table:
     statistics = ("mean", "std", "min", "median", "max")
     described = [
         Column("column", "column", "{}", "text"),
-        *(Column(name, name, readable) for name in statistics),
+        *(Column(name, name, describe=partial(statistic_text, name=name)) for name in statistics),
         Column("missing", "missing"),
         Column("kind", "kind", "{}", "text"),
         Column("weight", "weight", "{:.2f}"),
@@ -249,11 +266,6 @@ def times(result: Perception) -> Table:
 
 def _fraction_of_rows(key: str) -> Callable[[Record], float]:
     return lambda record: record[key] / record["rows"]
-
-
-def readable(value: float) -> str:
-    """A number with about four digits, without an exponent unless it is very large or small."""
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def cluster_name(label: int) -> str:

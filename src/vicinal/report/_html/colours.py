@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vicinal.report._tables import cluster_name
+from vicinal.report._value_text import shows_time, value_formats
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -46,10 +47,11 @@ class Categories(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """A colour by number."""
+    """A colour by number, or by date in years."""
 
     name: str
     values: np.ndarray
+    is_date: bool = False
 
     def packed(self, pack: Pack) -> dict[str, Any]:
         """Values, and a range of colours that a few outliers do not dominate."""
@@ -62,11 +64,13 @@ class Numbers(NamedTuple):
         is_integer = bool((values == np.round(values)).all())
         # Values that do not fit into float32 are stored as float64.
         fits = np.allclose(as_float32, values, 0 if is_integer else 1e-6, 0)
-        dtype = np.float32 if fits else np.float64
+        # A float32 of a year is hours off.
+        dtype = np.float32 if fits and not self.is_date else np.float64
         return {
             "name": self.name,
             "low": float(low),
             "high": float(high),
+            "date": self.is_date and ("time" if shows_time(values.min(), values.max()) else "day"),
             "bytes": np.dtype(dtype).itemsize,
             "values": pack(values, dtype),
         }
@@ -91,8 +95,9 @@ def colours(result: Perception, max_values: int | None) -> Iterator[Categories |
         categories, codes = category_codes(column)
         if len(categories) <= MAX_CATEGORIES:
             yield Categories(name, codes, categories.tolist())
+    dates = value_formats(data)
     for j in sorted(columns_by_contrast(result)[: n_offered(result, max_values)]):
-        yield Numbers(data.names[j], data.values[:, j])
+        yield Numbers(data.names[j], data.values[:, j], data.names[j] in dates)
 
 
 def cluster_names(result: Perception) -> list[str]:

@@ -45,11 +45,17 @@ def side_by_side(*figures: str) -> Html:
     return Html(f'<div class="figures">{"".join(figures)}</div>')
 
 
-def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
-    """A table that scrolls horizontally on narrow screens; ``ids`` are names for "row" columns."""
-    head = "".join(
-        f"<th{_alignment(column)}>{text(column.heading)}</th>" for column in table.columns
-    )
+def html_table(table: Table, ids: Sequence[str] = (), has_long_texts: bool = False) -> Html:
+    """A table; ``ids`` are names for "row" columns.
+
+    On narrow screens it scrolls horizontally; with long texts, cells wrap and are stacked.
+    """
+    columns = table.shown_columns
+    head = "".join(f"<th{_alignment(column)}>{text(column.heading)}</th>" for column in columns)
+    attributes = {
+        column.key: _alignment(column) + (_heading(column) if has_long_texts else "")
+        for column in columns
+    }
     largest = {
         column.key: max(record[column.key] for record in table.records)
         for column in table.columns
@@ -58,14 +64,15 @@ def html_table(table: Table, ids: Sequence[str] = ()) -> Html:
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{_alignment(column)}>{_cell(column, record, ids, largest)}</td>"
-            for column in table.columns
+            f"<td{attributes[column.key]}>{_cell(column, record, ids, largest)}</td>"
+            for column in columns
         )
         + "</tr>"
         for record in table.records
     )
+    class_name = ' class="texts"' if has_long_texts else ""
     return Html(
-        f'<figure class="wide"><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<figure class="wide"><div class="scroll"><table{class_name}><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div><figcaption>{text(table.caption)}</figcaption></figure>"
     )
 
@@ -101,6 +108,11 @@ def _cell(column: Column, record: Record, ids: Sequence[str], largest: Record) -
 
 def _alignment(column: Column) -> str:
     return " class=n" if column.kind == "number" and column.shade is None else ""
+
+
+def _heading(column: Column) -> str:
+    """The heading as an attribute, shown with each cell where cells are stacked."""
+    return f' data-heading="{text(column.heading)}"'
 
 
 def _colour_class(label: int) -> str:

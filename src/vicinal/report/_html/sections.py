@@ -115,9 +115,9 @@ def explanations(result: Perception) -> Html:
     explained = result.explanations
     tables = []
     if explained.clusters:
-        tables.append(html_table(explanation_table(result)))
+        tables.append(html_table(explanation_table(result), has_long_texts=True))
     if explained.noise:
-        tables.append(html_table(noise_table(result), result.data.ids))
+        tables.append(html_table(noise_table(result), result.data.ids, has_long_texts=True))
     return section("explanations", "What distinguishes the clusters", *tables)
 
 

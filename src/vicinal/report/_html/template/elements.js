@@ -18,12 +18,19 @@ function nameOf(colour, code) {
   return (colour === clusters && givenName(code)) || colour.names[code - 1];
 }
 
-function textOf(value) {
+// Dates are stored as years with decimals, such as 2021.25.
+const SECONDS_PER_YEAR = 365.2425 * 86400;
+const secondsOf = (years) => Math.round((years - 1970) * SECONDS_PER_YEAR);
+const dateOf = (years) => new Date(1000 * secondsOf(years)).toISOString();
+const yearsOf = (milliseconds) => 1970 + milliseconds / 1000 / SECONDS_PER_YEAR;
+
+function textOf(value, colour = {}) {
+  if (colour.date) return colour.date === "time" ? dateOf(value).slice(0, 16).replace("T", " ") : dateOf(value).slice(0, 10);
   return String(Number.isInteger(value) ? value : Number(value.toPrecision(6)));
 }
 
 function valueOf(colour, row) {
-  return colour.codes ? nameOf(colour, colour.codes[row]) : textOf(colour.values[row]);
+  return colour.codes ? nameOf(colour, colour.codes[row]) : textOf(colour.values[row], colour);
 }
 
 function chipOf(row) {

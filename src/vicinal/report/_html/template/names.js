@@ -63,7 +63,7 @@ function selectionCsv() {
     idOf(row),
     clusters.codes[row] - 1,
     valueOf(clusters, row),
-    ...columns.map((c) => (c.codes ? valueOf(c, row) : c.values[row])),
+    ...columns.map((c) => (c.codes || c.date ? valueOf(c, row) : c.values[row])),
     ...data.texts.map((t) => t.values[row]),
   ]);
   return [head, ...lines].map((cells) => cells.map(cellOf).join(",")).join("\n") + "\n";

@@ -19,7 +19,7 @@ function showColour() {
   if (!colour.codes) {
     const ramp = create("i");
     ramp.style.background = `linear-gradient(90deg, ${RAMP.map(css).join(",")})`;
-    const limits = [colour.low, colour.high].map((v) => create("span", { textContent: Number(v.toPrecision(3)) }));
+    const limits = [colour.low, colour.high].map((v) => create("span", { textContent: colour.date ? textOf(v, colour) : Number(v.toPrecision(3)) }));
     scale.replaceChildren(create("div", { className: "ramp" }, limits[0], ramp, limits[1]));
     return;
   }

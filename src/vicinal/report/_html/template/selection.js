@@ -48,7 +48,7 @@ function setFilters(filters) {
   say(filters.length ? `${count(n, "row")} of ${data.n.toLocaleString("en")} pass the filters.` : "No filter.");
 }
 
-const filterText = (f) => (f.kind === "category" ? `${f.colour.name} is ${nameOf(f.colour, f.code)}` : `${f.colour.name} from ${textOf(f.low)} to ${textOf(f.high)}`);
+const filterText = (f) => (f.kind === "category" ? `${f.colour.name} is ${nameOf(f.colour, f.code)}` : `${f.colour.name} from ${textOf(f.low, f.colour)} to ${textOf(f.high, f.colour)}`);
 
 function showFilters() {
   byId("filter-list").replaceChildren(...state.filters.map((filter, i) => {
@@ -74,7 +74,9 @@ function showFilterInputs() {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  const input = (id, value) => create("input", { id, type: "number", step: "any", value });
+  const type = { day: "date", time: "datetime-local" }[colour.date] || "number";
+  const text = (value) => (colour.date ? textOf(value, colour).replace(" ", "T") : value);
+  const input = (id, value) => create("input", { id, type, step: "any", value: text(value) });
   byId("filter-inputs").replaceChildren(
     create("label", { textContent: "from " }, input("filter-low", low)),
     create("label", { textContent: "to " }, input("filter-high", high)),
@@ -87,8 +89,11 @@ function addFilter() {
     return setFilters([...state.filters, { kind: "category", colour, code: Number(byId("filter-code").value) }]);
   }
   const [low, high] = ["filter-low", "filter-high"].map((id) => byId(id).valueAsNumber);
-  if (Number.isNaN(low) || Number.isNaN(high)) return say("A filter needs two numbers.");
-  setFilters([...state.filters, { kind: "range", colour, low, high }]);
+  if (Number.isNaN(low) || Number.isNaN(high)) return say(`A filter needs two ${colour.date ? "dates" : "numbers"}.`);
+  if (!colour.date) return setFilters([...state.filters, { kind: "range", colour, low, high }]);
+  // The last day, or minute, is part of the range.
+  const last = high + 1000 * (colour.date === "day" ? 86399 : 59);
+  setFilters([...state.filters, { kind: "range", colour, low: yearsOf(low - 500), high: yearsOf(last + 500) }]);
 }
 
 // Rows inside a polygon of map positions (pairs from 0 to 1), by the even-odd rule; filtered rows stay out.

@@ -23,7 +23,7 @@ function countsOf(colour, mask) {
   return counts;
 }
 
-// Columns whose mean, or a category whose share, differs most from that of all rows, in standard deviations.
+// Columns whose mean, or a category whose fraction, differs most from that of all rows, in standard deviations.
 function differences(mask, n) {
   const found = [];
   for (const colour of data.colours.slice(1)) {
@@ -40,7 +40,7 @@ function differences(mask, n) {
     const all = (colour.moments ||= momentsOf(colour.values, null));
     const here = momentsOf(colour.values, mask);
     const z = all.std > 0 ? (here.mean - all.mean) / all.std : 0;
-    found.push({ z, text: `${colour.name}: mean ${textOf(here.mean)} (all rows ${textOf(all.mean)}, ${z >= 0 ? "+" : ""}${z.toFixed(1)} std)` });
+    found.push({ z, text: `${colour.name}: mean ${textOf(here.mean, colour)} (all rows ${textOf(all.mean, colour)}, ${z >= 0 ? "+" : ""}${z.toFixed(1)} std)` });
   }
   return found.sort((a, b) => Math.abs(b.z) - Math.abs(a.z)).filter((d) => Math.abs(d.z) >= 0.2).slice(0, MAX_LISTED);
 }
