@@ -230,3 +230,20 @@ def test_threads_give_the_same_bits(digits):
     results = [vicinal.audit(X[:200], y[:200], n_jobs=n) for n in (1, 3)]
     frames = [result.to_frame() for result in results]
     pandas.testing.assert_frame_equal(*frames)
+
+
+def test_doubts_are_called_weak_where_columns_do_not_predict_the_labels(found):
+    rng = np.random.default_rng(0)
+    X, coins = rng.normal(size=(200, 3)), rng.choice(["heads", "tails"], 200)
+    text = vicinal.audit(X, labels=coins).summary()
+    assert "the columns hardly predict the labels" in text
+    assert "weak evidence" in text
+    assert "hardly predict" not in found[0].summary()
+
+
+def test_the_caption_says_where_only_equal_rows_are_duplicates():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[1] = X[0]
+    page = vicinal.audit(X)._repr_html_()
+    assert "only equal rows are duplicates" in page
+    assert "vertical line is the threshold" not in page

@@ -118,14 +118,17 @@ def _confidence(result: Perception) -> str:
     return text
 
 
+def _confirms(agreement: float) -> str:
+    return f"confirms for only {agreement:.0%} of its rows" if agreement > 0 else "does not find"
+
+
 def _look_at(result: Perception) -> str:
     hints = []
     clusters = [s for s in result.clusters.sizes if s["cluster"] >= 0]
     doubtful = min(clusters, key=lambda s: s["agreement"])
     if result.n_clusters > 1 and doubtful["agreement"] < RELIABLE:
         hints.append(
-            f"{cluster_name(doubtful['cluster'])}, which the second method confirms for only "
-            f"{doubtful['agreement']:.0%} of its rows"
+            f"{cluster_name(doubtful['cluster'])}, which the second method {_confirms(doubtful['agreement'])}"
         )
     ids = [result.data.ids[row] for row in result.exemplars.noise[:3]]
     if ids:

@@ -93,9 +93,14 @@ def _duplicates(result: Audit) -> Html:
             log_x=True,
             log_y=True,
         )
+        threshold = (
+            "The vertical line is the threshold."
+            if found.threshold > 0
+            else "There are no more near pairs than expected, so only equal rows are duplicates."
+        )
         caption = (
-            "Pairs of distinct rows within each distance, and how many are expected among ordinary rows. The "
-            "vertical line is the threshold."
+            "Pairs of distinct rows within each distance, and how many are expected among ordinary rows. "
+            + threshold
         )
         parts.append(figure(chart, caption))
     if not parts:

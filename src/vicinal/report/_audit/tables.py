@@ -24,7 +24,8 @@ N_DOUBTFUL = 30
 def duplicate_groups(result: Audit) -> Table:
     """The largest groups of near-duplicates."""
     found = result.duplicates
-    order = sorted(range(len(found.groups)), key=lambda g: (-len(found.groups[g]), g))[:N_GROUPS]
+    n_groups = len(found.groups)
+    order = sorted(range(n_groups), key=lambda g: (-len(found.groups[g]), g))[:N_GROUPS]
     records = []
     for group in order:
         rows, kept = found.groups[group], int(found.representatives[group])
@@ -38,9 +39,10 @@ def duplicate_groups(result: Audit) -> Table:
         Column("representative", "representative", _row_name(result), "text"),
         Column("others", "near-duplicates of it", _row_names(result), "text"),
     ]
+    listed = f"; the largest {N_GROUPS} of {n_groups:,} are listed" if n_groups > N_GROUPS else ""
     caption = (
-        f"The largest of {len(found.groups):,} groups of rows that are connected by pairs within a distance "
-        f"of {found.threshold:.3g}. The representative has the most near-duplicates in its group."
+        f"Groups of rows that are connected by pairs within a distance of {found.threshold:.3g}{listed}. "
+        "The representative has the most near-duplicates in its group."
     )
     return Table(columns, records, caption)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vicinal.report._audit import tables
 from vicinal.report._summary_text import plural, text_table
 
@@ -51,8 +53,8 @@ def _duplicates(result: Audit) -> str:
     n_dropped = int((~found.keep).sum())
     return (
         f"{plural(found.n_pairs, 'pair')} of near-duplicates in {plural(len(found.groups), 'group')} "
-        f"(distance at most {found.threshold:.3g}); without {plural(n_dropped, 'row')} every "
-        "group has one row left."
+        f"(distance at most {found.threshold:.3g}); dropping {plural(n_dropped, 'row')} leaves "
+        "one row per group."
     )
 
 
@@ -75,7 +77,28 @@ def _labels(result: Audit) -> str:
     if len(conflicts):
         verb = "has a near-duplicate" if len(conflicts) == 1 else "have near-duplicates"
         text += f" {plural(len(conflicts), 'row')} {verb} with another label."
-    return text
+    return text + _unrelated_labels(result)
+
+
+def _unrelated_labels(result: Audit) -> str:
+    """A warning if the neighbours predict labels no better than the most frequent class does."""
+    doubts, labels = result.label_doubts, result.data.labels
+    assert doubts is not None
+    assert labels is not None
+    known = labels != ""
+    counts = np.unique(labels[known], return_counts=True)[1]
+    if len(counts) < 2:
+        return ""
+    n = int(counts.sum())
+    predicted, frequent = float((doubts.suggested == labels)[known].mean()), counts.max() / n
+    margin = 2.0 * np.sqrt(predicted * (1.0 - predicted) / n)
+    if predicted - margin > frequent:
+        return ""
+    return (
+        f" But the columns hardly predict the labels: the nearest rows suggest the given label for "
+        f"{predicted:.0%} of the rows, and always guessing the most frequent class would be right for "
+        f"{frequent:.0%}. So a doubtful label is weak evidence here."
+    )
 
 
 def _outliers(result: Audit) -> str:
