@@ -112,3 +112,16 @@ def test_booleans_become_0_and_1_with_a_note(read):
 def test_a_table_without_numbers_shows_an_example_value(text, message, read):
     with pytest.raises(ValueError, match=message):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "n_rows"),
+    [
+        ("0,1,kind\n0.5,1.5,a\n0.25,2.5,b\n", 2),
+        (",0,1,kind\n0,0.5,1.5,a\n1,0.25,2.5,b\n", 2),
+        ("0,1,a\n3,4,b\n5,6,c\n", 3),
+        ("0,2,a\n0.5,0.25,b\n5,6,c\n", 3),
+    ],
+)
+def test_numbered_columns_may_be_followed_by_a_named_one(text, n_rows, read):
+    assert len(read(text).points) == n_rows

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MAX_LISTED, MAX_QUOTED = 20, 60
+# Names that are less similar are not suggested: "income" for "nope" has 0.6.
+MIN_SIMILARITY = 0.65
 
 
 def listing(names: Iterable[object]) -> str:
@@ -25,5 +27,5 @@ def quoted(text: object) -> str:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`` (did you mean ...?)`` if a known name is close to the given one, otherwise nothing."""
     by_lower = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), by_lower, n=1)
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=MIN_SIMILARITY)
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""

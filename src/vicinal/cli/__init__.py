@@ -81,6 +81,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = format_json(facts) if arguments.json else format_facts(facts)
         if text:
             _print(text)
+        if not arguments.json and facts.get("written") == {} and hasattr(arguments, "unsaved"):
+            print(f"no file written; use -o FILE to save the {arguments.unsaved}", file=sys.stderr)
     except KeyboardInterrupt:
         print("vicinal: interrupted; no partial files were left behind", file=sys.stderr)
         return 130

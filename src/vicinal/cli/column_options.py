@@ -166,7 +166,11 @@ def complete_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
 
     return table._replace(
         points=points,
-        notes=notes + column_notes(encoder.columns_, len(points)),
+        notes=[
+            *notes,
+            *column_notes(encoder.columns_, len(points)),
+            f"the columns used are encoded as {points.shape[1]} coordinates",
+        ],
         place=place_columns,
     )
 

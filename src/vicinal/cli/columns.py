@@ -131,8 +131,9 @@ def _no_numeric_column(frame: Any, path: Path, notes: list[str]) -> str:
     reason = f" ({notes[-1]})" if notes else ""
     if frame.shape[1] == 1:
         return (
-            f"{path} has only the column {listed}, which is not numeric{reason}; separate columns by "
-            "commas, semicolons, tabs or |."
+            f"{path} has only the column {listed}, which is not numeric{reason}. If lines "
+            "have several cells, separate columns by commas, semicolons, tabs or |; if it is text, "
+            "compute embeddings of the text and save them as .npy."
         )
     return (
         f"{path} has no numeric column among {listed}{reason}; encode its columns as numbers, or write "

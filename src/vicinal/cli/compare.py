@@ -45,14 +45,16 @@ def add_to(commands: Any) -> None:
         "result continues the cluster of the first with which it shares the most rows.",
         EXAMPLES,
     )
-    for name, which in (("before", "first"), ("after", "second")):
-        parser.add_argument(
-            name,
-            type=Path,
-            metavar=name.upper(),
-            help=f"{which} result: a file of perceive --save, the output of perceive --json as a .json file, "
-            "or a table of labels, such as those of perceive --labels, assign and cluster",
-        )
+    parser.add_argument(
+        "before",
+        type=Path,
+        metavar="BEFORE",
+        help="first result: a file of perceive --save, the output of perceive --json as a .json file, "
+        "or a table of labels, such as those of perceive --labels, assign and cluster",
+    )
+    parser.add_argument(
+        "after", type=Path, metavar="AFTER", help="second result, in any of these formats"
+    )
     parser.add_argument(
         "--id", metavar="COLUMN", help="column with row names (default: id, otherwise row)"
     )

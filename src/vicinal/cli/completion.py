@@ -47,7 +47,7 @@ def add_to(commands: Any) -> None:
         "  vicinal completion zsh > ~/.zfunc/_vicinal       # if ~/.zfunc is in fpath\n"
         "  vicinal completion fish > ~/.config/fish/completions/vicinal.fish\n",
     )
-    parser.add_argument("shell", choices=SHELLS, help=" ".join(SHELLS))
+    parser.add_argument("shell", choices=SHELLS, help="shell that reads the script")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -71,7 +71,9 @@ def add_to(commands: Any) -> None:
         "--t", type=number_or_word, default="auto", help="number of smoothing steps (default: auto)"
     )
     add_top(parser)
-    parser.add_argument("-o", "--output", type=Path, help=f"nearest: {' '.join(TABLE_FORMATS)}")
+    parser.add_argument(
+        "-o", "--output", type=Path, help=f"nearest neighbours: {' '.join(TABLE_FORMATS)}"
+    )
     add_force(parser)
     add_run_options(parser)
 

@@ -25,6 +25,14 @@ OPTIONS_BY_PARAMETER = {
 }
 
 
+# Advice about parameters that no option sets, and its equivalent on the command line.
+ADVICE = {
+    "use more neighbours to connect the graph, or set disconnected='raise'": (
+        "raise --neighbors to connect the graph"
+    ),
+}
+
+
 def flag(name: str) -> str:
     """Option that sets an attribute of the parsed arguments."""
     return f"--{name.replace('_', '-')}"
@@ -51,6 +59,8 @@ def _key(name: str) -> str:
 
 def in_terms_of_options(message: str, arguments: argparse.Namespace) -> str:
     """An error message of the library with the command's options instead of its parameters."""
+    for advice, option in ADVICE.items():
+        message = message.replace(advice, option)
     given = {name for name, value in vars(arguments).items() if value is not None}
 
     def option_of(parameter: str) -> str | None:

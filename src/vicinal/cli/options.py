@@ -211,9 +211,14 @@ def row_names(table: RawTable) -> dict[str, Any]:
     return rows if table.ids is None else rows | {"id": table.ids}
 
 
-def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the output files, a table and a plot; `check_targets` checks them."""
+def add_targets(parser: argparse.ArgumentParser, what: str, printed: bool = False) -> None:
+    """Add the output files, a table and a plot; `check_targets` checks them.
+
+    Without a file, the command says that the result was not saved, unless it is ``printed``.
+    """
     parser.add_argument("-o", "--output", type=Path, help=f"{what}: {' '.join(TABLE_FORMATS)}")
+    if not printed:
+        parser.set_defaults(unsaved=what)
     parser.add_argument("--plot", type=Path, help=f"plot: {' '.join(FIGURE_FORMATS)}")
     add_force(parser)
 

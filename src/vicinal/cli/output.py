@@ -158,13 +158,17 @@ def _write_text(blocks: Iterable[Mapping[str, np.ndarray]], path: Path) -> None:
 def format_facts(facts: Mapping[str, Any]) -> str:
     """Result as text: figures, tables, then files; arrays appear only in JSON."""
     figures, tables, lines = [], [], []
+    # Several tables need titles; a single one is what the command is about.
+    has_titles = sum(isinstance(value, list) for value in facts.values()) > 1
     for name, value in facts.items():
         if name == "written":
             lines += [f"{what} written to {path}" for what, path in value.items()]
         elif isinstance(value, np.ndarray):
             continue
         elif isinstance(value, list):
-            tables.append(_format_records(value))
+            table = _format_records(value)
+            title = f"\n{name.replace('_', ' ')}:\n" if has_titles and table else ""
+            tables.append(title + table)
         elif isinstance(value, str) and " " in value:
             lines.append(f"{name.replace('_', ' ')}: {value}")
         elif name == "seconds":

@@ -98,7 +98,7 @@ def add_to(commands: Any) -> None:
         "perceptual chooses it from the data by default",
     )
     group.add_argument("--steps", type=int, metavar="N", help="number of propagation steps")
-    add_targets(parser, "results of each query")
+    add_targets(parser, "results of each query", printed=True)
     add_run_options(parser)
 
 

@@ -114,10 +114,14 @@ def is_header(first: list[str], second: list[str]) -> bool:
 
 def _numbers_columns(first: list[str], second: list[str]) -> bool:
     names = first[1:] if first[:1] == [""] else first
-    if names != [str(i) for i in range(len(names))]:
+    # Columns that were added to an array, such as labels, have words as names.
+    numbers = [name for name in names if _is_number(name)]
+    if numbers != [str(i) for i in range(len(numbers))] or names[: len(numbers)] != numbers:
         return False
-    # One or two integer columns may start with 0 or 0, 1 as data.
-    return len(first) > 2 or not all(cell.lstrip("-").isdigit() for cell in second)
+    # Integer columns may start with 0, 1 as data.
+    below = [cell for above, cell in zip(first, second, strict=False) if _is_number(above)]
+    is_long = len(names) == len(numbers) and len(first) > 2
+    return is_long or not all(cell.lstrip("-").isdigit() for cell in below)
 
 
 def _is_number(cell: str) -> bool:
@@ -161,4 +165,7 @@ def _first_lines(path: Path) -> tuple[str, str, int]:
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:
-    return InvalidValueError(f"{path} is not UTF-8 text ({error}); save it with UTF-8 encoding.")
+    return InvalidValueError(
+        f"{path} is not UTF-8 text ({error}); save it with UTF-8 encoding: in Excel as 'CSV UTF-8', or "
+        "with iconv -f cp1252 -t utf-8."
+    )

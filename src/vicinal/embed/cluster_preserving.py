@@ -19,6 +19,7 @@ from vicinal._core.parallel import one_blas_thread
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.warn import warn_user
+from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors.metric import as_metric
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
@@ -197,6 +198,10 @@ class ClusterPreservingEmbedding(
         else:
             data = validate_input(self, X, dtype=np.float64)
             n = len(data)
+        if n < 2:
+            raise InvalidValueError(
+                f"X has n_samples={n}, but an embedding needs at least 2 points; add rows."
+            )
         check_count(
             self.n_components,
             "n_components",
