@@ -99,6 +99,13 @@ class ClusterEvidence(NamedTuple):
     dimension: float
     noise: BackgroundNoise
 
+    def __repr__(self) -> str:
+        """Number of clusters, what decided, and the amount of noise; arrays are left out."""
+        clusters = "1 cluster" if self.n_clusters == 1 else f"{self.n_clusters:,} clusters"
+        by = "" if self.source == "none" else f" by {self.source}"
+        noise = f"{self.noise.is_noise.mean():.1%} noise"
+        return f"ClusterEvidence({clusters}{by} among {len(self.labels):,} rows, {noise})"
+
 
 @checked
 def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
