@@ -101,6 +101,18 @@ def test_a_cluster_that_the_second_method_merged_says_so(blobs):
     assert "Cluster 2, which the second method does not find" in result.summary()
 
 
+def test_low_confidence_names_a_number_of_clusters_that_is_stable(blobs):
+    curve = np.array([[2, 0.95], [3, 0.4], [4, 0.3]])
+    result = replace(blobs, count=blobs.count._replace(stability=curve))
+    text = conclusion(result)["Confidence"]
+    assert text.startswith("Low: ")
+    assert "2 clusters would be stable (ARI 0.95)" in text
+    assert "--clusters 2" in text
+    for curve in (np.array([[2, 0.5], [3, 0.4]]), np.array([[2, 0.95], [3, 0.97]])):
+        result = replace(blobs, count=blobs.count._replace(stability=curve))
+        assert "would be stable" not in conclusion(result)["Confidence"]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -110,12 +110,26 @@ def _confidence(result: Perception) -> str:
         f"{word}: {stable if np.isfinite(stability) else ''}a second method assigns {agreement:.0%} of "
         "the rows to the same clusters."
     )
+    if word == "Low":
+        text += _more_stable(result, stability)
     for column in defining_columns(result)[:1]:
         text += (
             f" But one column makes them: {column.name} alone determines the cluster of "
             f"{column.accuracy:.0%} of the rows. Ignore it to see what else is in the table."
         )
     return text
+
+
+def _more_stable(result: Perception, stability: float) -> str:
+    """The number of clusters with the best stability, if it is reliable and the reported one is not."""
+    numbers, indices = result.count.stability.T
+    if not len(numbers) or not np.nanmax(indices, initial=-1.0) >= RELIABLE > stability:
+        return ""
+    best = int(np.nanargmax(indices))
+    return (
+        f" {int(numbers[best])} clusters would be stable (ARI {indices[best]:.2f}): compare both with "
+        f"n_clusters={int(numbers[best])}, on the command line --clusters {int(numbers[best])}."
+    )
 
 
 def _confirms(agreement: float) -> str:
