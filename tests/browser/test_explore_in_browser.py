@@ -430,3 +430,31 @@ def test_a_widget_exchanges_rows_and_names_with_python(driver, tmp_path):
         == "isolated"
     )
     driver.switch_to.default_content()
+
+
+@pytest.fixture(scope="module")
+def dated_report(tmp_path_factory):
+    """A report on rows with a date each: the first of a month, and the days after it."""
+    rng = np.random.default_rng(0)
+    late = np.arange(80) % 2
+    start = np.where(late, "2022-03-01", "2020-05-01").astype("datetime64[D]")
+    table = {"signup": start + np.arange(80) // 2, "age": 20 + 40 * late + rng.normal(size=80)}
+    result = vicinal.perceive(table, n_clusters=2, sample=80)
+    return result.to_html(tmp_path_factory.mktemp("dated") / "dated.html")
+
+
+def test_dates_are_filtered_and_shown_as_dates(driver, dated_report):
+    open_page(driver, dated_report, 1440)
+    click(driver, "filters")
+    Select(driver.find_element(By.ID, "filter-column")).select_by_visible_text("signup")
+    limits = [driver.find_element(By.ID, f"filter-{end}") for end in ("low", "high")]
+    assert [box.get_attribute("type") for box in limits] == ["date", "date"]
+    assert [box.get_attribute("value") for box in limits] == ["2020-05-01", "2022-04-09"]
+    driver.execute_script("document.getElementById('filter-high').value = '2020-05-03'")
+    click(driver, "filter-add")
+    assert status(driver) == "3 rows of 80 pass the filters."
+    assert "signup from 2020-05-01 to 2020-05-03" in driver.page_source
+    assert (
+        driver.execute_script("return valueOf(data.colours.find((c) => c.date), 1)") == "2022-03-01"
+    )
+    assert errors_of(driver) == []

@@ -112,9 +112,9 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     """Estimate the number of clusters, nested layers, labels and noise of points.
 
     Two methods are compared with a null model of one cluster. Modes of the density must be more prominent
-    than sampling error explains (`vicinal.cluster._density_modes`). Communities of the neighbour graph must
+    than sampling error explains. Communities of the neighbour graph must
     exceed the modularity of one cluster with the same number of points and dimensions; they are a consensus
-    over random halves of the graph (`vicinal.cluster._consensus`). Well-separated modes decide first; then
+    over random halves of the graph. Well-separated modes decide first; then
     communities, which also work in many dimensions, where densities are unreliable; then other significant
     modes. If there is noise, the other points are clustered again without it; noise belongs to the cluster of
     the nearest other point.

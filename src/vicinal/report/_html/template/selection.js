@@ -91,9 +91,9 @@ function addFilter() {
   const [low, high] = ["filter-low", "filter-high"].map((id) => byId(id).valueAsNumber);
   if (Number.isNaN(low) || Number.isNaN(high)) return say(`A filter needs two ${colour.date ? "dates" : "numbers"}.`);
   if (!colour.date) return setFilters([...state.filters, { kind: "range", colour, low, high }]);
-  // The last day, or minute, is part of the range.
+  // The last day, or minute, is part of the range; a margin below half a second absorbs rounding.
   const last = high + 1000 * (colour.date === "day" ? 86399 : 59);
-  setFilters([...state.filters, { kind: "range", colour, low: yearsOf(low - 500), high: yearsOf(last + 500) }]);
+  setFilters([...state.filters, { kind: "range", colour, low: yearsOf(low - 400), high: yearsOf(last + 400) }]);
 }
 
 // Rows inside a polygon of map positions (pairs from 0 to 1), by the even-odd rule; filtered rows stay out.
