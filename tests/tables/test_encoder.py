@@ -299,3 +299,35 @@ def test_new_rows_need_the_columns_of_fit():
         encoder.transform(table)
     with pytest.raises(ValueError, match="'price' of X should be numeric"):
         encoder.transform({**columns(), "price": ["cheap"] * N})
+
+
+def dated_table(n=400):
+    """Three groups with dates by day, a number and a category; weekdays are those of chance."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 3, n)
+    days = 300 * group + rng.integers(0, 200, n)
+    table = {
+        "age": np.array([25.0, 45.0, 65.0])[group] + rng.normal(0, 4, n),
+        "plan": np.array(["a", "b", "c"])[np.where(rng.random(n) < 0.85, group, 0)],
+        "signup": np.datetime64("2020-01-01") + days.astype("timedelta64[D]"),
+    }
+    return table, group
+
+
+def test_weekdays_that_nothing_depends_on_do_not_make_groups():
+    table, group = dated_table()
+    encoder = TableEncoder().fit(table)
+    assert not [name for name in encoder.get_feature_names_out() if "weekday" in name]
+    model = SpectralClustering(random_state=0).fit(encoder.transform(table))
+    assert model.n_clusters_ == 3
+    assert len(set(zip(model.labels_.tolist(), group.tolist(), strict=True))) < 6
+
+
+def test_weekdays_that_another_column_depends_on_are_compared():
+    table, _ = dated_table()
+    weekend = (table["signup"].astype("datetime64[D]").astype(int) + 3) % 7 >= 5
+    table["sales"] = 100.0 * weekend + np.random.default_rng(0).normal(size=400)
+    names = TableEncoder().fit(table).get_feature_names_out().tolist()
+    assert "signup_weekday sin" in names
+    weights = TableEncoder(weights={"signup": 1.0}).fit(dated_table()[0])
+    assert [name for name in weights.get_feature_names_out() if "weekday" in name]

@@ -60,6 +60,19 @@ def association_strengths(codes: Sequence[np.ndarray]) -> np.ndarray:
     return np.sqrt(squared.sum(axis=1))
 
 
+def depends_on_any(codes: np.ndarray, others: Sequence[np.ndarray]) -> bool:
+    """Whether a column depends significantly on another one."""
+    indicators = _indicators(codes, int(codes.max(initial=0)) + 1)
+    return any(
+        squared_v(
+            (indicators.T @ _indicators(other, int(other.max(initial=0)) + 1)).toarray(),
+            SIGNIFICANCE / len(others),
+        )
+        > 0
+        for other in others
+    )
+
+
 def _indicators(codes: np.ndarray, size: int) -> sparse.csr_array:
     known = np.flatnonzero(codes >= 0)
     entries = (np.ones(len(known)), (known, codes[known]))

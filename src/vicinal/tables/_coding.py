@@ -130,12 +130,22 @@ class DateCoder(NamedTuple):
         """Coordinates (n, 1 + 2 * n_cycles); all parts together weigh as much as one number."""
         assert column.numbers is not None
         parts = [self.line.encode(column)]
-        for name, period in self.periods.items():
-            # 1970 began on a Thursday.
-            shifted = column.numbers + 3 * DAY if name == "weekday" else column.numbers
-            angle = 2 * np.pi * np.mod(shifted, period) / period
+        for name in self.periods:
+            angle = 2 * np.pi * self.phase(column, name)
             parts.append(np.column_stack([np.sin(angle), np.cos(angle)]) / np.sqrt(2.0))
         return np.hstack(parts) / np.sqrt(1.0 + len(self.periods))
+
+    def phase(self, column: TypedColumn, name: str) -> np.ndarray:
+        """Position of each date in a cycle, from 0 to 1; NaN where it is missing."""
+        assert column.numbers is not None
+        # 1970 began on a Thursday.
+        shifted = column.numbers + 3 * DAY if name == "weekday" else column.numbers
+        return np.mod(shifted, self.periods[name]) / self.periods[name]
+
+    def steps(self, column: TypedColumn, name: str) -> np.ndarray:
+        """Hour, weekday or month of each date as a code; -1 where it is missing."""
+        steps = np.floor(self.phase(column, name) * CYCLES[name][1])
+        return np.where(np.isnan(steps), -1, steps).astype(np.int64)
 
 
 def fit_coder(column: TypedColumn, scaling: str, metric: str) -> Coder:

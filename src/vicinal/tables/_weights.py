@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vicinal.tables._association import association_strengths, pool_rare, quantile_codes
-from vicinal.tables._coding import CategoryCoder, Coder
+from vicinal.tables._association import (
+    association_strengths,
+    depends_on_any,
+    pool_rare,
+    quantile_codes,
+)
+from vicinal.tables._coding import CategoryCoder, Coder, DateCoder
 from vicinal.tables._kinds import TypedColumn
 from vicinal.tables._modality import modality_strength
 
@@ -24,6 +29,30 @@ def has_structure(
     )
     structured = (dependence > 0) | (modality > 0)
     return structured if structured.any() else np.ones(len(columns), dtype=bool)
+
+
+def without_unrelated_cycles(
+    columns: Sequence[TypedColumn], coders: Sequence[Coder], given: Mapping[str, float]
+) -> list[Coder]:
+    """Date coders without the cycles that are independent of all other columns.
+
+    Weekdays are seven positions on a circle: if nothing else depends on them, they would only split rows into
+    seven groups. Columns with a given weight, and a date without any other column, keep their cycles.
+    """
+    if len(columns) < 2:
+        return list(coders)
+    related = []
+    for j, (column, coder) in enumerate(zip(columns, coders, strict=True)):
+        if isinstance(coder, DateCoder) and coder.periods and column.name not in given:
+            others = [_codes(columns[i], coders[i]) for i in range(len(columns)) if i != j]
+            periods = {
+                name: period
+                for name, period in coder.periods.items()
+                if depends_on_any(pool_rare(coder.steps(column, name)), others)
+            }
+            coder = coder._replace(periods=periods)
+        related.append(coder)
+    return related
 
 
 def modality_strengths(columns: Sequence[TypedColumn], coders: Sequence[Coder]) -> np.ndarray:

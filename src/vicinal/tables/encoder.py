@@ -24,7 +24,12 @@ from vicinal.tables._kinds import TypedColumn, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
 from vicinal.tables._shared import fit_shared_part
-from vicinal.tables._weights import column_weights, has_structure, modality_strengths
+from vicinal.tables._weights import (
+    column_weights,
+    has_structure,
+    modality_strengths,
+    without_unrelated_cycles,
+)
 
 SCALINGS = ("robust", "standard", "none")
 METRICS = ("euclidean", "gower")
@@ -40,8 +45,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     The squared distance of two rows is a weighted sum over columns. Numbers count by their squared
     difference, in a robust unit in which two rows differ by 1 on average; ordered categories by the
     difference of their ranks; two different categories by 1; dates as a number, and as points on circles
-    for the time of day, weekday and month in which they vary. With ``missing="neighbors"`` every method for
-    points can follow.
+    for the time of day, weekday and month in which they vary and on which another column depends. With
+    ``missing="neighbors"`` every method for points can follow.
 
     Kinds of columns are guessed from their values: numbers, also as text with currency signs, percent or
     separators; booleans, yes and no; dates; categories. Constant and empty columns, row numbers, names and
@@ -161,6 +166,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         if not columns:
             raise InvalidValueError(no_usable_column(used))
         coders = [fit_coder(column, self.scaling, self.metric) for column in columns]
+        coders = without_unrelated_cycles(columns, coders, weights)
         self._keep(used, columns, coders, weights)
         return self
 
