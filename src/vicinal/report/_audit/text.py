@@ -97,7 +97,7 @@ def _unrelated_labels(result: Audit) -> str:
     return (
         f" But the columns hardly predict the labels: the nearest rows suggest the given label for "
         f"{predicted:.0%} of the rows, and always guessing the most frequent class would be right for "
-        f"{frequent:.0%}. So a doubtful label is weak evidence here."
+        f"{frequent:.0%}. So wrong labels cannot be recognised reliably here."
     )
 
 
