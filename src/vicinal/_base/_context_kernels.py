@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
+from vicinal.graphs._contextual_kernels import (
+    coding_lengths_by_features,
+    coding_lengths_by_members,
+)
 from vicinal.neighbors._brute_kernels import squared_distance
 
 
@@ -20,49 +24,164 @@ def member_lengths(points, factor, nearest, members, lengths):
 
 
 @jit
-def enter_contexts(nearest, distances, members, lengths, contexts, entered):
-    """Contexts that new points enter, in place of the farthest member; returns their number.
+def list_contexts(nearest, distances, members, lengths, n, contexts, places, steps, coincides):
+    """Contexts of new points, which are numbered from ``n``, and those that they enter; returns their number.
 
-    Rows of ``contexts`` are the candidate and the remaining members from near to far; the last column is left
-    for the new point. Rows of ``entered`` are the number of the new point and the column of the candidate.
+    A new point enters the context of a candidate in place of the farthest member. Rows of ``contexts`` are
+    the point or the candidate, and the other members from near to far; the new point comes last in a context
+    that it enters. Rows of ``places`` are the number of the new point, and the column of the candidate or -1
+    for its own context. Without ``lengths`` of the members of candidates, no contexts are entered.
+
+    New points that equal a training point, or all if contexts contain all ``n`` training points, have no
+    contexts: ``coincides`` marks them, and their ``steps`` lead to the nearest training point.
     """
-    k = members.shape[1]
+    k = contexts.shape[1] - 1
     order = np.empty(k, np.int64)
     count = 0
-    for i in range(nearest.shape[0]):
-        for c in range(nearest.shape[1]):
+    for i in range(len(nearest)):
+        coincides[i] = distances[i, 0] == 0 or k >= n - 1
+        if coincides[i]:
+            steps[i, 0] = 1.0
+            continue
+        contexts[count, 0] = n + i
+        for j in range(k):
+            contexts[count, j + 1] = nearest[i, j]
+        places[count, 0], places[count, 1] = i, -1
+        count += 1
+        for c in range(lengths.shape[1]):
+            farthest = -np.inf
+            for j in range(k):
+                farthest = max(farthest, lengths[i, c, j])
+            if not distances[i, c] < farthest:
+                continue
             for j in range(k):
                 at = j
                 while at > 0 and lengths[i, c, order[at - 1]] > lengths[i, c, j]:
                     order[at] = order[at - 1]
                     at -= 1
                 order[at] = j
-            if not distances[i, c] < lengths[i, c, order[k - 1]]:
-                continue
-            contexts[count, 0] = nearest[i, c]
+            contexts[count, 0], contexts[count, k] = nearest[i, c], n + i
             for j in range(k - 1):
                 contexts[count, j + 1] = members[nearest[i, c], order[j]]
-            entered[count, 0], entered[count, 1] = i, c
+            places[count, 0], places[count, 1] = i, c
             count += 1
     return count
 
 
-@jit(allocates=False, error_model="numpy")
-def step_probabilities(distances, sigma, out):
-    """Formula (3): Gaussian weights of the contextual distances to the other members; rows sum to 1."""
-    k = out.shape[1]
+@jit(allocates=False)
+def copy_members(points, new, contexts, data):
+    """Copy the points of contexts to the rows of ``data``; new points are numbered after the others."""
+    row = 0
+    for i in range(len(contexts)):
+        for j in range(contexts.shape[1]):
+            number = contexts[i, j]
+            if number < len(points):
+                for d in range(points.shape[1]):
+                    data[row, d] = points[number, d]
+            else:
+                for d in range(points.shape[1]):
+                    data[row, d] = new[number - len(points), d]
+            row += 1
+
+
+@jit(error_model="numpy")
+def step_probabilities(distances, sigma, places, steps, entered):
+    """Formula (3): Gaussian weights of the contextual distances to the other members; they sum to 1.
+
+    Of the contexts that new points enter, see `list_contexts`, only the probability of the new point is kept.
+    """
+    k = distances.shape[1] - 1
+    weights = np.empty(k)
     for i in range(len(distances)):
         smallest = np.inf
         for j in range(k):
-            out[i, j] = (distances[i, j + 1] / sigma) ** 2
-            smallest = min(smallest, out[i, j])
+            weights[j] = (distances[i, j + 1] / sigma) ** 2
+            smallest = min(smallest, weights[j])
         total = 0.0
         for j in range(k):
             # Relative to the smallest, so that a context far from all others does not underflow to zeros.
-            out[i, j] = np.exp(smallest - out[i, j])
-            total += out[i, j]
-        for j in range(k):
-            out[i, j] /= total
+            weights[j] = np.exp(smallest - weights[j])
+            total += weights[j]
+        point, column = places[i, 0], places[i, 1]
+        if column < 0:
+            for j in range(k):
+                steps[point, j] = weights[j] / total
+        else:
+            entered[point, column] = weights[k - 1] / total
+
+
+@jit
+def coded_steps_by_features(
+    points,
+    scaled,
+    factor,
+    new,
+    distances,
+    members,
+    epsilon,
+    sigma,
+    nearest,
+    steps,
+    entered,
+    coincides,
+):
+    """Steps of new points and steps to them, if contexts are described by coding lengths.
+
+    Returns whether these are accurate. `coded_steps_by_members` gives the same and is faster if there are
+    more features than members.
+    """
+    contexts, places, data, rows = _gathered(
+        points, scaled, factor, new, distances, members, nearest, steps, coincides
+    )
+    lengths = np.empty(contexts.shape)
+    dim = points.shape[1]
+    if coding_lengths_by_features(data, rows, dim, epsilon, 0, len(rows), lengths):
+        return False
+    step_probabilities(lengths, sigma, places, steps, entered)
+    return np.isfinite(lengths).all()
+
+
+@jit
+def coded_steps_by_members(
+    points,
+    scaled,
+    factor,
+    new,
+    distances,
+    members,
+    epsilon,
+    sigma,
+    nearest,
+    steps,
+    entered,
+    coincides,
+):
+    """`coded_steps_by_features` from products of members."""
+    contexts, places, data, rows = _gathered(
+        points, scaled, factor, new, distances, members, nearest, steps, coincides
+    )
+    lengths = np.empty(contexts.shape)
+    dim = points.shape[1]
+    if coding_lengths_by_members(data, rows, dim, epsilon, 0, len(rows), lengths):
+        return False
+    step_probabilities(lengths, sigma, places, steps, entered)
+    return np.isfinite(lengths).all()
+
+
+@jit
+def _gathered(points, scaled, factor, new, distances, members, nearest, steps, coincides):
+    """Contexts of new points and those that they enter, and the points of their members."""
+    (m, c), k = nearest.shape, members.shape[1]
+    lengths = np.empty((m, c, k))
+    member_lengths(scaled, factor, nearest, members, lengths)
+    contexts, places = np.empty((m + m * c, k + 1), np.int64), np.empty((m + m * c, 2), np.int64)
+    size = list_contexts(
+        nearest, distances, members, lengths, len(points), contexts, places, steps, coincides
+    )
+    contexts = contexts[:size]
+    data = np.empty((contexts.size, points.shape[1]))
+    copy_members(points, new, contexts, data)
+    return contexts, places, data, np.arange(contexts.size).reshape(contexts.shape)
 
 
 @jit(allocates=False)

@@ -58,8 +58,8 @@ def weighted_means(indices, weights, vectors, means):
 
 
 @jit(allocates=False, error_model="numpy")
-def extended_vectors(indices, weights, distances, vectors, values, smallest, out):
-    """`weighted_means` of eigenvectors divided by their ``values``, unless a point is a training point.
+def extended_vectors(indices, weights, coincides, vectors, values, smallest, out):
+    """`weighted_means` of eigenvectors, divided by their ``values`` except where a point ``coincides``.
 
     Means are not divided by values whose modulus is not above ``smallest``.
     """
@@ -70,7 +70,7 @@ def extended_vectors(indices, weights, distances, vectors, values, smallest, out
             if weights[i, c] > 0:
                 for q in range(vectors.shape[1]):
                     out[i, q] += weights[i, c] * vectors[indices[i, c], q]
-        if distances[i, 0] != 0:
+        if not coincides[i]:
             for q in range(vectors.shape[1]):
                 if abs(values[q]) > smallest:
                     out[i, q] /= values[q]

@@ -11,13 +11,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from vicinal._base._context_kernels import (
+    coded_steps_by_features,
+    coded_steps_by_members,
+    copy_members,
+    list_contexts,
+    member_lengths,
+    step_probabilities,
+    theta_rows,
+)
 from vicinal._base.neighbor_weights import NeighborWeights
 from vicinal._core.chunked import in_memory
 from vicinal._core.parallel import blocks
-from vicinal.graphs._contributions import distances_in_contexts
+from vicinal.graphs._contributions import default_epsilon, distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points as SearchedPoints
-from vicinal.neighbors._exact import prepared_points
+from vicinal.neighbors._exact import nearest_to_new, prepared_points
 from vicinal.neighbors.metric import EUCLIDEAN
 from vicinal.neighbors.search import NeighborSearch
 
@@ -26,6 +35,7 @@ from vicinal.neighbors.search import NeighborSearch
 CANDIDATE_FACTOR = 4
 # New points, and coordinates of members of contexts, that are processed at a time.
 POINTS_PER_BLOCK, ENTRIES_PER_BLOCK = 1 << 10, 1 << 23
+NO_MEMBERS = np.empty((0, 0), np.int64)
 Points: TypeAlias = np.ndarray | sparse.csr_array
 
 
@@ -85,12 +95,12 @@ def new_contexts(
     With ``entered``, also the contexts that new points enter: a new point enters the context of a training
     point if it is nearer to it than the farthest member, which it replaces.
     """
+    if X.shape[0] <= POINTS_PER_BLOCK:
+        return _contexts_of(known, X, n_jobs, entered)
     parts = [
         _contexts_of(known, X[a:b], n_jobs, entered)
         for a, b in blocks(X.shape[0], POINTS_PER_BLOCK)
     ]
-    if len(parts) == 1:
-        return parts[0]
     steps, coincides, arriving = zip(*parts, strict=True)
     return NewContexts(
         NeighborWeights.concatenate(steps),
@@ -104,45 +114,62 @@ def _contexts_of(
 ) -> NewContexts:
     m, n, k = X.shape[0], known.points.shape[0], known.k
     n_candidates = min(CANDIDATE_FACTOR * k, n) if entered else k
-    nearest, distances = known.search.nearest(n_candidates, queries=X)
-    coincides = distances[:, 0] == 0
-    if k >= n - 1:
-        coincides[:] = True
-    steps, arriving = np.zeros((m, k)), np.zeros((m, n_candidates))
-    steps[coincides, 0] = 1.0
-    new = np.flatnonzero(~coincides)
-    if len(new):
-        contexts = np.empty((len(new), k + 1), np.int64)
-        contexts[:, 0], contexts[:, 1:] = n + new, nearest[new, :k]
-        if entered:
-            into, where = _entered(known, nearest[new], distances[new])
-            where[:, 0] = new[where[:, 0]]
-            into[:, -1] = n + where[:, 0]
-            contexts = np.concatenate([contexts, into])
-        probabilities = _probabilities(known, X, contexts, n_jobs)
-        steps[new] = probabilities[: len(new)]
-        if entered:
-            arriving[where[:, 0], where[:, 1]] = probabilities[len(new) :, -1]
-    return NewContexts(
+    nearest, distances = nearest_to_new(known.search, X, n_candidates)
+    steps, arriving, coincides = np.zeros((m, k)), np.zeros((m, n_candidates)), np.empty(m, bool)
+    result = NewContexts(
         NeighborWeights(np.ascontiguousarray(nearest[:, :k]), steps),
         coincides,
         NeighborWeights(nearest, arriving) if entered else None,
     )
+    if m == 1 and entered and _contexts_of_one(known, X, distances, result):
+        return result
+    members = NO_MEMBERS if known.members is None else known.members
+    lengths = _member_lengths(known, nearest) if entered else np.empty((m, 0, k))
+    size = m * (1 + lengths.shape[1])
+    contexts, places = np.empty((size, k + 1), np.int64), np.empty((size, 2), np.int64)
+    lists = nearest, distances, members, lengths
+    size = list_contexts(*lists, n, contexts, places, steps, coincides)
+    if size:
+        found = _distances(known, X, contexts[:size], n_jobs)
+        step_probabilities(found, known.sigma, places, steps, arriving)
+    return result
 
 
-def _entered(
-    known: TrainingContexts, nearest: np.ndarray, distances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Contexts that new points enter, and which points and columns of ``nearest`` they are of.
+def _contexts_of_one(
+    known: TrainingContexts, X: Points, distances: np.ndarray, result: NewContexts
+) -> bool:
+    """Fill the contexts of one new point, and those that it enters, by a single kernel.
 
-    The last member of each, the new point, is left open.
+    For one point, the calls of several kernels would take longer than their work. Returns False if the
+    descriptor or the points need other functions, or coding lengths are inaccurate.
     """
-    from vicinal._base._context_kernels import enter_contexts, member_lengths
+    searched = prepared_points(known.search)
+    (n, dim), k = known.points.shape, known.k
+    if searched is None or known.descriptor.get("descriptor") != "coding_length" or k >= n - 1:
+        return False
+    epsilon = known.descriptor.get("epsilon") or default_epsilon(dim, k)
+    fill = coded_steps_by_features if dim < k else coded_steps_by_members
+    return fill(
+        known.points,
+        searched.X,
+        searched.factor,
+        np.array(X, order="C"),
+        distances,
+        known.members,
+        epsilon,
+        known.sigma,
+        result.entered.indices,
+        result.steps.values,
+        result.entered.values,
+        result.coincides,
+    )
 
+
+def _member_lengths(known: TrainingContexts, nearest: np.ndarray) -> np.ndarray:
+    """Distances from the training points ``nearest`` (m, c) to the members of their contexts (m, c, k)."""
     assert known.members is not None
-    members, (m, c) = known.members, nearest.shape
-    k = members.shape[1]
-    lengths = np.empty((m, c, k))
+    members, k = known.members, known.members.shape[1]
+    lengths = np.empty((*nearest.shape, k))
     if sparse.issparse(known.points):
         candidates, position = np.unique(nearest, return_inverse=True)
         edges = np.column_stack([np.repeat(candidates, k), members[candidates].ravel()])
@@ -154,58 +181,54 @@ def _entered(
         if searched is None:  # of points in chunks
             searched = SearchedPoints(known.points, EUCLIDEAN, 1)
         member_lengths(searched.X, searched.factor, nearest, members, lengths)
-    contexts, where = np.empty((m * c, k + 1), np.int64), np.empty((m * c, 2), np.int64)
-    count = enter_contexts(nearest, distances, members, lengths, contexts, where)
-    return contexts[:count], where[:count]
+    return lengths
 
 
-def symmetric_rows(contexts: NewContexts, masses: np.ndarray, beta: float) -> NeighborWeights:
+def symmetric_rows(
+    contexts: NewContexts, masses: np.ndarray, beta: float, total: float | None = None
+) -> NeighborWeights:
     """Rows of Theta, formula (10), for new points; the masses of training points are kept.
 
     The mass of a new point is the probability that one step, teleports included, leads there from the
     stationary distribution of the training points. These rows extend the trivial eigenvector, the square
     roots of the masses, to the square roots of the new masses. The row of a point that equals a training
-    point leads to that point only.
+    point leads to that point only. The ``total`` of the masses can be given if it is known.
     """
-    from vicinal._base._context_kernels import theta_rows
-
     steps, coincides, entered = contexts
     assert entered is not None
-    rows, total = np.empty(entered.values.shape), masses.sum()
+    rows = np.empty(entered.values.shape)
+    total = float(masses.sum()) if total is None else total
     theta_rows(steps.values, *entered, coincides, masses, total, beta, rows)
     return NeighborWeights(entered.indices, rows)
 
 
-def _probabilities(
+def _distances(
     known: TrainingContexts, X: Points, contexts: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """Transition probabilities from the first member of each context to the others.
+    """Contextual distances from the first member of each context to all its members.
 
     New points are numbered after the points.
     """
-    from vicinal._base._context_kernels import step_probabilities
-
-    distances = np.empty(contexts.shape)
     size = max(1, ENTRIES_PER_BLOCK // (contexts.shape[1] * X.shape[1]))
-    for a, b in blocks(len(contexts), size):
-        data, members = _members(known.points, X, contexts[a:b])
-        distances[a:b] = distances_in_contexts(data, members, n_jobs=n_jobs, **known.descriptor)
-    probabilities = np.empty((len(contexts), contexts.shape[1] - 1))
-    step_probabilities(distances, known.sigma, probabilities)
-    return probabilities
+    parts = [
+        distances_in_contexts(
+            *_members(known.points, X, contexts[a:b]), n_jobs=n_jobs, **known.descriptor
+        )
+        for a, b in blocks(len(contexts), size)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _members(points: Points, X: Points, contexts: np.ndarray) -> tuple[Points, np.ndarray]:
     """Members of contexts, and contexts as rows of them; a copy of all points would cost more."""
-    n = points.shape[0]
     if sparse.issparse(points):
+        n = points.shape[0]
         rows, members = np.unique(contexts, return_inverse=True)
         n_old = int(np.searchsorted(rows, n))
         new = sparse.csr_array(X[rows[n_old:] - n])
         stacked = sparse.csr_array(sparse.vstack([points[rows[:n_old]], new]))
         return stacked, members.reshape(contexts.shape)
-    numbers = contexts.ravel()
-    is_new = numbers >= n
-    data = points[np.where(is_new, 0, numbers)]
-    data[is_new] = X[numbers[is_new] - n]
-    return data, np.arange(len(numbers)).reshape(contexts.shape)
+    data = np.empty((contexts.size, points.shape[1]))
+    # A copy, because kernels are compiled again for arrays that are read-only or in another order.
+    copy_members(points, np.array(X, order="C"), contexts, data)
+    return data, np.arange(contexts.size).reshape(contexts.shape)

@@ -18,7 +18,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.graphs._build.distance_rows import neighbors_from_rows, neighbors_within
 from vicinal.graphs.affinities import affinity_and_scale, check_scale
 from vicinal.graphs.graph import Graph
-from vicinal.neighbors._exact import prepared_points
+from vicinal.neighbors._exact import nearest_to_new
 from vicinal.operators.eigenpairs import nystrom
 from vicinal.operators.laplacians import normalize_by_mass
 
@@ -91,22 +91,7 @@ class GraphEstimator(GraphSource):
             k = (self.graph_params or {}).get("n_neighbors", self._default_n_neighbors)
         else:
             k = int(np.median(graph.degrees))
-        return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
-
-    def _nearest_in(self, graph: Graph, X: MatrixLike, k: int) -> NeighborArrays:
-        search = graph._search(self.n_jobs)
-        searched = prepared_points(search)
-        if (
-            searched is not None
-            and isinstance(X, np.ndarray)
-            and X.dtype == np.float64
-            and X.flags.c_contiguous
-            and len(X) == 1
-            and hasattr(self, "n_features_in_")
-        ):
-            # The checks of `nearest` would take as long as the search for one point, which has been checked.
-            return searched.nearest_to(X, k, None)
-        return search.nearest(k, queries=X)
+        return nearest_to_new(graph._search(self.n_jobs), X, min(max(k, 1), graph.n_nodes))
 
     def _weights_of(self, X: MatrixLike) -> sparse.csr_array:
         """Kernel weights of training points for each new point; rows sum to 1.
@@ -141,7 +126,7 @@ class GraphEstimator(GraphSource):
         indices, distances = self._neighbors_of(X)
         weights = self._kernel_weights(indices, distances)
         if masses is None:
-            return weights.extend(distances, vectors, values)
+            return weights.extend(distances[:, 0] == 0, vectors, values)
         rows = normalize_by_mass(weights.to_csr(len(vectors)), masses) @ vectors
         return np.where(distances[:, :1] == 0, rows, nystrom(rows, values))
 

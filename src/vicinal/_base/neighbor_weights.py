@@ -8,6 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from vicinal._base._weight_kernels import (
+    extended_vectors,
+    gaussian_weights,
+    heaviest_labels,
+    weighted_means,
+)
 from vicinal.graphs.affinities import MAX_SCALE_RATIO
 from vicinal.operators.eigenpairs import MIN_NYSTROM_EIGENVALUE
 
@@ -30,25 +36,21 @@ class NeighborWeights(NamedTuple):
 
     def means(self, vectors: np.ndarray) -> np.ndarray:
         """Weighted means (m, q) of the rows of ``vectors`` (n, q); rows without a weight may be NaN."""
-        from vicinal._base._weight_kernels import weighted_means
-
         means = np.empty((len(self.indices), vectors.shape[1]))
         weighted_means(
             self.indices, self.values, np.ascontiguousarray(vectors, dtype=np.float64), means
         )
         return means
 
-    def extend(self, distances: np.ndarray, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Nyström extension of eigenvectors of the random walk; training points keep their entries.
+    def extend(self, coincides: np.ndarray, vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Nyström extension of eigenvectors of the random walk.
 
-        ``distances`` are those of the nearest training points.
+        New points that ``coincides`` (m,) marks equal a training point and get its entries.
         """
-        from vicinal._base._weight_kernels import extended_vectors
-
         rows = np.empty((len(self.indices), vectors.shape[1]))
         vectors = np.ascontiguousarray(vectors, dtype=np.float64)
         values = np.ascontiguousarray(values, dtype=np.float64)
-        extended_vectors(*self, distances, vectors, values, MIN_NYSTROM_EIGENVALUE, rows)
+        extended_vectors(*self, coincides, vectors, values, MIN_NYSTROM_EIGENVALUE, rows)
         return rows
 
     def only(self, used: np.ndarray) -> NeighborWeights:
@@ -57,8 +59,6 @@ class NeighborWeights(NamedTuple):
 
     def labels(self, labels: np.ndarray) -> np.ndarray:
         """The one of the ``labels`` (n,) of the training points with the largest total weight."""
-        from vicinal._base._weight_kernels import heaviest_labels
-
         heaviest = np.empty(len(self.indices), np.int64)
         heaviest_labels(*self, np.ascontiguousarray(labels, dtype=np.int64), heaviest)
         return heaviest
@@ -90,8 +90,6 @@ def kernel_weights(
     widen_far : bool, default=False
         Whether points far from all training points have a larger scale, as in `Graph.affinity`.
     """
-    from vicinal._base._weight_kernels import gaussian_weights
-
     local = scale if isinstance(scale, np.ndarray) else NO_LOCAL_SCALES
     width = 0.0 if isinstance(scale, np.ndarray) else float(scale)
     indices = np.ascontiguousarray(indices, dtype=np.int64)

@@ -65,6 +65,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
     graph_: Graph
     _duplicates: Duplicates | None
     _masses: np.ndarray
+    _total_mass: float
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -83,6 +84,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             self.graph_ = self._digraph_of(X)
         walk = self._walk(self.graph_, float(self.beta), self.n_jobs)
         self._masses = self.stationary_ = walk.stationary
+        self._total_mass = float(self._masses.sum())
         if self._duplicates is not None:
             self.stationary_ = self._of_rows(walk.stationary / self._multiplicity())
         return walk
@@ -153,7 +155,7 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
 
     def _symmetric_rows(self, contexts: NewContexts) -> NeighborWeights:
         """Rows of Theta for new points; a point that equals a training point leads to it only."""
-        return symmetric_rows(contexts, self._masses, float(self.beta))
+        return symmetric_rows(contexts, self._masses, float(self.beta), self._total_mass)
 
     def _rows_of_nodes(self, weights: NeighborWeights) -> NeighborWeights:
         """Weights of nodes as weights of their first rows, to look up results of rows."""

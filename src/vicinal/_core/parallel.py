@@ -93,6 +93,8 @@ def map_threads(
     long_work : LongWork, optional
         Without a bar, warn if the work takes minutes or longer.
     """
+    if len(items) == 1 and progress is None and long_work is None:
+        return [task(items[0])]
     results: list[Any] = [None] * len(items)
     errors: list[BaseException] = []
     # Threads share one iterator, whose next() is atomic, and the calling thread works too. A queue of futures

@@ -13,11 +13,10 @@ from vicinal._core.fitted import check_is_fitted
 from vicinal.cluster._automatic import membership
 from vicinal.cluster._growing import GrowingClusters
 from vicinal.cluster._noise_score import noise_scores
+from vicinal.cluster._perceptual_kernels import decide_noise
 from vicinal.cluster.subspaces import nearest_subspace
-from vicinal.operators.eigenpairs import nystrom
 
 if TYPE_CHECKING:
-    from vicinal._base.neighbor_weights import NeighborWeights
     from vicinal._core.types import ArrayLike, SparseMatrix
 
 
@@ -29,9 +28,9 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
     noise_threshold_: float
     eigenvalues_: np.ndarray
     embedding_: np.ndarray
-    # Eigenvectors of the norms, and the number of the first eigenvector of the embedding.
+    # Eigenvectors of the norms, and the eigenvalues of those of the embedding.
     _directions: np.ndarray
-    _first: int
+    _embedding_values: np.ndarray
     _centers: np.ndarray
     _has_communities: bool
     _noise_score: np.ndarray | None
@@ -53,12 +52,11 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         ndarray of int of shape (m,)
             Clusters, -1 for noise. Training points keep their clusters.
         """
-        check_is_fitted(self)
         contexts = self._new_contexts(X, entered=True)
         weights = self._symmetric_rows(contexts)
-        values = np.concatenate([[1.0], self.eigenvalues_])
-        values = values[self._first : self._first + self.embedding_.shape[1]]
-        rows = nystrom(self._rows_of_nodes(weights).means(self.embedding_), values)
+        rows = self._rows_of_nodes(weights).extend(
+            contexts.coincides, self.embedding_, self._embedding_values
+        )
         next_rows, numbers = self._rows_of_nodes(contexts.steps), self._center_numbers()
         if self._has_communities:
             # Noise is no cluster; where a step leads to noise only, any cluster will do.
@@ -67,22 +65,14 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
             labels = nearest_subspace(rows, self._centers)
         else:
             labels = nearest_center(unit_rows(rows), self._centers, self.assign)
-        is_noise = self._is_near_origin(weights)
-        if isinstance(self.noise, str):
-            # Noise by density has no threshold on the norms: the points one step away decide.
-            to_noise = next_rows.values * (numbers[next_rows.indices] < 0)
-            is_noise |= to_noise.sum(axis=1) > 0.5
-        labels = np.where(is_noise, -1, labels)
-        labels = np.where(contexts.coincides, numbers[next_rows.indices[:, 0]], labels)
+        if self.noise_threshold_ > 0:
+            values = self.eigenvalues_[: self._directions.shape[1]]
+            extended = weights.extend(contexts.coincides, self._directions, values)
+            labels[np.linalg.norm(extended, axis=1) < self.noise_threshold_] = -1
+        # Noise by density has no threshold on the norms: the points one step away decide.
+        by_steps = isinstance(self.noise, str)
+        decide_noise(*next_rows, numbers, contexts.coincides, by_steps, labels)
         return self._with_ids(labels)
-
-    def _is_near_origin(self, weights: NeighborWeights) -> np.ndarray:
-        """Whether the norms of new points are below the noise threshold."""
-        if self.noise_threshold_ <= 0:
-            return np.zeros(len(weights.indices), dtype=bool)
-        values = self.eigenvalues_[: self._directions.shape[1]]
-        norms = np.linalg.norm(nystrom(weights.means(self._directions), values), axis=1)
-        return norms < self.noise_threshold_
 
     @property
     @rows_by_chunks

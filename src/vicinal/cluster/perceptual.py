@@ -356,9 +356,10 @@ class PerceptualClustering(
         found = cluster_directions(
             walk, vectors, kept, self.n_clusters_, self.assign, self._assignment_seed()
         )
-        self._first, rows = found.first, vectors[:, found.first : found.first + self.n_clusters_]
+        used = slice(found.first, found.first + self.n_clusters_)
         # Contiguous rows, because `predict` reads those of a few neighbours.
-        self.embedding_ = np.ascontiguousarray(self._of_rows(rows))
+        self.embedding_ = np.ascontiguousarray(self._of_rows(vectors[:, used]))
+        self._embedding_values = np.concatenate([[1.0], self.eigenvalues_])[used]
         labels = np.full(len(vectors), -1)
         labels[kept] = found.labels
         if self.laplacian == "global":

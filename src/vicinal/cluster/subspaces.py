@@ -10,6 +10,7 @@ from vicinal._core.array_checks import check_points
 from vicinal._core.options import random_generator
 from vicinal._core.rescale import normalize_magnitude
 from vicinal._core.scalar_checks import check_count
+from vicinal.cluster._perceptual_kernels import nearest_subspaces
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, RandomStateLike
@@ -106,7 +107,9 @@ def k_subspaces(
 
 def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
     """Index of the subspace that explains most of each row; ties go to the first."""
-    return np.argmax(_squared_projections(rows, bases), axis=1)
+    labels = np.empty(len(rows), np.int64)
+    nearest_subspaces(np.ascontiguousarray(rows, dtype=np.float64), bases, labels)
+    return labels
 
 
 def _squared_projections(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._core.fitted import check_is_fitted
 from vicinal._core.precision import PreservesPrecision, like_input
 from vicinal._core.scalar_checks import check_count
-from vicinal.operators.eigenpairs import nystrom
 
 if TYPE_CHECKING:
     from vicinal._core.types import DescriptorLike, MatrixLike, NJobs, RandomStateLike
@@ -170,7 +169,5 @@ class PerceptualEmbedding(
         check_is_fitted(self)
         contexts = self._new_contexts(X, entered=True)
         rows = self._rows_of_nodes(self._symmetric_rows(contexts))
-        steps = rows.means(self.embedding_)
-        known = contexts.coincides[:, None]
-        coordinates = np.where(known, steps, nystrom(steps, self.eigenvalues_))
+        coordinates = rows.extend(contexts.coincides, self.embedding_, self.eigenvalues_)
         return like_input(coordinates, X)

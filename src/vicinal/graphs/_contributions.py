@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ def distances_in_contexts(
         )
         if not metric.is_euclidean:
             return _pair_lengths(data, contexts, metric)
-    else:
+    elif k < 2:
         remedy = f"The descriptor {descriptor!r} needs contexts of 3 points or more."
         check_count(k, "n_neighbors", low=2, remedy=remedy)
     out = np.empty(contexts.shape)
@@ -71,11 +72,16 @@ def distances_in_contexts(
         n_jobs,
         progress="contextual distances" if verbose > 0 else None,
     )
-    if not np.isfinite(out).all():
+    if not math.isfinite(out.max(initial=0.0)):  # also if one is NaN
         raise InvalidValueError(
             "contextual distances overflow: squares of values in X are not finite; scale X down."
         )
     return out
+
+
+def default_epsilon(n_features: int, n_neighbors: int) -> float:
+    """Distortion of coding lengths that [1] uses."""
+    return math.sqrt(10.0 * n_features / n_neighbors)
 
 
 def _kernel(
@@ -103,7 +109,7 @@ def _kernel(
         )
     dim = n_features
     if epsilon is None:
-        epsilon = float(np.sqrt(10.0 * dim / (indices.shape[1] - 1)))
+        epsilon = default_epsilon(dim, indices.shape[1] - 1)
     if metric.is_euclidean:
         by_features = data.shape[1] < indices.shape[1] - 1
         fill = (

@@ -8,6 +8,7 @@ import numpy as np
 
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._directions import as_directions
+from vicinal.neighbors._exact import nearest_to_new
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
     if similarity.origin.directions:
         points = as_directions(points)
     k = min(n, max(n_neighbors, 2))
-    indices, distances = search.nearest(k, queries=points)
+    indices, distances = nearest_to_new(search, points, k)
     same = np.where(distances[:, 0] == 0, indices[:, 0], -1)
     new_log_weights = np.zeros(len(points))
     if robust:
@@ -72,7 +73,7 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
         if k == n or not n_open:
             return Links(ends, costs - new_log_weights, same)
         k = min(n, 2 * k)
-        indices, distances = search.nearest(k, queries=points[rows])
+        indices, distances = nearest_to_new(search, points[rows], k)
 
 
 def extend_walk_vectors(
