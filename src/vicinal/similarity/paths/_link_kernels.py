@@ -8,11 +8,11 @@ from vicinal._core.jit import jit
 
 
 @jit(allocates=False, error_model="numpy")
-def cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs):
+def cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs, same):
     """Cheapest step of each of the rows to one of its neighbours; returns the number of open rows.
 
     These are moved to the front: their next neighbour may be cheaper, because a step costs at least half the
-    square of its length.
+    square of its length. ``same`` is the first neighbour if it is at the same position, otherwise -1.
     """
     n_open = 0
     for i in range(len(rows)):
@@ -26,6 +26,7 @@ def cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs):
                 best, end = cost, indices[i, c]
         row = rows[i]
         ends[row], costs[row] = end, best
+        same[row] = indices[i, 0] if distances[i, 0] == 0 else -1
         if bound < best:
             rows[n_open] = row
             n_open += 1
@@ -35,10 +36,12 @@ def cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs):
 @jit(allocates=False, error_model="numpy")
 def walk_steps(products, eigenvalues, same, vectors, out):
     """Products with vectors, relative to those with ones (last), over the eigenvalues; 0 where these are not
-    positive. Points that equal known ones have their entries.
+    positive. Points that equal known ones have their entries. Returns whether any product with ones is 0.
     """
     last = products.shape[1] - 1
+    any_zero = False
     for i in range(len(products)):
+        any_zero |= products[i, last] == 0
         for q in range(last):
             if same[i] >= 0:
                 out[i, q] = vectors[same[i], q]
@@ -46,3 +49,4 @@ def walk_steps(products, eigenvalues, same, vectors, out):
                 out[i, q] = products[i, q] / products[i, last] / eigenvalues[q]
             else:
                 out[i, q] = 0.0
+    return any_zero

@@ -9,6 +9,7 @@ import numpy as np
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors._exact import nearest_to_new
+from vicinal.similarity.paths._link_kernels import cheapest_steps, walk_steps
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
     """
-    from vicinal.similarity.paths._link_kernels import cheapest_steps
-
     robust, n_neighbors = similarity.origin.robust, similarity.origin.n_neighbors
     if similarity.origin.points is None:
         raise InvalidValueError(
@@ -60,15 +59,15 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
         points = as_directions(points)
     k = min(n, max(n_neighbors, 2))
     indices, distances = nearest_to_new(search, points, k)
-    same = np.where(distances[:, 0] == 0, indices[:, 0], -1)
     new_log_weights = np.zeros(len(points))
     if robust:
         near = np.square(distances[:, :n_neighbors] / sigma)
         new_log_weights = np.minimum(log_neighbor_weights(near, 1.0) - similarity.log_unit, 0.0)
-    ends, costs = np.empty(len(points), np.int64), np.empty(len(points))
+    ends, same = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
+    costs = np.empty(len(points))
     rows, log_weights = np.arange(len(points)), similarity.log_weights
     while True:
-        n_open = cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs)
+        n_open = cheapest_steps(rows, indices, distances, sigma, log_weights, ends, costs, same)
         rows = rows[:n_open]
         if k == n or not n_open:
             return Links(ends, costs - new_log_weights, same)
@@ -98,18 +97,16 @@ def extend_walk_vectors(
     n_jobs : int or None
         Number of threads; -1 uses all cores.
     """
-    from vicinal.similarity.paths._link_kernels import walk_steps
-
     links = best_links(similarity, X, n_jobs)
     kernel = similarity.relative
     # Nothing is more similar than the most similar pair.
     heights = np.maximum(links.heights - kernel.lowest, 0.0)
     attached = kernel.attached_to(vectors)
     rows = attached.products(links.points, heights)
-    # If all similarities of a point vanish, it is equally far from all points.
-    far = rows[:, -1] == 0
-    if far.any():
-        rows[far] = attached.products(links.points[far], np.full(far.sum(), MAX_HEIGHT))
     extended = np.empty((len(rows), vectors.shape[1]))
-    walk_steps(rows, eigenvalues, links.same, vectors, extended)
+    if walk_steps(rows, eigenvalues, links.same, vectors, extended):
+        # If all similarities of a point vanish, it is equally far from all points.
+        far = rows[:, -1] == 0
+        rows[far] = attached.products(links.points[far], np.full(far.sum(), MAX_HEIGHT))
+        walk_steps(rows, eigenvalues, links.same, vectors, extended)
     return extended
