@@ -36,6 +36,7 @@ from numba.core.caching import (
     _CacheLocator,
     _SourceFileBackedLocatorMixin,
 )
+from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
 from vicinal import __version__
@@ -161,6 +162,15 @@ class _KernelFiles(FunctionCache):
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         self._impl_class = partial(_InFolder, folder)
         super().__init__(function)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled kernel for these types, or None; the compiler is not set up."""
+        # numba would first import its implementations of all functions, which takes longer than to load all
+        # kernels of a fit. Only compilation needs them, and imports them itself. Kernels that hash would need
+        # symbols that one of them defines; there are none.
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class _InFolder(CompileResultCacheImpl):
