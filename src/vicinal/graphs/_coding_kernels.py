@@ -91,7 +91,7 @@ def products_of_columns(rows, gram):
                 gram[u, v] += rows[r, u] * rows[r, v]
 
 
-@jit(allocates=False, no_cpython_wrapper=True)
+@jit(allocates=False, no_cpython_wrapper=True, error_model="numpy")
 def factor(gram, c, lower):
     """Cholesky factor of I + c gram, written to ``lower``; returns the log of its determinant.
 
@@ -114,7 +114,7 @@ def factor(gram, c, lower):
     return logdet, loss
 
 
-@jit(allocates=False, no_cpython_wrapper=True)
+@jit(allocates=False, no_cpython_wrapper=True, error_model="numpy")
 def solve(lower, vector, out):
     """L^-1 v written to ``out``, which may be ``vector``; returns its squared length."""
     total = 0.0

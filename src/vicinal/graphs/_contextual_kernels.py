@@ -77,7 +77,7 @@ def centroid_products(products, indices, start, stop, out):
             out[i, j] = abs(from_mean[0] - from_mean[j]) / (s - 1)
 
 
-@jit
+@jit(error_model="numpy")
 def coding_lengths_by_features(points, indices, dim, distortion, start, stop, out):
     """Contextual distances of the coding length (13) in ``dim`` dimensions, from products of features.
 

@@ -14,8 +14,6 @@ from vicinal._core.jit import jit
 
 # Smallest pivot relative to its diagonal entry; below is rounding noise.
 MIN_RELATIVE_PIVOT = 1e-10
-# Residuals below this multiple of the rounding error of the solution are not those of the rounded solution.
-ROUNDING = 4.0
 
 
 @jit
@@ -172,23 +170,27 @@ def restart(matrix, inverse_diagonal, B, X, scales, R, largest, residuals):
                 residuals[lane] /= max(largest[lane], residuals[lane])
 
 
-@jit
-def descend(matrix, levels, inverse_diagonal, R, D, goals, tolerance, active, max_iter, residuals):
-    """Conjugate gradients for A D = R, starting from 0; R becomes the recursive residuals.
+@jit(allocates=False, error_model="numpy")
+def descend(
+    matrix, levels, inverse_diagonal, vectors, lanes, goals, tolerance, active, max_iter, residuals
+):
+    """Conjugate gradients for A D = R, starting from D = 0; R becomes the recursive residuals.
+
+    ``vectors`` are R, D, the directions P (zeros at first), Q and Z; R and Z have entries for coarser levels,
+    too. ``lanes`` are three vectors of doubles and four of the type of D, with one entry per lane: the caller
+    allocates them all, because that takes long to compile.
 
     A lane ends when its largest |r_i| / a_ii is below its goal, or below the tolerance or rounding errors
     relative to its largest |d_i|. ``residuals`` receives the largest |r_i| / a_ii. Returns the number of
     iterations.
     """
     n = len(inverse_diagonal)
-    width = len(D) // n
     starts, factor, transfer, inverse = levels
-    # Residuals and corrections have entries for coarser levels, too.
-    P, Q, Z = np.zeros_like(D), np.empty_like(D), np.empty_like(R)
-    D[:] = 0.0
-    tolerance = max(tolerance, ROUNDING * np.finfo(D.dtype).eps)
-    slopes, new_slopes, curvatures = np.ones(width), np.empty(width), np.empty(width)
-    ratios, lengths, largest, above = np.zeros((4, width), D.dtype)
+    R, D, P, Q, Z = vectors
+    slopes, new_slopes, curvatures, ratios, lengths, largest, above = lanes
+    width = len(slopes)
+    for c in range(width):
+        slopes[c] = 1.0
     for step in range(max_iter):
         precondition_levels(starts, factor, transfer, inverse, R, Z)
         total = zeros_like(wide(load(Z, 0)))
@@ -216,11 +218,13 @@ def descend(matrix, levels, inverse_diagonal, R, D, goals, tolerance, active, ma
             size = larger(size, magnitude(d))
         store(above, 0, residual)
         store(largest, 0, size)
+        any_active = False
         for c in range(width):
             limit = max(goals[c], tolerance * largest[c])
             active[c] = active[c] and above[c] > limit
+            any_active |= active[c]
             residuals[c] = above[c]
-        if not active.any():
+        if not any_active:
             return step + 1
     return max_iter
 

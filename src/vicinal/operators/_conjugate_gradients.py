@@ -25,6 +25,8 @@ from vicinal.operators._coarse_levels import coarse_levels, fine_level, kernel_a
 
 # The recursive residual drifts from the true one, which is recomputed at most this often.
 MAX_RESTARTS = 10
+# Residuals below this multiple of the rounding error of the solution are not those of the rounded solution.
+ROUNDING = 4.0
 
 
 class Solution(NamedTuple):
@@ -173,8 +175,10 @@ class PositiveDefiniteSolver:
 
         n, width = right.shape
         inverse_diagonal = self._inverse_diagonal.astype(self._dtype)
-        solution, step = np.zeros(n * width), np.empty(n * width, self._dtype)
+        solution = np.zeros(n * width)
         remaining = np.zeros(width * self._levels.starts[-1], self._dtype)
+        lanes = *np.empty((3, width)), *np.empty((4, width), self._dtype)
+        reachable = max(tolerance, ROUNDING * float(np.finfo(self._dtype).eps))
         scales, largest, errors, residuals = np.ones((4, width))
         n_iter = 0
         for _ in range(MAX_RESTARTS):
@@ -191,14 +195,15 @@ class PositiveDefiniteSolver:
             active = errors > tolerance
             if n_iter == limit or not active.any():
                 break
+            step, directions, products = np.zeros((3, n * width), self._dtype)
             n_iter += descend(
                 self._rounded_arrays,
                 tuple(self._levels),
                 inverse_diagonal,
-                remaining,
-                step,
+                (remaining, step, directions, products, np.empty_like(remaining)),
+                lanes,
                 tolerance * largest / scales,
-                tolerance,
+                reachable,
                 active,
                 limit - n_iter,
                 residuals,
