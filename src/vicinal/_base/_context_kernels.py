@@ -119,6 +119,7 @@ def coded_steps_by_features(
     distances,
     members,
     epsilon,
+    scratch,
     sigma,
     nearest,
     steps,
@@ -135,7 +136,7 @@ def coded_steps_by_features(
     )
     lengths = np.empty(contexts.shape)
     dim = points.shape[1]
-    if coding_lengths_by_features(data, rows, dim, epsilon, 0, len(rows), lengths):
+    if coding_lengths_by_features(data, rows, dim, epsilon, scratch, 0, len(rows), lengths):
         return False
     step_probabilities(lengths, sigma, places, steps, entered)
     return np.isfinite(lengths).all()
@@ -150,6 +151,7 @@ def coded_steps_by_members(
     distances,
     members,
     epsilon,
+    scratch,
     sigma,
     nearest,
     steps,
@@ -162,7 +164,7 @@ def coded_steps_by_members(
     )
     lengths = np.empty(contexts.shape)
     dim = points.shape[1]
-    if coding_lengths_by_members(data, rows, dim, epsilon, 0, len(rows), lengths):
+    if coding_lengths_by_members(data, rows, dim, epsilon, scratch, 0, len(rows), lengths):
         return False
     step_probabilities(lengths, sigma, places, steps, entered)
     return np.isfinite(lengths).all()

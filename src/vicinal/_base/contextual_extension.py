@@ -23,7 +23,7 @@ from vicinal._base._context_kernels import (
 from vicinal._base.neighbor_weights import NeighborWeights
 from vicinal._core.chunked import in_memory
 from vicinal._core.parallel import blocks
-from vicinal.graphs._contributions import default_epsilon, distances_in_contexts
+from vicinal.graphs._contributions import coding_scratch, default_epsilon, distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points as SearchedPoints
 from vicinal.neighbors._exact import nearest_to_new, prepared_points
@@ -157,6 +157,7 @@ def _contexts_of_one(
         distances,
         known.members,
         epsilon,
+        coding_scratch(k + 1, dim),
         known.sigma,
         result.entered.indices,
         result.steps.values,

@@ -43,15 +43,15 @@ def louvain(affinity: sparse.csr_array, order: np.ndarray | None = None) -> Comm
     n = level.shape[0]
     labels = np.arange(n)
     levels, modularity = [], []
-    visit = np.arange(n) if order is None else np.asarray(order, dtype=np.int64)
+    visit = np.arange(n) if order is None else np.array(order, dtype=np.int64)
     for _ in range(MAX_LEVELS if affinity.sum() > 0 else 0):
         size = level.shape[0]
         community = np.arange(size)
         degrees = np.asarray(level.sum(axis=1)).ravel().astype(np.float64)
         weights = level.data.astype(np.float64)
-        moves = move_nodes(
-            level.indptr, level.indices, weights, degrees, visit, community, MAX_PASSES
-        )
+        scratch = *np.empty((2, size)), np.empty(size, np.int64), np.empty(size, bool)
+        arrays = level.indptr, level.indices, weights, degrees
+        moves = move_nodes(*arrays, community, visit, scratch, MAX_PASSES)
         if moves == 0:
             break
         community = np.unique(community, return_inverse=True)[1]

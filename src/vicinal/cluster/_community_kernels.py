@@ -7,27 +7,28 @@ import numpy as np
 from vicinal._core.jit import jit
 
 
-@jit
+@jit(allocates=False, error_model="numpy")
 def move_nodes(
     indptr: np.ndarray,
     indices: np.ndarray,
     weights: np.ndarray,
     degrees: np.ndarray,
-    order: np.ndarray,
     community: np.ndarray,
+    queue: np.ndarray,
+    scratch: tuple[np.ndarray, ...],
     max_passes: int,
 ) -> int:
     """Move nodes to the neighbouring community with the largest gain in modularity until no move gains.
 
-    Only nodes whose neighbourhood changed are visited again. Returns the number of moves.
+    Nodes are visited in the order of the ``queue``, which is overwritten. Only nodes whose neighbourhood
+    changed are visited again. ``scratch`` are two vectors of floats, one of integers and one of bools:
+    a kernel that allocates takes longer to compile. Returns the number of moves.
     """
     n = len(degrees)
-    sums, to = np.empty(n), np.empty(n)
-    queue, seen = np.empty(n, np.int64), np.empty(n, np.int64)
-    waiting = np.empty(n, np.bool_)
+    sums, to, seen, waiting = scratch
     for i in range(n):
         sums[i] = to[i] = 0.0
-        queue[i], waiting[i] = order[i], True
+        waiting[i] = True
     total = 0.0
     for i in range(n):
         sums[community[i]] += degrees[i]

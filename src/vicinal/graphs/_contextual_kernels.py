@@ -77,19 +77,19 @@ def centroid_products(products, indices, start, stop, out):
             out[i, j] = abs(from_mean[0] - from_mean[j]) / (s - 1)
 
 
-@jit(error_model="numpy")
-def coding_lengths_by_features(points, indices, dim, distortion, start, stop, out):
+@jit(allocates=False, error_model="numpy")
+def coding_lengths_by_features(points, indices, dim, distortion, scratch, start, stop, out):
     """Contextual distances of the coding length (13) in ``dim`` dimensions, from products of features.
 
     Columns of zeros may be left out of the points. Contexts that need `coding_length_literal` get NaN in the
     first column; returns whether there are any. `coding_lengths_by_members` gives the same and is faster if
     there are more features than members; only the one that is used is compiled.
+
+    ``scratch`` is `coding_scratch`: a kernel that allocates takes longer to compile.
     """
-    s, width = indices.shape[1], points.shape[1]
     squared = distortion * distortion
-    centred, rows = np.empty((s, width)), np.empty((s - 1, width))
-    mean, shifts, vector = np.empty(width), np.empty(s), np.empty(width)
-    gram, lower = np.empty((width, width)), np.empty((width, width))
+    rows, centred, mean, shifts, gram, lower, vectors = scratch
+    vector = vectors[0]
     any_inaccurate = False
     for i in range(start, stop):
         spread = _describe_context(points, indices[i], dim, squared, rows, centred, mean, shifts)
@@ -104,15 +104,11 @@ def coding_lengths_by_features(points, indices, dim, distortion, start, stop, ou
     return any_inaccurate
 
 
-@jit
-def coding_lengths_by_members(points, indices, dim, distortion, start, stop, out):
+@jit(allocates=False)
+def coding_lengths_by_members(points, indices, dim, distortion, scratch, start, stop, out):
     """`coding_lengths_by_features` from products of members."""
-    s, width = indices.shape[1], points.shape[1]
     squared = distortion * distortion
-    centred, rows = np.empty((s, width)), np.empty((s - 1, width))
-    mean, shifts = np.empty(width), np.empty(s)
-    gram, lower = np.empty((s - 1, s - 1)), np.empty((s - 1, s - 1))
-    vectors = np.empty((3, s - 1))
+    rows, centred, mean, shifts, gram, lower, vectors = scratch
     any_inaccurate = False
     for i in range(start, stop):
         spread = _describe_context(points, indices[i], dim, squared, rows, centred, mean, shifts)

@@ -79,6 +79,20 @@ def distances_in_contexts(
     return out
 
 
+def coding_scratch(n_members: int, n_features: int) -> tuple[np.ndarray, ...]:
+    """Memory for the coding lengths of contexts of a given size."""
+    size = min(n_features, n_members - 1)
+    return (
+        np.empty((n_members - 1, n_features)),
+        np.empty((n_members, n_features)),
+        np.empty(n_features),
+        np.empty(n_members),
+        np.empty((size, size)),
+        np.empty((size, size)),
+        np.empty((3, size)),
+    )
+
+
 def default_epsilon(n_features: int, n_neighbors: int) -> float:
     """Distortion of coding lengths that [1] uses."""
     return math.sqrt(10.0 * n_features / n_neighbors)
@@ -118,7 +132,8 @@ def _kernel(
 
         def coding_length(*rows: Any) -> None:
             # A separate kernel, compiled only where it is needed: if points are spread widely.
-            if fill(data, indices, dim, epsilon, *rows):
+            scratch = coding_scratch(indices.shape[1], data.shape[1])
+            if fill(data, indices, dim, epsilon, scratch, *rows):
                 kernels.coding_length_literal(data, indices, dim, epsilon, *rows)
 
         return coding_length
