@@ -1,5 +1,6 @@
 """One new point at a time: the same bits as many at once, and clear errors."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -26,6 +27,9 @@ METHODS = {
     "local scale": (vicinal.LaplacianEigenmaps(scale="local"), "transform"),
     "diffusion": (vicinal.DiffusionMaps(alpha=1.0), "transform"),
     "perceptual map": (vicinal.PerceptualEmbedding(3), "transform"),
+    "centroids": (vicinal.PerceptualEmbedding(3, descriptor="centroid"), "transform"),
+    "fewer neighbours than columns": (vicinal.PerceptualEmbedding(3, n_neighbors=2), "transform"),
+    "tiny distortion": (vicinal.PerceptualEmbedding(3, epsilon=1e-6), "transform"),
     "isomap": (vicinal.Isomap(), "transform"),
     "isomap with landmarks": (vicinal.Isomap(3, n_landmarks=50), "transform"),
     "cluster preserving": (vicinal.ClusterPreservingEmbedding(), "transform"),
@@ -114,3 +118,9 @@ def test_the_label_with_the_largest_total_weight_wins_and_ties_go_to_the_smalles
     np.testing.assert_array_equal(weights.labels(labels), [5, 9])
     even = NeighborWeights(np.array([[3, 0]]), np.array([[0.5, 0.5]]))
     np.testing.assert_array_equal(even.labels(labels), [7])
+
+
+def test_an_invalid_epsilon_is_rejected_for_one_point(fitted):
+    model = copy.copy(fitted["perceptual"]).set_params(epsilon=0.0)
+    with pytest.raises(ValueError, match="epsilon"):
+        model.predict(QUERIES[:1])

@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -103,6 +104,48 @@ def test_a_second_process_loads_what_the_first_compiled(place):
     folder = str(place / "package" / "__pycache__")
     assert call(place) == (0, folder, [])
     assert call(place) == (1, folder, [])
+
+
+NEW_PROCESS = """
+import sys
+import numpy as np
+from kernels import halves
+
+assert halves(np.arange(4.0)).tolist() == [0.0, 0.5, 1.0, 1.5]
+print("numba.np.linalg" in sys.modules)
+
+from vicinal._core.jit import jit
+
+@jit
+def total(x):
+    return halves(x).sum()
+
+assert total(np.arange(4.0)) == 3.0
+"""
+
+
+def test_a_compiled_kernel_is_loaded_without_the_compiler_and_called_by_a_new_one(place):
+    (place / "package" / "kernels.py").write_text(
+        """
+import numpy as np
+from vicinal._core.jit import jit
+
+@jit
+def halves(x):
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        out[i] = x[i] / 2
+    return out
+"""
+    )
+    folder = str(place / "package")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([folder, *sys.path])}
+    process = [sys.executable, "-c", NEW_PROCESS]
+    compiled, loaded = (
+        subprocess.run(process, env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert (compiled.strip(), loaded.strip()) == ("True", "False")
 
 
 def test_numba_cache_dir_comes_first(place, monkeypatch):

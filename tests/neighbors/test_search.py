@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from vicinal.neighbors import NeighborSearch
+from vicinal.neighbors._exact import nearest_to_new
 
 RNG = np.random.default_rng(0)
 
@@ -319,3 +320,28 @@ def test_progress_is_shown_only_on_request(d, capfd):
     assert capfd.readouterr().err == ""
     NeighborSearch(X, verbose=1).nearest(1)
     assert ("neighbours" in capfd.readouterr().err) == (d == 30)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e200, 1e-200])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "chebyshev"])
+@pytest.mark.parametrize("n_features", [3, 40])
+def test_one_new_point_has_the_neighbours_that_a_search_finds(metric, unit, n_features):
+    rng = np.random.default_rng(0)
+    X, queries = (unit * rng.normal(size=(n, n_features)) for n in (100, 5))
+    search = NeighborSearch(X, metric=metric, n_jobs=1)
+    expected = search.nearest(4, queries=queries)
+    for i in range(len(queries)):
+        for query in (queries[i : i + 1], np.asfortranarray(queries)[i : i + 1]):
+            found = nearest_to_new(search, query, 4)
+            np.testing.assert_array_equal(found[0][0], expected[0][i])
+            np.testing.assert_array_equal(found[1][0], expected[1][i])
+
+
+def test_one_new_point_is_checked_as_by_a_search():
+    search = NeighborSearch(np.random.default_rng(0).normal(size=(20, 2)))
+    with pytest.raises(ValueError, match="NaN"):
+        nearest_to_new(search, np.array([[0.0, np.nan]]), 2)
+    with pytest.raises(ValueError, match="overflow"):
+        nearest_to_new(search, np.array([[0.0, 1e200]]), 2)
+    with pytest.raises(ValueError, match="3 feature"):
+        nearest_to_new(search, np.zeros((1, 3)), 2)

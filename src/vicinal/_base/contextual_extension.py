@@ -23,6 +23,7 @@ from vicinal._base._context_kernels import (
 from vicinal._base.neighbor_weights import NeighborWeights
 from vicinal._core.chunked import in_memory
 from vicinal._core.parallel import blocks
+from vicinal._core.scalar_checks import check_real
 from vicinal.graphs._contributions import coding_scratch, default_epsilon, distances_in_contexts
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._exact import Points as SearchedPoints
@@ -147,7 +148,11 @@ def _contexts_of_one(
     (n, dim), k = known.points.shape, known.k
     if searched is None or known.descriptor.get("descriptor") != "coding_length" or k >= n - 1:
         return False
-    epsilon = known.descriptor.get("epsilon") or default_epsilon(dim, k)
+    epsilon = known.descriptor.get("epsilon")
+    if epsilon is None:
+        epsilon = default_epsilon(dim, k)
+    else:
+        epsilon = check_real(epsilon, "epsilon", low=0.0, open_low=True)
     fill = coded_steps_by_features if dim < k else coded_steps_by_members
     return fill(
         known.points,
