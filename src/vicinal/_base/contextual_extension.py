@@ -144,6 +144,7 @@ def _contexts_of_one(
     For one point, the calls of several kernels would take longer than their work. Returns False if the
     descriptor or the points need other functions, or coding lengths are inaccurate.
     """
+    assert result.entered is not None
     searched = prepared_points(known.search)
     (n, dim), k = known.points.shape, known.k
     if searched is None or known.descriptor.get("descriptor") != "coding_length" or k >= n - 1:

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from vicinal._core.jit import jit
 
 
 @jit(allocates=False, error_model="numpy")
-def move_nodes(
-    indptr: np.ndarray,
-    indices: np.ndarray,
-    weights: np.ndarray,
-    degrees: np.ndarray,
-    community: np.ndarray,
-    queue: np.ndarray,
-    scratch: tuple[np.ndarray, ...],
-    max_passes: int,
-) -> int:
+def move_nodes(indptr, indices, weights, degrees, community, queue, scratch, max_passes):
     """Move nodes to the neighbouring community with the largest gain in modularity until no move gains.
 
     Nodes are visited in the order of the ``queue``, which is overwritten. Only nodes whose neighbourhood

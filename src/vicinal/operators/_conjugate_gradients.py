@@ -178,7 +178,7 @@ class PositiveDefiniteSolver:
         solution = np.zeros(n * width)
         remaining = np.zeros(width * self._levels.starts[-1], self._dtype)
         lanes = *np.empty((3, width)), *np.empty((4, width), self._dtype)
-        reachable = max(tolerance, ROUNDING * float(np.finfo(self._dtype).eps))
+        reachable = max(tolerance, ROUNDING * float(np.finfo(self._dtype.name).eps))
         scales, largest, errors, residuals = np.ones((4, width))
         n_iter = 0
         for _ in range(MAX_RESTARTS):
