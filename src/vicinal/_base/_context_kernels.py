@@ -111,68 +111,38 @@ def step_probabilities(distances, sigma, places, steps, entered):
 
 
 @jit
-def coded_steps_by_features(
-    points,
-    scaled,
-    factor,
-    new,
-    distances,
-    members,
-    epsilon,
-    scratch,
-    sigma,
-    nearest,
-    steps,
-    entered,
-    coincides,
-):
+def coded_steps_by_features(known, coding, new, lists, steps, entered, coincides):
     """Steps of new points and steps to them, if contexts are described by coding lengths.
 
-    Returns whether these are accurate. `coded_steps_by_members` gives the same and is faster if there are
+    ``known`` are the points, the points of the search, their factor and the members of contexts; ``coding``
+    the distortion, the `coding_scratch` and sigma; ``lists`` the nearest points and their distances. Returns
+    whether coding lengths are accurate. `coded_steps_by_members` gives the same and is faster if there are
     more features than members.
     """
-    contexts, places, data, rows = _gathered(
-        points, scaled, factor, new, distances, members, nearest, steps, coincides
-    )
-    lengths = np.empty(contexts.shape)
-    dim = points.shape[1]
+    places, data, rows, lengths = _gathered(known, new, lists, steps, coincides)
+    epsilon, scratch, sigma = coding
+    dim = data.shape[1]
     if coding_lengths_by_features(data, rows, dim, epsilon, scratch, 0, len(rows), lengths):
         return False
-    step_probabilities(lengths, sigma, places, steps, entered)
-    return np.isfinite(lengths).all()
+    return _finite_steps(lengths, sigma, places, steps, entered)
 
 
 @jit
-def coded_steps_by_members(
-    points,
-    scaled,
-    factor,
-    new,
-    distances,
-    members,
-    epsilon,
-    scratch,
-    sigma,
-    nearest,
-    steps,
-    entered,
-    coincides,
-):
+def coded_steps_by_members(known, coding, new, lists, steps, entered, coincides):
     """`coded_steps_by_features` from products of members."""
-    contexts, places, data, rows = _gathered(
-        points, scaled, factor, new, distances, members, nearest, steps, coincides
-    )
-    lengths = np.empty(contexts.shape)
-    dim = points.shape[1]
+    places, data, rows, lengths = _gathered(known, new, lists, steps, coincides)
+    epsilon, scratch, sigma = coding
+    dim = data.shape[1]
     if coding_lengths_by_members(data, rows, dim, epsilon, scratch, 0, len(rows), lengths):
         return False
-    step_probabilities(lengths, sigma, places, steps, entered)
-    return np.isfinite(lengths).all()
+    return _finite_steps(lengths, sigma, places, steps, entered)
 
 
 @jit
-def _gathered(points, scaled, factor, new, distances, members, nearest, steps, coincides):
-    """Contexts of new points and those that they enter, and the points of their members."""
+def _gathered(known, new, lists, steps, coincides):
+    """Places of the contexts of new points and those that they enter, their members, and room for lengths."""
+    points, scaled, factor, members = known
+    nearest, distances = lists
     (m, c), k = nearest.shape, members.shape[1]
     lengths = np.empty((m, c, k))
     member_lengths(scaled, factor, nearest, members, lengths)
@@ -183,7 +153,15 @@ def _gathered(points, scaled, factor, new, distances, members, nearest, steps, c
     contexts = contexts[:size]
     data = np.empty((contexts.size, points.shape[1]))
     copy_members(points, new, contexts, data)
-    return contexts, places, data, np.arange(contexts.size).reshape(contexts.shape)
+    rows = np.arange(contexts.size).reshape(contexts.shape)
+    return places, data, rows, np.empty(contexts.shape)
+
+
+@jit
+def _finite_steps(lengths, sigma, places, steps, entered):
+    """`step_probabilities`; returns whether all lengths are finite."""
+    step_probabilities(lengths, sigma, places, steps, entered)
+    return np.isfinite(lengths).all()
 
 
 @jit(allocates=False)

@@ -156,16 +156,10 @@ def _contexts_of_one(
         epsilon = check_real(epsilon, "epsilon", low=0.0, open_low=True)
     fill = coded_steps_by_features if dim < k else coded_steps_by_members
     return fill(
-        known.points,
-        searched.X,
-        searched.factor,
+        (known.points, searched.X, searched.factor, known.members),
+        (epsilon, coding_scratch(k + 1, dim), known.sigma),
         np.array(X, order="C"),
-        distances,
-        known.members,
-        epsilon,
-        coding_scratch(k + 1, dim),
-        known.sigma,
-        result.entered.indices,
+        (result.entered.indices, distances),
         result.steps.values,
         result.entered.values,
         result.coincides,
