@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from tree_oracles import edge_set, kruskal, make_points, squares_between
 
 from vicinal.graphs import disjoint_mst, mst, perturbed_mst
@@ -34,6 +35,20 @@ def test_groups_of_equal_rows_are_represented_by_their_first(X):
         assert rows.representative[rows.group[i]] == same[0]
         assert rows.rank_within_group()[i] == np.searchsorted(same, i)
     assert (np.diff(rows.representative) > 0).all()
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_columns", [64, 65])
+def test_wide_rows_are_grouped_like_narrow_ones(n_columns, as_given):
+    rng = np.random.default_rng(0)
+    X = np.zeros((300, n_columns), np.float32)
+    X[:, :2] = rng.integers(-1, 2, (300, 2))
+    X[:, -1] = rng.choice([0.0, -0.0, 1e-30], 300)
+    rows = find_duplicates(as_given(X))
+    for i, row in enumerate(X):
+        same = np.flatnonzero((row == X).all(axis=1))
+        assert rows.representative[rows.group[i]] == same[0]
+    assert len(rows.representative) == 18
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,6 +6,8 @@ and reports.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,13 +16,16 @@ from scipy import sparse
 
 from vicinal._core.chunked import ChunkedRows
 from vicinal._core.lazy import chunked_counterpart
+from vicinal._core.parallel import blocks
 
 # A sample of rows shows whether there are many duplicates: one row in MAX_STRIDE, but at least this many.
 MIN_SAMPLE, MAX_STRIDE = 1000, 64
 # Above this fraction of distinct rows, finding duplicates costs more than it saves.
 MAX_DISTINCT_FRACTION = 0.9
-# Wider rows are compared by their bytes instead of being sorted.
-MAX_COLUMNS_TO_SORT = 64
+# Wider rows are compared by hashes, and rows are hashed this many at a time.
+MAX_COLUMNS_TO_SORT, ROWS_PER_BLOCK = 64, 1024
+# Bytes of the hash of a row: two of 10^12 different rows have the same one with a probability below 1e-14.
+HASH_BYTES = 16
 
 
 class Duplicates(NamedTuple):
@@ -71,13 +76,33 @@ def find_duplicates(X: np.ndarray | sparse.csr_array | ChunkedRows) -> Duplicate
         return chunked_counterpart("find_duplicates")(X)
     if sparse.issparse(X):
         return _find_in_sparse(X)
-    n = len(X)
     if X.shape[1] > MAX_COLUMNS_TO_SORT:
-        return _by_bytes(X)
+        return group_by_hash(hash_rows(X))
     ascending = np.sort(X[:, 0])
     if (ascending[1:] != ascending[:-1]).all():  # one column is enough to distinguish all rows
-        return Duplicates(np.arange(n), np.arange(n))
-    order = np.lexsort(X.T)
+        return Duplicates(np.arange(len(X)), np.arange(len(X)))
+    return _by_sorting(X)
+
+
+def hash_rows(X: np.ndarray) -> np.ndarray:
+    """Hashes of dense rows, as rows of bytes: equal for equal values."""
+    # Adding 0 makes negative zeros positive.
+    spans = blocks(len(X), ROWS_PER_BLOCK)
+    return _hashes(row.tobytes() for a, b in spans for row in X[a:b] + 0.0)
+
+
+def group_by_hash(hashes: np.ndarray) -> Duplicates:
+    """Groups of rows with the same hash."""
+    return _by_sorting(np.ascontiguousarray(hashes).view(np.uint64))
+
+
+def _hashes(rows: Iterable[bytes]) -> np.ndarray:
+    digests = (hashlib.blake2b(row, digest_size=HASH_BYTES).digest() for row in rows)
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, HASH_BYTES)
+
+
+def _by_sorting(X: np.ndarray) -> Duplicates:
+    n, order = len(X), np.lexsort(X.T)
     is_first = np.ones(n, dtype=bool)
     is_first[1:] = (X[order[1:]] != X[order[:-1]]).any(axis=1)
     sorted_group = np.empty(n, np.int64)
@@ -94,20 +119,6 @@ def _find_in_sparse(X: sparse.csr_array) -> Duplicates:
     """`find_duplicates` of a sparse matrix in canonical form."""
     stored = sparse.csr_array(X, copy=True)
     stored.eliminate_zeros()
-    seen: dict[bytes, int] = {}
-    first: list[int] = []
-    group = np.empty(X.shape[0], np.int64)
-    for i, (a, b) in enumerate(pairwise(stored.indptr.tolist())):
-        key = stored.indices[a:b].tobytes() + stored.data[a:b].tobytes()
-        if key not in seen:
-            seen[key] = len(first)
-            first.append(i)
-        group[i] = seen[key]
-    return Duplicates(np.array(first), group)
-
-
-def _by_bytes(X: np.ndarray) -> Duplicates:
-    first: dict[bytes, int] = {}
-    # Adding 0 makes negative zeros positive.
-    group = np.array([first.setdefault((row + 0.0).tobytes(), len(first)) for row in X], np.int64)
-    return Duplicates(np.unique(group, return_index=True)[1], group)
+    spans = pairwise(stored.indptr.tolist())
+    rows = (stored.indices[a:b].tobytes() + stored.data[a:b].tobytes() for a, b in spans)
+    return group_by_hash(_hashes(rows))
