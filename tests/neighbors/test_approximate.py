@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vicinal.neighbors import NeighborSearch, _approximate
+from vicinal.neighbors._exact import release_copies
 
 
 def mixture(n, d, seed=0):
@@ -48,6 +49,43 @@ def test_unit_vectors_of_very_many_points_keep_single_precision(X, monkeypatch):
     assert share_found(indices[:, 1:], true[0][:, 1:]) >= 0.985
     same = indices == true[0]
     np.testing.assert_allclose(distances[same], true[1][same], rtol=1e-5)
+
+
+def test_copies_of_large_tables_are_computed_again_when_they_are_needed(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = mixture(12_000, 8) @ rng.normal(size=(8, 40)).astype(np.float32)  # few axes are enough
+
+    def answers(search):
+        lists = search.nearest(10)
+        copied = search._backend._rescaled is not None
+        queries = X[:100] + np.float32(0.1)
+        return [
+            lists,
+            search.nearest(12),
+            search.nearest(9, queries),
+            search.within(4, queries),
+        ], copied
+
+    expected, copied = answers(NeighborSearch(X, method="approximate", random_state=0))
+    assert copied
+    monkeypatch.setattr(_approximate, "MAX_KEPT_BYTES", 0)
+    result, copied = answers(NeighborSearch(X, method="approximate", random_state=0))
+    assert not copied
+    for arrays, expected_arrays in zip(result, expected, strict=True):
+        for array, expected_array in zip(arrays, expected_arrays, strict=True):
+            np.testing.assert_array_equal(array, expected_array)
+
+
+def test_a_search_continues_after_its_copies_were_released(X):
+    search = NeighborSearch(X, method="approximate", random_state=0)
+    search.nearest(10)
+    pairs = search.within(4.0, X[:50])
+    release_copies(search)
+    assert search._backend._index is search._backend._rescaled is None
+    for array, expected in zip(search.within(4.0, X[:50]), pairs, strict=True):
+        np.testing.assert_array_equal(array, expected)
+    true = NeighborSearch(X).nearest(10)[0]
+    assert share_found(search.nearest(10)[0], true) >= 0.985
 
 
 def test_queries_reach_the_reported_recall(X):

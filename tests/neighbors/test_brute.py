@@ -71,7 +71,7 @@ def test_tournament_pairs_contain_every_pair_of_blocks_once(n_blocks):
 def test_ordinary_data_need_no_exhaustive_search(monkeypatch):
     # The complete search is a safety net: if it did the work, the result would be correct but slow.
     uncertain = []
-    monkeypatch.setattr(brute, "search_exhaustively", lambda *args: uncertain.extend(args[4]))
+    monkeypatch.setattr(brute, "search_exhaustively", lambda *args: uncertain.extend(args[3]))
     brute.nearest_others(np.random.default_rng(0).normal(size=(2000, 64)), 15)
     assert not uncertain
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from vicinal._core.parallel import one_blas_thread
 from vicinal.neighbors import _brute as brute
-from vicinal.neighbors._exact import Points
+from vicinal.neighbors._exact import MAX_KEPT_BYTES, Points
 from vicinal.neighbors._ivf import ClusterIndex, list_length, load_kernels, nearest_center
 from vicinal.neighbors._projection import (
     CANDIDATES_PER_ENTRY,
@@ -67,7 +67,7 @@ class ClusteredPoints(Points):
             self.X, self.X, index.points, index.labels, k, n_clusters,
             exclude_self=True, n_jobs=self.n_jobs, progress=progress,
         )  # fmt: skip
-        return indices, self.in_metric(distances)
+        return indices, self.in_metric(distances, out=distances)
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
@@ -82,6 +82,17 @@ class ClusteredPoints(Points):
             self.recall = 1.0
             return super().nearest_to(queries, k, progress)
         return result[0], self.in_metric(result[1])
+
+    def release_copies(self) -> None:
+        """Free copies of the points and their index, which later searches compute again."""
+        super().release_copies()
+        self._index = None
+
+    def _prepared_points(self) -> brute.PreparedPoints | None:
+        """Rescaled points; points with an index are for many queries, so they are kept at any size."""
+        if self._rescaled is None and self._index is not None:
+            self._rescaled = brute.prepare(self.X, self.n_jobs)
+        return super()._prepared_points()
 
     def _search_index(
         self, index: ClusterIndex, X: np.ndarray, queries: np.ndarray, k: int, progress: str | None
@@ -150,15 +161,12 @@ class ClusteredPoints(Points):
     def _sampled_points(self, k: int) -> tuple[ClusterIndex, Sample, np.ndarray]:
         """The index, built once, a sample, and the fraction of its k neighbours left by the projection."""
         length = list_length(k)
+        prepared = self._rescaled or brute.prepare(self.X, self.n_jobs)
         if self._index is None:
-            # Kept for searches within a radius, too.
-            self._rescaled = brute.prepare(self.X, self.n_jobs)
-            rescaling, rescaled = self._rescaled.rescaling, self._rescaled.points
             # The first time, kernels compile for a second, while numpy works in this thread.
             Thread(target=load_kernels, args=(self.X,)).start()
-        else:
-            rescaled = self._index.rescaled
-        points, half = rescaled.points, rescaled.half_norms.astype(np.float32)
+        points, half_norms = prepared.points
+        half = half_norms.astype(np.float32)
         sample = draw_sample(points, half, CANDIDATES_PER_ENTRY * length, self.rng, self.n_jobs)
 
         def listed_in(projected: np.ndarray) -> np.ndarray:
@@ -175,7 +183,11 @@ class ClusteredPoints(Points):
         if axes is not None and 1 - listed.mean() > 2 * max_loss:
             axes, projected = None, points
             listed = listed_in(projected)
-        self._index = ClusterIndex(rescaling, rescaled, axes, projected, self.rng, self.n_jobs)
+        if axes is None or points.nbytes <= MAX_KEPT_BYTES:
+            self._rescaled = prepared  # for queries, and for lists of another length
+        self._index = ClusterIndex(
+            prepared.rescaling, half_norms, axes, projected, self.rng, self.n_jobs
+        )
         return self._index, sample, listed
 
 

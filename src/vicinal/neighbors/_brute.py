@@ -85,7 +85,7 @@ def nearest_others(
             long_work=SLOW_SEARCH,
         )
         return refine_candidates(
-            X, X, rescaling, rescaled, rescaled, lists, k, exclude_self=True, n_jobs=n_jobs
+            X, X, rescaling, rescaled, lists, k, exclude_self=True, n_jobs=n_jobs
         )
 
 
@@ -116,7 +116,7 @@ def nearest_to(
             long_work=SLOW_SEARCH,
         )
         return refine_candidates(
-            queries, X, rescaling, targets, points, lists, k, exclude_self=False, n_jobs=n_jobs
+            queries, X, rescaling, targets, lists, k, exclude_self=False, n_jobs=n_jobs
         )
 
 
@@ -281,7 +281,6 @@ def refine_candidates(
     X: np.ndarray,
     rescaling: Rescaling,
     targets: RescaledPoints,
-    points: RescaledPoints,
     lists: Lists,
     k: int,
     *,
@@ -307,7 +306,7 @@ def refine_candidates(
 
     def search(span: tuple[int, int]) -> None:
         rows = uncertain[span[0] : span[1]]
-        search_exhaustively(queries, X, rescaling, points, rows, indices, squares, exclude_self)
+        search_exhaustively(queries, X, rescaling, rows, indices, squares, exclude_self)
 
     map_threads(search, blocks(len(uncertain), STRIP_ROWS), n_jobs)
     return indices, np.sqrt(squares, out=squares)
@@ -317,7 +316,6 @@ def search_exhaustively(
     queries: np.ndarray,
     X: np.ndarray,
     rescaling: Rescaling,
-    points: RescaledPoints,
     rows: np.ndarray,
     indices: np.ndarray,
     squares: np.ndarray,
@@ -326,8 +324,7 @@ def search_exhaustively(
     """Find the neighbours of ``rows``, measuring every pair that the products cannot rule out."""
     if not len(rows):
         return
-    single = np.float32 in rescaling.exact
-    dtype: Any = np.float32 if single else np.float64
+    dtype: Any = np.float32 if np.float32 in rescaling.exact else np.float64
     exact, unit = bool(rescaling.exact), 2.0**-53
     targets = rescaling.transform(queries[rows], dtype)
     row_half = half_squares(targets)
@@ -337,7 +334,7 @@ def search_exhaustively(
     keys = np.repeat(worst[:, None], squares.shape[1], axis=1)
     ids = np.full(keys.shape, len(X), np.int64)
     for a, b in blocks(len(X), STRIP_COLUMNS):
-        rescaled = points.points[a:b] if single else rescaling.transform(X[a:b], dtype)
+        rescaled = rescaling.transform(X[a:b], dtype)
         half = half_squares(rescaled)
         products = np.matmul(targets, rescaled.T).astype(np.float64, copy=False)
         recheck(

@@ -86,7 +86,7 @@ class Points:
     def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
         indices, distances = self.prepared_others(k, progress)
-        return indices, self.in_metric(distances)
+        return indices, self.in_metric(distances, out=distances)
 
     def nearest_to(
         self, queries: np.ndarray, k: int, progress: str | None
@@ -137,6 +137,10 @@ class Points:
         if self._quantized is None and large and self.X.shape[1] <= MAX_FEATURES:
             self._quantized = quantize_points(self.X, self.n_jobs)
         return self._quantized
+
+    def release_copies(self) -> None:
+        """Free copies of the points, which later searches compute again."""
+        self._rescaled = self._quantized = None
 
     def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
@@ -218,11 +222,11 @@ class Points:
 
         return Table(rows, len(queries), X.shape[1], self.n_jobs)
 
-    def in_metric(self, distances: np.ndarray) -> np.ndarray:
+    def in_metric(self, distances: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Distances in the metric, from distances between prepared points."""
         if self.metric.is_cosine:
-            return distances**2 / 2
-        return distances if self.factor == 1.0 else distances / self.factor
+            return np.divide(np.square(distances, out=out), 2.0, out=out)
+        return distances if self.factor == 1.0 else np.divide(distances, self.factor, out=out)
 
     def tree_is_faster(
         self, k: int | None = None, radius: float | None = None, *, foreign: bool = False
@@ -313,6 +317,13 @@ def prepare_for_few(search: NeighborSearch, k: int) -> None:
     points = prepared_points(search)
     if points is not None and points.X.size >= MIN_QUANTIZED_SIZE:
         points.prepared_to(points.X[:1], k)
+
+
+def release_copies(search: NeighborSearch) -> None:
+    """Free copies of the points that are kept for later searches, which compute them again."""
+    points = prepared_points(search)
+    if points is not None:
+        points.release_copies()
 
 
 def unit_vectors(X: np.ndarray, name: str, dtype: type = np.float64) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal.neighbors import _brute as brute
-from vicinal.neighbors._brute import RescaledPoints, Rescaling
+from vicinal.neighbors._brute import Rescaling
 from vicinal.neighbors._brute_kernels import measure_best, push_candidates
 
 KMEANS_MAX_ITER, SAMPLES_PER_CLUSTER = 6, 32
@@ -27,13 +27,13 @@ class ClusterIndex:
     def __init__(
         self,
         rescaling: Rescaling,
-        rescaled: RescaledPoints,
+        half_norms: np.ndarray,
         axes: np.ndarray | None,
         projected: np.ndarray,
         rng: np.random.Generator,
         n_jobs: int | None,
     ) -> None:
-        self.rescaling, self.rescaled, self.axes = rescaling, rescaled, axes
+        self.rescaling, self.half_norms, self.axes = rescaling, half_norms, axes
         self.points = projected
         n_clusters = int(2.5 * np.sqrt(len(self.points)))
         self.centers = find_centers(self.points, n_clusters, rng, n_jobs)
@@ -97,7 +97,7 @@ class ClusterIndex:
             # Products that are exact among the points may not be exact with other queries.
             rescaling = self.rescaling if exclude_self else self.rescaling._replace(exact=())
             brute.search_exhaustively(
-                queries, X, rescaling, self.rescaled, incomplete, indices, squares, exclude_self
+                queries, X, rescaling, incomplete, indices, squares, exclude_self
             )
 
         with one_blas_thread():
@@ -124,7 +124,7 @@ class ClusterIndex:
             for c in range(first, last, POINTS_PER_PRODUCT):
                 near = self.order[c : min(c + POINTS_PER_PRODUCT, last)]
                 members, point_ids = self.points[near].T, near.astype(np.int32)
-                half = self.rescaled.half_norms[near].astype(np.float32)
+                half = self.half_norms[near].astype(np.float32)
                 for a, b in blocks(len(at), brute.STRIP_ROWS):
                     products = points[at[a:b]] @ members
                     push_candidates(products, at[a:b], half, point_ids, self_ids, reach, keys, ids)

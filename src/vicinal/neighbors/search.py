@@ -156,13 +156,10 @@ class NeighborSearch:
             targets = self._check_queries(queries)
             _require_lists(targets.shape[0], n_neighbors)
             return self._backend.nearest_to(targets, n_neighbors, self._progress(targets.shape[0]))
-        n_neighbors = check_neighbors(
-            n_neighbors, n, f"X has {n} points, and a point is not its own neighbour."
-        )
         if self._is_chunked:
-            return self._backend.lists(n_neighbors)
-        _require_lists(n, n_neighbors)
-        others, lengths = self._backend.nearest_others(n_neighbors, self._progress(n))
+            return self._backend.lists(_check_others(n_neighbors, n))
+        others, lengths = nearest_others(self, n_neighbors)
+        n_neighbors = others.shape[1]
         indices, distances = (
             np.empty((n, n_neighbors + 1), np.int64),
             np.empty((n, n_neighbors + 1)),
@@ -222,6 +219,24 @@ class NeighborSearch:
                 f"{known}; pass queries with the same features."
             )
         return queries
+
+
+def nearest_others(search: NeighborSearch, n_neighbors: int) -> NeighborArrays:
+    """Like `NeighborSearch.nearest`, but without the points themselves in the first column.
+
+    Many rows take half the memory, because the lists of the backend are not copied.
+    """
+    n = search.n_points
+    n_neighbors = _check_others(n_neighbors, n)
+    _require_lists(n, n_neighbors)
+    lists: NeighborArrays = search._backend.nearest_others(n_neighbors, search._progress(n))
+    return lists
+
+
+def _check_others(n_neighbors: Any, n: int) -> int:
+    return check_neighbors(
+        n_neighbors, n, f"X has {n} points, and a point is not its own neighbour."
+    )
 
 
 def check_neighbors(n_neighbors: Any, n: int, remedy: str) -> int:
