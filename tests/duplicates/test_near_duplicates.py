@@ -130,6 +130,18 @@ def test_many_equal_rows_need_no_list_of_pairs(monkeypatch):
         _ = result.pairs
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_a_search_that_does_not_fit_into_memory_is_rejected_before_it_starts(monkeypatch, metric):
+    X = np.random.default_rng(0).normal(size=(2000, 100)).astype(np.float32)
+    per_row = 1000 + 100 * (4 + {"euclidean": 4, "cosine": 8}[metric])
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: per_row * 2000)
+    near_duplicates(X, metric=metric)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: per_row * 2000 - 1)
+    with pytest.raises(InsufficientMemoryError, match=r"among 2,000 distinct rows .*float32"):
+        near_duplicates(X, metric=metric)
+    near_duplicates(np.repeat(X[:100], 20, axis=0), metric=metric)  # equal rows need no search
+
+
 def test_pairs_of_equal_rows_are_listed_once_with_distance_zero():
     result = near_duplicates(np.zeros((4, 2)))
     assert as_set(result.pairs) == set(itertools.combinations(range(4), 2))

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
+from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.duplicates._search import Lists, Pairs
@@ -16,15 +17,19 @@ from vicinal.duplicates._threshold import LIST_LENGTH, Threshold, automatic_thre
 from vicinal.duplicates.result import Linkage, NearDuplicates
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
+from vicinal.neighbors._approximate import MAX_DOUBLE_BYTES
+from vicinal.neighbors._exact import release_copies
 from vicinal.neighbors._zero_vectors import largest_magnitudes
 from vicinal.neighbors.metric import Metric, as_metric
-from vicinal.neighbors.search import METHODS, NeighborSearch
+from vicinal.neighbors.search import METHODS, NeighborSearch, nearest_others
 
 if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike, MetricLike, NJobs, RandomStateLike, SearchMethod
 
 # With method="auto", larger tables are searched approximately.
 EXACT_MAX_ROWS = 100_000
+# Neighbours and distances of a row, and what the automatic threshold computes from them.
+BYTES_PER_LIST = 1000.0
 # Smaller cosine distances are rounding errors.
 MIN_COSINE_DISTANCE = 4 * np.finfo(np.float64).eps
 
@@ -207,6 +212,7 @@ def _nearest(
     n = len(rows)
     if n > EXACT_MAX_ROWS and method == "auto" and not sparse.issparse(points):
         method = "approximate" if metric.is_compiled and metric.power == 2 else "exact"
+    _require_search(points, n, metric, method)
     search = NeighborSearch(
         points if n == points.shape[0] else points[rows],
         metric=metric.name,
@@ -218,14 +224,31 @@ def _nearest(
     )
     if n == 1:
         return None
-    indices, distances = search.nearest(min(LIST_LENGTH, n - 1))
-    return Lists(search, points, rows, indices[:, 1:], distances[:, 1:])
+    lists = nearest_others(search, min(LIST_LENGTH, n - 1))
+    release_copies(search)  # before the threshold is chosen, which takes as much memory
+    return Lists(search, points, rows, *lists)
+
+
+def _require_search(points: Any, n: int, metric: Metric, method: str) -> None:
+    """Raise an error if a search among n distinct rows does not fit into memory."""
+    n_bytes = BYTES_PER_LIST * n
+    if metric.is_compiled and not sparse.issparse(points):
+        size = n * points.shape[1]
+        single = method == "approximate" and 8 * size > MAX_DOUBLE_BYTES
+        # The distinct rows, or their unit vectors, and the same rescaled to single precision.
+        n_bytes += size * (4 + (8 if metric.is_cosine and not single else points.itemsize))
+    require_memory(
+        n_bytes,
+        f"The search for near-duplicates among {n:,} distinct rows",
+        "Pass rows in single precision (float32), with fewer columns, for instance from PCA, or fewer rows.",
+    )
 
 
 def _automatic(lists: Lists, metric: Metric) -> Threshold:
     """The automatic threshold in the metric; the model needs lengths, not their squares."""
     if not metric.is_cosine:
         return automatic_threshold(lists.indices, lists.distances)
-    value, curve = automatic_threshold(lists.indices, np.sqrt(2.0 * lists.distances))
+    lengths = 2.0 * lists.distances
+    value, curve = automatic_threshold(lists.indices, np.sqrt(lengths, out=lengths))
     curve[:, 0] = np.square(curve[:, 0]) / 2.0
     return Threshold(max(value**2 / 2.0, MIN_COSINE_DISTANCE) if value > 0 else 0.0, curve)

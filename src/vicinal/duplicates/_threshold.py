@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import pdtrc
 
-from vicinal.duplicates._dimension import inverse_dimensions
+from vicinal._core.parallel import blocks
+from vicinal.duplicates._dimension import ROWS_PER_BLOCK, inverse_dimensions
 from vicinal.duplicates._valley import groups_are_small, last_valley
 
 # Length of the neighbour lists, and the neighbours, after skipped duplicates, that show the local density:
@@ -34,6 +35,8 @@ MIN_PRECISION = 0.4
 # Iterations of the EM algorithm, and half the width, in log d, over which it averages.
 N_ITERATIONS, HALF_WIDTH = 20, 0.2
 N_GRID, N_CURVE = 128, 200
+# Entries at a time, where a temporary array of all of them would take much memory.
+ENTRIES_PER_BLOCK = 1 << 18
 
 
 class Threshold(NamedTuple):
@@ -72,15 +75,13 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
     if distances.shape[1] < N_ORDINARY or not (distances > 0).any():
         return Threshold(0.0, np.empty((0, 4)))
     reach = last_valley(indices, distances, N_ORDINARY, MAX_GROUP)
-    skipped = np.minimum((distances <= reach).sum(axis=1), distances.shape[1] - N_ORDINARY)
-    ordinary = np.take_along_axis(distances, skipped[:, None] + np.arange(N_ORDINARY), axis=1)
-    around = _neighborhoods(indices, ordinary)
-    entries, rate = _entries(indices, distances, around, np.median(ordinary[:, FIRST - 1]))
+    around, largest = _neighborhoods(indices, distances, reach)
+    entries, rate = _entries(indices, distances, around, largest)
     if len(entries.distances) == 0:
         return Threshold(0.0, np.empty((0, 4)))
+    probability = _probability_of_duplicates(entries, rate, len(indices))
     last = np.append(entries.distances[1:] != entries.distances[:-1], True)
     thresholds, n_pairs = entries.distances[last], (np.flatnonzero(last) + 1) / 2.0
-    probability = _probability_of_duplicates(entries, rate, len(indices))
     n_duplicates = np.cumsum(probability)[last] / 2.0
     f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
     f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
@@ -96,13 +97,20 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
     return Threshold(_best(thresholds, f1), _curve(around, thresholds, n_pairs, f1))
 
 
-def _neighborhoods(indices: np.ndarray, ordinary: np.ndarray) -> _Neighborhoods:
-    log_radii = np.log(np.maximum(ordinary, 1e-300))
-    inverse = inverse_dimensions(log_radii, FIRST)
-    inverse = (inverse + inverse[indices].sum(axis=1)) / (indices.shape[1] + 1)
+def _neighborhoods(
+    indices: np.ndarray, distances: np.ndarray, reach: float
+) -> tuple[_Neighborhoods, float]:
+    """Density and dimension from ordinary neighbours, those beyond ``reach``, and the largest threshold."""
+    skipped = np.minimum((distances <= reach).sum(axis=1), distances.shape[1] - N_ORDINARY)
+    ordinary = np.take_along_axis(distances, skipped[:, None] + np.arange(N_ORDINARY), axis=1)
+    inverse = inverse_dimensions(ordinary, FIRST)
+    sums = [inverse[indices[a:b]].sum(axis=1) for a, b in blocks(len(indices), ROWS_PER_BLOCK)]
+    smoothed = (inverse + np.concatenate(sums)) / (indices.shape[1] + 1)
     # Rows with nothing but equal rows around them have no pairs at small u.
-    log_radius = np.where(ordinary[:, -1] > 0, log_radii[:, -1], -np.inf)
-    return _Neighborhoods(log_radius, 1.0 / np.maximum(inverse, 1e-3))
+    radius = ordinary[:, -1]
+    log_radius = np.where(radius > 0, np.log(np.maximum(radius, 1e-300)), -np.inf)
+    around = _Neighborhoods(log_radius, 1.0 / np.maximum(smoothed, 1e-3))
+    return around, float(np.median(ordinary[:, FIRST - 1]))
 
 
 def _entries(
@@ -111,41 +119,67 @@ def _entries(
     """Entries up to the largest distance, and c: pairs per row and unit of u, for u around 1."""
     # The u of a pair is the larger one of its two ends, so it is above 2 if it is above 2 at this end.
     limit = np.exp(around.log_radius + np.log(2.0 / (N_ORDINARY - 1)) / around.dimension)
-    rows, columns = np.nonzero((distances <= np.maximum(limit, largest)[:, None]) & (distances > 0))
-    lengths, others = distances[rows, columns], indices[rows, columns]
-    logs = np.log(lengths)
-    log_expected = np.maximum(around.log_expected(rows, logs), around.log_expected(others, logs))
+    reach = np.maximum(limit, largest)[:, None]
+    n_entries = int(((distances <= largest) & (distances > 0)).sum())
+    entries = [np.empty(n_entries) for _ in _Entries._fields]
+    stop, n_within = 0, np.zeros(3)
+    for a, b in blocks(len(indices), ROWS_PER_BLOCK):
+        rows, columns = np.nonzero((distances[a:b] <= reach[a:b]) & (distances[a:b] > 0))
+        lengths, others = distances[a:b][rows, columns], indices[a:b][rows, columns]
+        rows, logs = rows + a, np.log(lengths)
+        ends = around.log_expected(rows, logs), around.log_expected(others, logs)
+        log_expected = np.maximum(*ends)
+        n_within += [(log_expected <= np.log(u)).sum() / 2.0 for u in (0.5, 1.0, 2.0)]
+        dimension = np.maximum(around.dimension[rows], around.dimension[others])
+        near = np.flatnonzero(lengths <= largest)
+        start, stop = stop, stop + len(near)
+        for values, new in zip(entries, (lengths, log_expected, dimension), strict=True):
+            values[start:stop] = new[near]
     # At u around 1, few pairs are duplicates. Clusters have more pairs at smaller u than at larger u, so the
     # larger of two rates is used.
-    n_within = [(log_expected <= np.log(u)).sum() / 2.0 for u in (0.5, 1.0, 2.0)]
     rate = max((n_within[1] - n_within[0]) / 0.5, n_within[2] - n_within[1]) / len(indices)
-    near = np.flatnonzero(lengths <= largest)
-    order = near[np.argsort(lengths[near], kind="stable")]
-    dimension = np.maximum(around.dimension[rows[order]], around.dimension[others[order]])
-    return _Entries(lengths[order], log_expected[order], dimension), float(rate)
+    order = np.argsort(entries[0], kind="stable")
+    for values in entries:
+        values[:] = values[order]
+    return _Entries(*entries), float(rate)
 
 
 def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.ndarray:
     """Probability of each entry of being a duplicate, 0 if there is no significant excess of pairs."""
-    log_u = np.sort(entries.log_expected)
-    n_pairs = (np.arange(len(log_u)) + 1) // 2
-    n_ordinary = n * np.exp(np.minimum(log_u, 0.0)) / 2.0
-    significant = (log_u <= 0) & (n_pairs > 0) & (n_ordinary <= n_pairs / 2.0)
-    significant &= pdtrc(np.maximum(n_pairs - 1, 0), n_ordinary) <= MAX_P_VALUE
-    if not significant.any():
-        return np.zeros(len(log_u))
-    largest = log_u[np.flatnonzero(significant)[-1]]
+    largest = _last_excess(entries.log_expected, n)
+    if largest is None:
+        return np.zeros(len(entries.distances))
     probability = np.where(entries.log_expected <= largest, 1.0, 0.0)
     # Entries per row and unit of log d: each pair is counted twice.
     ordinary = 2 * rate * entries.dimension * np.exp(np.minimum(entries.log_expected, 100.0))
-    logs = np.log(entries.distances)
-    start = np.searchsorted(logs, logs - HALF_WIDTH)
-    stop = np.searchsorted(logs, logs + HALF_WIDTH, side="right")
+    start, stop = _windows(entries.distances)
+    sums = np.zeros(len(probability) + 1)
     for _ in range(N_ITERATIONS):
-        sums = np.concatenate([[0.0], np.cumsum(probability)])
-        duplicates = (sums[stop] - sums[start]) / (2 * HALF_WIDTH * n)
-        probability = duplicates / np.maximum(duplicates + ordinary, 1e-300)
-    return np.asarray(probability)
+        np.cumsum(probability, out=sums[1:])
+        for a, b in blocks(len(probability), ENTRIES_PER_BLOCK):
+            duplicates = (sums[stop[a:b]] - sums[start[a:b]]) / (2 * HALF_WIDTH * n)
+            probability[a:b] = duplicates / np.maximum(duplicates + ordinary[a:b], 1e-300)
+    return probability
+
+
+def _windows(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First entry, and the one after the last, of the window in log d around each entry."""
+    logs = np.log(distances)
+    start, stop = np.empty(len(logs), np.int32), np.empty(len(logs), np.int32)
+    for a, b in blocks(len(logs), ENTRIES_PER_BLOCK):
+        start[a:b] = np.searchsorted(logs, logs[a:b] - HALF_WIDTH)
+        stop[a:b] = np.searchsorted(logs, logs[a:b] + HALF_WIDTH, side="right")
+    return start, stop
+
+
+def _last_excess(log_expected: np.ndarray, n: int) -> float | None:
+    """Largest log u with a significant excess of pairs below it, if there is any."""
+    log_u = np.sort(log_expected)
+    log_u = log_u[: np.searchsorted(log_u, 0.0, side="right")]
+    n_pairs, n_ordinary = (np.arange(len(log_u)) + 1) // 2, n * np.exp(log_u) / 2.0
+    significant = (n_pairs > 0) & (n_ordinary <= n_pairs / 2.0)
+    significant &= pdtrc(np.maximum(n_pairs - 1, 0), n_ordinary) <= MAX_P_VALUE
+    return float(log_u[np.flatnonzero(significant)[-1]]) if significant.any() else None
 
 
 def _best(thresholds: np.ndarray, f1: np.ndarray) -> float:
