@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -265,3 +266,19 @@ def test_a_zero_vector_is_named_with_its_table(convert):
     message = r"1 row\(s\) of against are zero vectors.*the first at \[2\]"
     with pytest.raises(ValueError, match=message):
         near_duplicates(convert(X), against=convert(zero), metric="cosine")
+
+
+def test_zero_vectors_are_named_by_their_rows_although_equal_rows_are_dropped():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    X[3], X[[7, 9]] = X[2], 0.0
+    with pytest.raises(InvalidValueError, match=r"2 row\(s\) of X are zero .* at \[7, 9\]"):
+        near_duplicates(X, metric="cosine")
+
+
+def test_a_column_of_vectors_is_recognised():
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    column = pd.Series(list(X))
+    for table in (column, column.to_frame("vector")):
+        with pytest.raises(TypeError, match=r"numpy\.stack"):
+            near_duplicates(table)
+    assert near_duplicates(np.stack(column)).n_rows == 50

@@ -259,7 +259,10 @@ def test_lists_become_symmetric_distances_with_explicit_zeros():
         ((np.array([[0, 0]]), np.array([[0.0, 1.0]])), "more than once"),
         ((np.array([[0, 99]]), np.array([[0.0, 1.0]])), "ids from 0 to 99"),
         ((np.array([[0, 1]]), np.array([[0.0, -1.0]])), "negative"),
+        ((np.array([[0, 1]]), np.array([[0.0, np.inf]])), "infinite"),
         ((np.array([[0, 1]]), np.array([[0.0]])), "shape"),
+        ((np.empty((0, 2), int), np.empty((0, 2))), "shape"),
+        (([[0, 1], [2]], [[0.0, 1.0], [2.0]]), "different lengths"),
         ([40], "row 40"),
         ([[1, 2]], "one row"),
         (np.zeros((1, 2)), "neighbour lists"),
@@ -269,6 +272,34 @@ def test_invalid_queries_are_named(queries, message):
     lists = NeighborSearch(np.random.default_rng(0).normal(size=(40, 2))).nearest(10)
     with pytest.raises(ValueError, match=message):
         Reranker().fit(lists).rank(queries, 3)
+
+
+def test_ids_of_a_database_are_looked_up_by_the_caller():
+    indices, distances = NeighborSearch(np.random.default_rng(0).normal(size=(40, 2))).nearest(10)
+    names = np.array([f"doc-{i}" for i in range(40)])
+    with pytest.raises(TypeError, match=r"ids such as 'doc-0'.*look them up"):
+        Reranker().fit((names[indices], distances))
+    with pytest.raises(TypeError, match=r"ids such as 'doc-0'.*look them up"):
+        Reranker().fit((indices, distances)).rank((names[indices[:2]].tolist(), distances[:2]), 3)
+
+
+@pytest.mark.parametrize("method", ["smoothed", "k_reciprocal", "distance"])
+def test_lists_in_any_order_give_the_same_results(method):
+    rng = np.random.default_rng(0)
+    indices, distances = NeighborSearch(rng.normal(size=(60, 3))).nearest(8)
+    order = rng.permuted(np.tile(np.arange(9), (60, 1)), axis=1)
+    shuffled = np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+    expected = Reranker(method).fit((indices, distances)).rank(np.arange(60), 5)
+    result = Reranker(method).fit(shuffled).rank(np.arange(60), 5)
+    np.testing.assert_array_equal(result[0], expected[0])
+    np.testing.assert_allclose(result[1], expected[1], atol=1e-12)
+
+
+def test_similarities_in_place_of_distances_are_noticed():
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    indices, distances = NeighborSearch(X, metric="cosine").nearest(10)
+    with pytest.raises(InvalidValueError, match="similarities"):
+        Reranker().fit((indices, 1.0 - distances))
 
 
 def test_invalid_options_are_named():

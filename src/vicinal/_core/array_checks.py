@@ -28,11 +28,20 @@ def real_array(values: Any, name: str) -> np.ndarray:
     """Convert values to an array of real numbers of any dtype and shape; an array is not copied."""
     array = read_array(values, name)
     if array.dtype.kind == "O":
+        _reject_column_of_vectors(array, name)
         with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "buif":
         raise not_real(name, array.dtype)
     return array
+
+
+def _reject_column_of_vectors(array: np.ndarray, name: str) -> None:
+    if array.size and isinstance(array.flat[0], (list, np.ndarray)):
+        raise InvalidTypeError(
+            f"{name} is a column with a vector in each row, but a table with a column per feature is needed; "
+            f"pass numpy.stack({name}), or of a data frame numpy.stack of this column."
+        )
 
 
 def read_array(values: Any, name: str) -> np.ndarray:

@@ -157,6 +157,10 @@ def _validate(X: Any, against: Any, metric: Metric, linkage: str) -> tuple[Any, 
             )
         return matrix, len(matrix), None
     points = _check_rows(X, "X", metric)
+    if (
+        metric.is_cosine
+    ):  # before equal rows are dropped and tables are joined, which changes row numbers
+        largest_magnitudes(points, "X")
     if against is None:
         return points, points.shape[0], None
     if linkage == "complete":
@@ -165,9 +169,8 @@ def _validate(X: Any, against: Any, metric: Metric, linkage: str) -> tuple[Any, 
             "cannot be complete; use linkage='connected'."
         )
     others = _check_rows(against, "against", metric)
-    if metric.is_cosine:  # before the tables are joined, so that errors name the right one
-        for rows, name in ((points, "X"), (others, "against")):
-            largest_magnitudes(rows, name)
+    if metric.is_cosine:
+        largest_magnitudes(others, "against")
     if points.shape[1] != others.shape[1]:
         raise InvalidValueError(
             f"X has {points.shape[1]} feature(s) and against has {others.shape[1]}; both need the same."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from vicinal._core.array_checks import read_array
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.neighbors._radius import Rows
 
@@ -115,13 +116,23 @@ def first_in_rows(
     return ids[chosen], distances[chosen]
 
 
+def check_row_numbers(ids: np.ndarray, name: str) -> None:
+    """Reject ids that are texts or other objects, as vector databases use them."""
+    if ids.dtype.kind in "OUSV":
+        raise InvalidTypeError(
+            f"{name} contains ids such as {str(ids.flat[0])[:40]!r}, but row numbers (integers) are needed; "
+            "look them up, for instance in {id: row for row, id in enumerate(ids)}."
+        )
+
+
 def _check_pair(pair: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-    indices, distances = np.asarray(pair[0]), np.asarray(pair[1])
+    indices, distances = read_array(pair[0], "X[0]"), read_array(pair[1], "X[1]")
     if indices.ndim != 2 or indices.shape != distances.shape or indices.size == 0:
         raise InvalidValueError(
             f"X is a pair with indices of shape {indices.shape} and distances of shape "
             f"{distances.shape}, but both need the same shape (n_points, n_neighbors)."
         )
+    check_row_numbers(indices, "X")
     if indices.dtype.kind not in "iu" or distances.dtype.kind not in "iuf":
         raise InvalidTypeError(
             f"X is a pair with indices of dtype {indices.dtype} and distances of dtype "

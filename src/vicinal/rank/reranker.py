@@ -17,7 +17,7 @@ from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._exact import prepare_for_few
 from vicinal.neighbors.search import NeighborSearch
-from vicinal.rank._given_lists import check_results, without_self
+from vicinal.rank._given_lists import check_results, is_table, without_self
 from vicinal.rank._k_reciprocal import ReciprocalEncoding
 from vicinal.rank._list_ranking import (
     distance_matrix,
@@ -304,7 +304,7 @@ class Reranker(FitCallbacks, BaseEstimator):
 
     def _read(self, queries: Any) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
         """Gallery items of the queries, if they are, and the neighbours of each query."""
-        if isinstance(queries, tuple) and len(queries) == 2 and np.ndim(queries[0]) == 2:
+        if isinstance(queries, tuple) and len(queries) == 2 and is_table(queries[0]):
             return None, *check_results(*queries, self.n_items_)
         sets = parse_queries(queries, self.n_items_)
         if sets is not None:
