@@ -122,7 +122,8 @@ def _perceive(X: np.ndarray) -> np.ndarray:
 
     data = prepare(raw_table(X, None, None, None), "none")
     inputs = SharedInputs(data.points, 50, 0, -1, 0)
-    return find_clusters(inputs, data, automatic_number(inputs)[0]).labels
+    inputs.n_clusters = automatic_number(inputs)[0]
+    return find_clusters(inputs, data, inputs.n_clusters).labels
 
 
 def _hdbscan(X: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from vicinal._base.perceptual_estimator import contextual_of_distinct
 from vicinal.cluster._automatic import n_candidates
+from vicinal.cluster._density_views import MAX_POINTS, sample_points
 from vicinal.cluster._evidence import ClusterEvidence, estimate_clusters
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.cluster._spectral_labels import TOLERANCE
@@ -25,10 +26,15 @@ N_NEIGHBORS = 10
 # them from noise. Contexts are enlarged until at most this fraction of the rows is left out.
 CONTEXT_SIZES, MAX_ORPHAN_FRACTION = (N_NEIGHBORS, 20, 30), 0.03
 MAX_TREES = 4
+# How many more clusters than reported the finest layer has.
+N_FINER = 4
 
 
 class SharedInputs:
-    """Points, seed, the sample for pairwise views, and lazily computed neighbours, graphs and spectrum."""
+    """Points, seed, the sample for pairwise views, and lazily computed neighbours, graphs and spectrum.
+
+    ``n_clusters`` is the number of clusters, None until it is requested or chosen.
+    """
 
     def __init__(
         self,
@@ -81,8 +87,9 @@ class SharedInputs:
         """Neighbours per context: the smallest size that leaves few points out of all lists."""
         k = N_NEIGHBORS
         for k in CONTEXT_SIZES:
-            listed = np.unique(self.neighbors[0][:, 1 : k + 1])
-            if len(listed) >= (1 - MAX_ORPHAN_FRACTION) * len(self.distinct):
+            is_listed = np.zeros(len(self.distinct), np.bool_)
+            is_listed[self.neighbors[0][:, 1 : k + 1]] = True
+            if is_listed.mean() >= 1 - MAX_ORPHAN_FRACTION:
                 break
         return max(min(k, len(self.distinct) - 1), 2)
 
@@ -99,12 +106,38 @@ class SharedInputs:
         return estimate_clusters(self.distinct, n_jobs=self.n_jobs)
 
     @cached_property
+    def compared(self) -> SharedInputs:
+        """The inputs whose eigengaps are compared: these or, of many rows, those of a sample.
+
+        Eigenpairs beyond those of the clusters belong to close eigenvalues. Of all rows, they would take longer
+        than the clustering itself.
+        """
+        if len(self.distinct) <= MAX_POINTS:
+            return self
+        sampled = SharedInputs(
+            sample_points(self.distinct),
+            len(self.sample),
+            self.seed,
+            self.n_jobs,
+            self.verbose,
+            noise=self.noise,
+        )
+        sampled.evidence = self.evidence
+        return sampled
+
+    @property
+    def max_clusters(self) -> int:
+        """Number of clusters up to which a step may use eigenpairs."""
+        if self.n_clusters is not None and len(self.distinct) > MAX_POINTS:
+            return self.n_clusters + N_FINER
+        return max(self.n_clusters or 0, n_candidates(self.evidence, None))
+
+    @cached_property
     def spectrum(self) -> PerceptualSpectrum:
         """Eigenpairs of the walk on `digraph`, for every number of clusters that a step may use."""
-        n_pairs = max(self.n_clusters or 0, n_candidates(self.evidence, None))
         return PerceptualSpectrum(
             self.digraph,
-            min(n_pairs, len(self.distinct)),
+            min(self.max_clusters, len(self.distinct)),
             noise=self.noise,
             random_state=self.seed,
             n_jobs=self.n_jobs,
@@ -125,10 +158,13 @@ class SharedInputs:
 
     @cached_property
     def tree_pairs(self) -> Eigenpairs:
-        """Eigenpairs of `tree_affinity`: for each candidate number of clusters, and at least for a plane."""
+        """Eigenpairs of `tree_affinity`: for the clusters, whose number may be open, and for a plane."""
+        n_pairs = self.n_gaps + 1
+        if self.n_clusters is not None and len(self.distinct) > MAX_POINTS:
+            n_pairs = self.n_clusters
         return leading_eigenpairs(
             self.tree_affinity,
-            min(max(self.n_gaps + 1, 3), self.n),
+            min(max(n_pairs, 3), self.n),
             tolerance=TOLERANCE,
             random_state=self.seed,
             n_jobs=self.n_jobs,

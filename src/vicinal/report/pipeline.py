@@ -204,6 +204,7 @@ def run_steps(
         lambda: count_clusters(inputs, requested),
         lambda: fallbacks.no_count(requested),
     )
+    inputs.n_clusters = count.n_clusters
     clusters = step(
         "clusters and noise",
         Clusters,

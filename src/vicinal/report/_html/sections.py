@@ -89,9 +89,11 @@ def clusters(result: Perception) -> Html:
             level=MIN_EIGENGAP,
             log_y=True,
         )
+        is_sampled = count.n_gap_rows < len(result.labels) - result.neighborhoods.n_duplicates
+        sampled = f", on a sample of {count.n_gap_rows:,} rows" if is_sampled else ""
         caption = (
-            "Evidence for each number of clusters from the eigengaps of two graphs. Gaps above the "
-            "dashed line are significant; the vertical line marks the chosen number."
+            f"Evidence for each number of clusters from the eigengaps of two graphs{sampled}. Gaps above "
+            "the dashed line are significant; the vertical line marks the chosen number."
         )
         figures.append(figure(chart, caption))
     if len(count.stability):

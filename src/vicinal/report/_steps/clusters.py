@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from vicinal import PerceptualClustering, SpectralClustering
+from vicinal import PerceptualClustering
+from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal.cluster._automatic import are_communities_better, membership
 from vicinal.cluster._noise_score import noise_scores
+from vicinal.cluster._spectral_labels import spectral_labels
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
@@ -90,8 +92,7 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
         inputs.digraph, model._masses, model.labels_ < 0, inputs.n_jobs, inputs.neighbors[1]
     )
     perceptual, score = model.labels_[group], scores[group]
-    spectral = SpectralClustering(n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs)
-    by_trees = spectral.fit(inputs.trees).labels_
+    by_trees = _tree_labels(inputs, n_clusters)
     known = perceptual >= 0
     noise = score[~known]
     methods = (PERCEPTUAL, SPECTRAL)
@@ -103,12 +104,12 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     if inputs.evidence.source == "communities" or data.categories:
         methods, found, others = (SPECTRAL, PERCEPTUAL), by_trees, perceptual
         evidence = inputs.evidence._replace(labels=inputs.evidence.labels[group])
-        if are_communities_better(evidence, by_trees, spectral.affinity_):
+        if are_communities_better(evidence, by_trees, inputs.tree_affinity):
             methods, found, others = (COMMUNITIES, SPECTRAL), evidence.labels, by_trees
         labels = np.full(len(found), -1)
         labels[known] = np.unique(found[known], return_inverse=True)[1]
         other_labels = match_labels(labels, others)
-        probabilities = membership(spectral.affinity_, labels, int(labels.max()) + 1)
+        probabilities = membership(inputs.tree_affinity, labels, int(labels.max()) + 1)
     return Clusters(
         labels=labels,
         method=methods[0],
@@ -127,6 +128,16 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
         contingency=contingency_table(labels, other_labels),
         sizes=cluster_sizes(labels, other_labels, score, data),
     )
+
+
+def _tree_labels(inputs: SharedInputs, n_clusters: int) -> np.ndarray:
+    """The clusters of `SpectralClustering` on `inputs.trees`, from eigenvectors that are known already."""
+    vectors = inputs.tree_pairs.vectors[:, :n_clusters]
+    if vectors.shape[1] < n_clusters:
+        return spectral_labels(
+            inputs.tree_affinity, n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs
+        )
+    return assign_rows(unit_rows(vectors), n_clusters, "kmeans", inputs.seed).labels
 
 
 def _noise_walk(inputs: SharedInputs, model: PerceptualClustering) -> dict[str, Any]:

@@ -8,11 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from vicinal import Graph, SpectralClustering
-from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
+from vicinal.report._shared_inputs import N_FINER, N_NEIGHBORS, SharedInputs
 from vicinal.report._steps.clusters import SPECTRAL, Clusters, match_labels
 
-# How many more clusters than reported the finest layer has.
-N_FINER = 4
 # Spectral clustering solves for each number again; above this many rows, layers are only coarser.
 MAX_SOLVED_ROWS = 5000
 

@@ -44,6 +44,8 @@ class ClusterCount(NamedTuple):
     perceptual_gaps, tree_gaps : ndarray
         Relative eigengaps of the contextual digraph and of the spanning trees for 1, 2, ... clusters;
         the first entry is the threshold for the others.
+    n_gap_rows : int
+        Number of distinct rows that the eigengaps were computed of; at most 15,000.
     stability : ndarray (m, 2)
         Numbers of clusters, and the mean adjusted Rand index between the clusters of the rows and of
         perturbed rows, on ``n_rows`` distinct rows.
@@ -55,6 +57,7 @@ class ClusterCount(NamedTuple):
     why: str
     perceptual_gaps: np.ndarray
     tree_gaps: np.ndarray
+    n_gap_rows: int
     stability: np.ndarray
     n_rows: int
 
@@ -82,8 +85,19 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     max_clusters = len(rows) // 3
     candidates = {*range(2, min(MAX_STABILITY_CLUSTERS, max_clusters) + 1)}
     candidates |= {chosen} if 1 < chosen <= max_clusters else set()
-    stability = _stability_curve(rows, sorted(candidates), inputs)
-    return ClusterCount(chosen, why, perceptual, trees, stability, len(rows))
+    inputs.n_clusters = chosen
+    # Eigenpairs of all rows, which other steps use, are solved beside it, as most of it is serial.
+    stability, _, _ = map_threads(
+        lambda compute: compute(),
+        [
+            lambda: _stability_curve(rows, sorted(candidates), inputs),
+            lambda: inputs.spectrum,
+            lambda: inputs.tree_pairs,
+        ],
+        inputs.n_jobs,
+    )
+    n_gap_rows = len(inputs.compared.distinct)
+    return ClusterCount(chosen, why, perceptual, trees, n_gap_rows, stability, len(rows))
 
 
 def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.ndarray]:
@@ -91,18 +105,21 @@ def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.nda
 
     The spectrum with the largest eigengap is combined with the evidence as in the estimators.
     """
-    evidence, _ = inputs.evidence, inputs.neighbors
-    # Most of the work of the eigensolvers is serial, so both run at once. What they share is known by now.
-    map_threads(partial(getattr, inputs), ["spectrum", "tree_pairs"], inputs.n_jobs)
-    n_gaps, pairs = inputs.n_gaps, inputs.tree_pairs
-    perceptual = relative_gaps(np.concatenate([[1.0], inputs.spectrum.pairs.values[:n_gaps]]))
-    trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(inputs.distinct)]
+    # What threads share is computed before. Each of them is serial in part, so they run at once.
+    _ = inputs.neighbors, inputs.context
+    map_threads(partial(getattr, inputs), ["evidence", "digraph", "trees"], inputs.n_jobs)
+    evidence, compared = inputs.evidence, inputs.compared
+    _ = compared.neighbors, compared.context
+    map_threads(partial(getattr, compared), ["spectrum", "tree_pairs"], inputs.n_jobs)
+    n_gaps, pairs = compared.n_gaps, compared.tree_pairs
+    perceptual = relative_gaps(np.concatenate([[1.0], compared.spectrum.pairs.values[:n_gaps]]))
+    trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(compared.distinct)]
     best, why = _best_gaps(perceptual, trees)
     known = evidence if evidence.prominence else None
     if best is perceptual:
-        chosen = choose_number(best, known, inputs.distinct, inputs.spectrum.leading)
+        chosen = choose_number(best, known, inputs.distinct, compared.spectrum.leading)
     else:
-        spectrum = Spectrum(inputs.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs)
+        spectrum = Spectrum(compared.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs)
         known = known and expand_to_rows(known, inputs.duplicates.group)
         chosen = choose_number(best, known, inputs.points, spectrum)
     if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
