@@ -29,6 +29,7 @@ class StepResult(Protocol):
 
 Result = TypeVar("Result", bound=StepResult)
 ARRAY = "$array"
+LINE_WIDTH = 40
 # What reading a file that is not a cached step can raise.
 READ_ERRORS = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile)
 
@@ -67,7 +68,8 @@ class CheckpointedRunner:
         nor later results are cached, since they may depend on it.
         """
         number = f"{self.names.index(name) + 1}/{len(self.names)}"
-        self._print(f"{number}  {name} ...", "")
+        # Steps can run at the same time: each line replaces the last unfinished one.
+        self._print(f"\r{f'{number}  {name} ...':<{LINE_WIDTH}}", "")
         start = time.perf_counter()
         path = self._path_of(name)
         result = None if path is None else load_step(path, kind, self.fingerprint)
@@ -85,7 +87,7 @@ class CheckpointedRunner:
         self.seconds[name] = time.perf_counter() - start
         outcome = "cached" if cached else f"{self.seconds[name]:.1f} s"
         outcome = "failed" if name in self.failures else outcome
-        self._print(f"\r{number}  {name:<24} {outcome:>8}")
+        self._print(f"\r{f'{number}  {name:<25} {outcome:>8}':<{LINE_WIDTH}}")
         return result
 
     def _path_of(self, name: str) -> Path | None:

@@ -261,7 +261,7 @@ def times(result: Perception) -> Table:
     """Time per step."""
     columns = [Column("step", "step", "{}", "text"), Column("seconds", "seconds", "{:.1f}")]
     records = [{"step": name, "seconds": seconds} for name, seconds in result.seconds.items()]
-    return Table(columns, records, "Time per step.")
+    return Table(columns, records, "Time per step; some run at the same time.")
 
 
 def _fraction_of_rows(key: str) -> Callable[[Record], float]:

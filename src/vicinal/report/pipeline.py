@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from vicinal import __version__
 from vicinal._core.options import seed_from
-from vicinal._core.parallel import n_threads
+from vicinal._core.parallel import map_threads, n_threads
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.tables import RawTable
 from vicinal.report import fallbacks
@@ -40,10 +40,10 @@ STEPS = [
     "number of clusters",
     "clusters and noise",
     "layers",
+    "typical and atypical rows",
     "graphs compared",
     "maps",
     "smoothing",
-    "typical and atypical rows",
     "explanations",
 ]
 
@@ -181,7 +181,7 @@ def perceive_table(
     return Perception(
         data=data,
         parameters=parameters,
-        seconds=step.seconds,
+        seconds={name: step.seconds[name] for name in names},
         failures=step.failures,
         origin=origin,
         **results,
@@ -191,7 +191,7 @@ def perceive_table(
 def run_steps(
     step: CheckpointedRunner, inputs: SharedInputs, data: CleanTable, requested: int | str
 ) -> dict[str, Any]:
-    """Run all steps in order; results by attribute of `Perception`."""
+    """Run all steps; results by attribute of `Perception`."""
     neighborhoods = step(
         "neighbour structure",
         Neighborhoods,
@@ -218,30 +218,39 @@ def run_steps(
         lambda: find_layers(inputs, clusters),
         lambda: fallbacks.only_reported(clusters),
     )
-    compared = step(
-        "graphs compared",
-        GraphComparison,
-        lambda: compare_graphs(inputs, labels),
-        fallbacks.no_comparison,
-    )
-    maps = step("maps", Maps, lambda: draw_maps(inputs), lambda: fallbacks.only_principal(inputs))
-    smoothing = step(
-        "smoothing",
-        Smoothing,
-        lambda: smooth(inputs, labels, score),
-        lambda: fallbacks.no_smoothing(inputs),
-    )
     exemplars = step(
         "typical and atypical rows",
         Exemplars,
         lambda: pick_exemplars(labels, score),
         fallbacks.no_exemplars,
     )
-    explanations = step(
-        "explanations",
-        Explanations,
-        lambda: explain(data, clusters, exemplars, inputs.seed, inputs.n_jobs),
-        fallbacks.no_explanations,
+    # These do not depend on each other, and each of them is serial in part.
+    compared, maps, smoothing, explanations = map_threads(
+        lambda run: run(),
+        [
+            lambda: step(
+                "graphs compared",
+                GraphComparison,
+                lambda: compare_graphs(inputs, labels),
+                fallbacks.no_comparison,
+            ),
+            lambda: step(
+                "maps", Maps, lambda: draw_maps(inputs), lambda: fallbacks.only_principal(inputs)
+            ),
+            lambda: step(
+                "smoothing",
+                Smoothing,
+                lambda: smooth(inputs, labels, score),
+                lambda: fallbacks.no_smoothing(inputs),
+            ),
+            lambda: step(
+                "explanations",
+                Explanations,
+                lambda: explain(data, clusters, exemplars, inputs.seed, inputs.n_jobs),
+                fallbacks.no_explanations,
+            ),
+        ],
+        inputs.n_jobs,
     )
     scores = None
     if data.labels is not None:

@@ -70,7 +70,7 @@ class Perception(Document):
     parameters : dict
         Parameters of the run.
     seconds : dict
-        Time per step.
+        Wall time per step; some steps run at the same time.
     failures : dict
         Error message of each failed step, whose result is a neutral placeholder.
     origin : Origin
