@@ -62,7 +62,7 @@ def pruned_product(
 ):
     """Rows ``start`` to ``stop`` of a product, each with its largest entries.
 
-    Entries below ``tolerance`` times the off-diagonal mass of the left row are dropped even if there is
+    Only these rows of the left factor and of the result are given. Entries below ``tolerance`` times the off-diagonal mass of the left row are dropped even if there is
     capacity.
     """
     items, values, counts = out
@@ -70,13 +70,14 @@ def pruned_product(
     sums, touched, buffer = np.zeros(n), np.empty(n + 1, np.uint32), np.empty(n + 1)
     guess = 0.0
     for i in range(start, stop):
+        row = i - start
         n_touched = _multiply_row(
-            i, left, left_values, left_counts, right, right_values, right_counts, sums, touched
+            row, left, left_values, left_counts, right, right_values, right_counts, sums, touched
         )
         off_diagonal = 0.0
-        for e in range(left_counts[i]):
-            if left[i, e] != i:
-                off_diagonal += left_values[i, e]
+        for e in range(left_counts[row]):
+            if left[row, e] != i:
+                off_diagonal += left_values[row, e]
         minimum = max(tolerance * off_diagonal, MIN_VALUE)
         threshold = _threshold(sums, touched, n_touched, capacity, minimum, guess, buffer)
         # Rows of one block are similar, so the next threshold is close.
@@ -89,8 +90,8 @@ def pruned_product(
             sums[j] = 0.0
         n_kept = min(n_kept, capacity)
         for e in range(n_kept):
-            items[i, e], values[i, e] = touched[e], buffer[e]
-        counts[i] = n_kept
+            items[row, e], values[row, e] = touched[e], buffer[e]
+        counts[row] = n_kept
 
 
 @jit
@@ -109,7 +110,7 @@ def largest_of_product(
 ):
     """Largest off-diagonal entries of rows ``start`` to ``stop`` of a product, in any order.
 
-    Among equal entries, the smallest items are selected. Rows with fewer entries are filled with other items
+    Only these rows of the left factor are given. Among equal entries, the smallest items are selected. Rows with fewer entries are filled with other items
     and value 0. Node i of the factors is item ``ids[i]``, and item j is node ``positions[j]``.
     """
     nearest, values, diagonal, totals = out
@@ -118,7 +119,7 @@ def largest_of_product(
     guess = 0.0
     for i in range(start, stop):
         n_touched = _multiply_row(
-            i, left, left_values, left_counts, right, right_values, right_counts, sums, touched
+            i - start, left, left_values, left_counts, right, right_values, right_counts, sums, touched
         )
         total = 0.0
         for e in range(n_touched):

@@ -29,6 +29,10 @@ class PrunedPower(NamedTuple):
     values: np.ndarray
     counts: np.ndarray
 
+    def rows(self, start: int, stop: int) -> PrunedPower:
+        """A range of rows, as views."""
+        return PrunedPower(*(array[start:stop] for array in self))
+
 
 class PowerNeighbors(NamedTuple):
     """Largest off-diagonal entries of each row of a power of P, in descending order.
@@ -75,24 +79,27 @@ def nearest_in_power(
     order = local_order(walk)
     first = from_sparse(reordered(walk, order), keep)
     half = _pruned_power(first, exponent // 2, keep, n_jobs, progress)
-    left = _product(half, first, keep, n_jobs, progress) if exponent % 2 else half
     out = PowerNeighbors(
         np.empty((n, n_neighbors), np.int64), np.empty((n, n_neighbors)), np.empty(n), np.empty(n)
     )
-    map_threads(
-        lambda rows: largest_of_product(*left, *half, *rows, *order, tuple(out)),
-        blocks(n, ROWS_PER_TASK),
-        n_jobs,
-        progress=progress,
-    )
-    descending = np.lexsort((out.items, -out.values), axis=1)
+
+    def search(rows: tuple[int, int]) -> None:
+        # The left factor of an odd power is only needed once, so it is not stored.
+        left = _product_rows(half, first, keep, rows) if exponent % 2 else half.rows(*rows)
+        largest_of_product(*left, *half, *rows, *order, tuple(out))
+
+    map_threads(search, blocks(n, ROWS_PER_TASK), n_jobs, progress=progress)
+    map_threads(lambda rows: _sort_rows(out, *rows), blocks(n, ROWS_PER_TASK), n_jobs)
     # The kernel fills the last array with row sums.
-    return PowerNeighbors(
-        np.take_along_axis(out.items, descending, axis=1),
-        np.take_along_axis(out.values, descending, axis=1),
-        out.diagonal,
-        np.maximum(0.0, 1.0 - out.truncation_error),
-    )
+    return out._replace(truncation_error=np.maximum(0.0, 1.0 - out.truncation_error))
+
+
+def _sort_rows(neighbors: PowerNeighbors, start: int, stop: int) -> None:
+    """Sort some rows by descending value, then by item."""
+    items, values = neighbors.items[start:stop], neighbors.values[start:stop]
+    order = np.lexsort((items, -values), axis=1)
+    items[:] = np.take_along_axis(items, order, axis=1)
+    values[:] = np.take_along_axis(values, order, axis=1)
 
 
 def _pruned_power(
@@ -120,17 +127,30 @@ def pruned_square(
 def _product(
     left: PrunedPower, right: PrunedPower, keep: int, n_jobs: int | None, progress: str | None
 ) -> PrunedPower:
-    from vicinal.similarity.smoothing._power_kernels import pruned_product
-
     n = len(left.counts)
     out = _empty(n, keep)
-    tolerance = PRUNING_TOLERANCE if keep < n else 0.0
     map_threads(
-        lambda rows: pruned_product(*left, *right, *rows, tolerance, tuple(out)),
+        lambda rows: _product_rows(left, right, keep, rows, out.rows(*rows)),
         blocks(n, ROWS_PER_TASK),
         n_jobs,
         progress=progress,
     )
+    return out
+
+
+def _product_rows(
+    left: PrunedPower,
+    right: PrunedPower,
+    keep: int,
+    rows: tuple[int, int],
+    out: PrunedPower | None = None,
+) -> PrunedPower:
+    """Some rows of a product, in ``out`` or in new arrays."""
+    from vicinal.similarity.smoothing._power_kernels import pruned_product
+
+    out = _empty(rows[1] - rows[0], keep) if out is None else out
+    tolerance = PRUNING_TOLERANCE if keep < len(left.counts) else 0.0
+    pruned_product(*left.rows(*rows), *right, *rows, tolerance, tuple(out))
     return out
 
 
