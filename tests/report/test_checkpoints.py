@@ -87,13 +87,14 @@ def test_an_interrupted_run_resumes_after_the_last_finished_step(tmp_path, monke
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "compare_graphs", stop)
         with pytest.raises(KeyboardInterrupt):
-            vicinal.perceive(X, resume=tmp_path / "cache")
+            vicinal.perceive(X, resume=tmp_path / "cache", n_jobs=1)
     cached = sorted(path.name for path in (tmp_path / "cache").iterdir())
     assert cached == [
         "clusters-and-noise.npz",
         "layers.npz",
         "neighbour-structure.npz",
         "number-of-clusters.npz",
+        "typical-and-atypical-rows.npz",
     ]
     uninterrupted = vicinal.perceive(X)
     with monkeypatch.context() as patch:

@@ -109,8 +109,8 @@ class SharedInputs:
     def compared(self) -> SharedInputs:
         """The inputs whose eigengaps are compared: these or, of many rows, those of a sample.
 
-        Eigenpairs beyond those of the clusters belong to close eigenvalues. Of all rows, they would take longer
-        than the clustering itself.
+        Eigenpairs beyond those of the clusters belong to close eigenvalues. Of all rows, they would take
+        longer than the clustering itself.
         """
         if len(self.distinct) <= MAX_POINTS:
             return self
@@ -142,6 +142,19 @@ class SharedInputs:
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
+
+    @cached_property
+    def perceptual_plane(self) -> np.ndarray:
+        """The first two directions of the walk for each row; two distinct rows have only one."""
+        plane = self.spectrum.pairs.vectors[self.duplicates.group, :2]
+        return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
+
+    def release_walk(self) -> None:
+        """Keep `perceptual_plane`, and free the digraph and its walk: they are larger than the points."""
+        if "spectrum" in self.__dict__:
+            _ = self.perceptual_plane
+        for name in ("digraph", "spectrum", "compared"):
+            self.__dict__.pop(name, None)
 
     @cached_property
     def trees(self) -> Graph:

@@ -218,6 +218,7 @@ def run_steps(
         lambda: find_layers(inputs, clusters),
         lambda: fallbacks.only_reported(clusters),
     )
+    inputs.release_walk()
     exemplars = step(
         "typical and atypical rows",
         Exemplars,

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from vicinal import PerceptualClustering
+from vicinal import PerceptualClustering, SpectralClustering
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal.cluster._automatic import are_communities_better, membership
 from vicinal.cluster._noise_score import noise_scores
-from vicinal.cluster._spectral_labels import spectral_labels
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
 from vicinal.report._shared_inputs import SharedInputs
@@ -134,9 +133,8 @@ def _tree_labels(inputs: SharedInputs, n_clusters: int) -> np.ndarray:
     """The clusters of `SpectralClustering` on `inputs.trees`, from eigenvectors that are known already."""
     vectors = inputs.tree_pairs.vectors[:, :n_clusters]
     if vectors.shape[1] < n_clusters:
-        return spectral_labels(
-            inputs.tree_affinity, n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs
-        )
+        model = SpectralClustering(n_clusters, random_state=inputs.seed, n_jobs=inputs.n_jobs)
+        return model.fit(inputs.trees).labels_
     return assign_rows(unit_rows(vectors), n_clusters, "kmeans", inputs.seed).labels
 
 

@@ -98,7 +98,7 @@ def _other_maps(
         "isomap": Isomap(2, n_landmarks=landmarks, **common).fit_transform(inputs.trees),
         "cluster preserving": _cluster_preserving(inputs, common),
         "laplacian": _laplacian_plane(inputs),
-        "perceptual": _perceptual_plane(inputs),
+        "perceptual": inputs.perceptual_plane,
         "principal": principal_plane(inputs.points),
     }
     return maps, []
@@ -136,12 +136,6 @@ def _laplacian_plane(inputs: SharedInputs) -> np.ndarray:
     plane = random_walk_eigenvectors(
         inputs.tree_pairs.vectors[:, 1:3], degrees(inputs.tree_affinity)
     )
-    return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
-
-
-def _perceptual_plane(inputs: SharedInputs) -> np.ndarray:
-    """The first two directions of the perceptual embedding; two distinct rows have only one."""
-    plane = inputs.spectrum.pairs.vectors[inputs.duplicates.group, :2]
     return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
 
 

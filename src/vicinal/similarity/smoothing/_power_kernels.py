@@ -62,8 +62,8 @@ def pruned_product(
 ):
     """Rows ``start`` to ``stop`` of a product, each with its largest entries.
 
-    Only these rows of the left factor and of the result are given. Entries below ``tolerance`` times the off-diagonal mass of the left row are dropped even if there is
-    capacity.
+    Only these rows of the left factor and of the result are given. Entries below ``tolerance`` times the
+    off-diagonal mass of the left row are dropped even if there is capacity.
     """
     items, values, counts = out
     n, capacity = len(right_counts), items.shape[1]
@@ -110,8 +110,9 @@ def largest_of_product(
 ):
     """Largest off-diagonal entries of rows ``start`` to ``stop`` of a product, in any order.
 
-    Only these rows of the left factor are given. Among equal entries, the smallest items are selected. Rows with fewer entries are filled with other items
-    and value 0. Node i of the factors is item ``ids[i]``, and item j is node ``positions[j]``.
+    Only these rows of the left factor are given. Among equal entries, the smallest items are selected. Rows
+    with fewer entries are filled with other items and value 0. Node i of the factors is item ``ids[i]``, and
+    item j is node ``positions[j]``.
     """
     nearest, values, diagonal, totals = out
     n, k = len(diagonal), nearest.shape[1]
@@ -119,7 +120,15 @@ def largest_of_product(
     guess = 0.0
     for i in range(start, stop):
         n_touched = _multiply_row(
-            i - start, left, left_values, left_counts, right, right_values, right_counts, sums, touched
+            i - start,
+            left,
+            left_values,
+            left_counts,
+            right,
+            right_values,
+            right_counts,
+            sums,
+            touched,
         )
         total = 0.0
         for e in range(n_touched):

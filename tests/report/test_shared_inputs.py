@@ -1,0 +1,82 @@
+"""Inputs that steps share: a sample for eigengaps, and what is freed."""
+
+import numpy as np
+import pytest
+
+from vicinal import SpectralClustering, perceive
+from vicinal.cluster import _density_views, _number
+from vicinal.datasets import make_two_moons
+from vicinal.report import _shared_inputs
+from vicinal.report._shared_inputs import N_FINER, SharedInputs
+from vicinal.report._steps.clusters import _tree_labels
+from vicinal.report._steps.n_clusters import count_clusters
+
+
+@pytest.fixture
+def moons():
+    return make_two_moons(400, noise=0.05, random_state=0)
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """More than 300 rows are many."""
+    for module in (_density_views, _shared_inputs, _number):
+        monkeypatch.setattr(module, "MAX_POINTS", 300)
+
+
+@pytest.mark.usefixtures("sampled")
+def test_eigengaps_of_many_rows_are_those_of_a_sample(moons, tmp_path):
+    X, arm = moons
+    result = perceive(X, labels=arm, sample=100)
+    assert not result.failures
+    assert (result.n_clusters, result.count.n_gap_rows) == (2, 300)
+    result.to_html(tmp_path / "report.html")
+    assert "on a sample of 300 rows" in (tmp_path / "report.html").read_text()
+    assert result.layers.numbers.max() > 2
+
+
+@pytest.mark.usefixtures("sampled")
+def test_eigenpairs_of_many_rows_are_those_of_the_clusters_and_finer_layers(moons):
+    inputs = SharedInputs(moons[0], 100, 0, 1, 0)
+    count = count_clusters(inputs, "auto")
+    assert len(inputs.spectrum.pairs.values) == max(count.n_clusters + N_FINER, 5)
+    assert len(inputs.tree_pairs.values) == 3
+
+
+def test_eigengaps_of_fewer_rows_are_those_of_all(moons):
+    inputs = SharedInputs(moons[0], 100, 0, 1, 0)
+    assert count_clusters(inputs, "auto").n_gap_rows == 400
+    assert inputs.compared is inputs
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 7, 40])
+def test_clusters_by_trees_are_those_of_spectral_clustering(moons, n_clusters):
+    inputs = SharedInputs(moons[0], 100, 0, 1, 0)
+    model = SpectralClustering(n_clusters, random_state=0, n_jobs=1).fit(inputs.trees)
+    np.testing.assert_array_equal(_tree_labels(inputs, n_clusters), model.labels_)
+
+
+def test_the_perceptual_plane_survives_the_walk(moons):
+    inputs = SharedInputs(moons[0], 100, 0, 1, 0)
+    expected = inputs.spectrum.pairs.vectors[:, :2].copy()
+    inputs.release_walk()
+    assert not {"digraph", "spectrum"} & set(vars(inputs))
+    np.testing.assert_array_equal(inputs.perceptual_plane, expected)
+
+
+def test_nothing_is_solved_to_be_released(moons):
+    inputs = SharedInputs(moons[0], 100, 0, 1, 0)
+    inputs.release_walk()
+    assert not {"digraph", "spectrum", "perceptual_plane"} & set(vars(inputs))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_steps_at_the_same_time_give_the_same_results(moons, n_jobs):
+    X, arm = moons
+    alone, together = (perceive(X, labels=arm, sample=100, n_jobs=n) for n in (1, n_jobs))
+    assert list(together.seconds) == list(alone.seconds)
+    assert alone.count.why == together.count.why
+    np.testing.assert_array_equal(alone.labels, together.labels)
+    np.testing.assert_array_equal(alone.smoothing.after, together.smoothing.after)
+    for name in alone.maps:
+        np.testing.assert_array_equal(alone.maps[name], together.maps[name])
