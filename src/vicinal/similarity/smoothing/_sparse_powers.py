@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
-from vicinal.similarity.smoothing._locality import local_order, reordered
+from vicinal.similarity.smoothing._locality import NodeOrder, local_order, reordered
 
 ROWS_PER_TASK = 2048
 # Entries below this fraction of the off-diagonal mass of a row are dropped even if there is capacity, to save
@@ -52,6 +52,7 @@ def nearest_in_power(
     n_neighbors: int,
     *,
     keep: int = 400,
+    order: NodeOrder | None = None,
     n_jobs: int | None = -1,
     progress: str | None = None,
 ) -> PowerNeighbors:
@@ -67,6 +68,8 @@ def nearest_in_power(
         Number of entries per row, at most n - 1.
     keep : int
         Number of entries per row of the intermediate powers.
+    order : NodeOrder or None
+        Order of the nodes for the products; computed by default.
     n_jobs : int or None
         Number of threads.
     progress : str or None
@@ -76,7 +79,7 @@ def nearest_in_power(
 
     n = walk.shape[0]
     keep = min(keep, n)
-    order = local_order(walk)
+    order = local_order(walk) if order is None else order
     first = from_sparse(reordered(walk, order), keep)
     half = _pruned_power(first, exponent // 2, keep, n_jobs, progress)
     out = PowerNeighbors(
