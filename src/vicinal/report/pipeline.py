@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -226,32 +226,31 @@ def run_steps(
         fallbacks.no_exemplars,
     )
     # These do not depend on each other, and each of them is serial in part.
+    independent: list[Callable[[], Any]] = [
+        lambda: step(
+            "graphs compared",
+            GraphComparison,
+            lambda: compare_graphs(inputs, labels),
+            fallbacks.no_comparison,
+        ),
+        lambda: step(
+            "maps", Maps, lambda: draw_maps(inputs), lambda: fallbacks.only_principal(inputs)
+        ),
+        lambda: step(
+            "smoothing",
+            Smoothing,
+            lambda: smooth(inputs, labels, score),
+            lambda: fallbacks.no_smoothing(inputs),
+        ),
+        lambda: step(
+            "explanations",
+            Explanations,
+            lambda: explain(data, clusters, exemplars, inputs.seed, inputs.n_jobs),
+            fallbacks.no_explanations,
+        ),
+    ]
     compared, maps, smoothing, explanations = map_threads(
-        lambda run: run(),
-        [
-            lambda: step(
-                "graphs compared",
-                GraphComparison,
-                lambda: compare_graphs(inputs, labels),
-                fallbacks.no_comparison,
-            ),
-            lambda: step(
-                "maps", Maps, lambda: draw_maps(inputs), lambda: fallbacks.only_principal(inputs)
-            ),
-            lambda: step(
-                "smoothing",
-                Smoothing,
-                lambda: smooth(inputs, labels, score),
-                lambda: fallbacks.no_smoothing(inputs),
-            ),
-            lambda: step(
-                "explanations",
-                Explanations,
-                lambda: explain(data, clusters, exemplars, inputs.seed, inputs.n_jobs),
-                fallbacks.no_explanations,
-            ),
-        ],
-        inputs.n_jobs,
+        lambda run: run(), independent, inputs.n_jobs
     )
     scores = None
     if data.labels is not None:

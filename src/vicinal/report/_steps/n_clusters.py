@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -87,15 +88,12 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     candidates |= {chosen} if 1 < chosen <= max_clusters else set()
     inputs.n_clusters = chosen
     # Eigenpairs of all rows, which other steps use, are solved beside it, as most of it is serial.
-    stability, _, _ = map_threads(
-        lambda compute: compute(),
-        [
-            lambda: _stability_curve(rows, sorted(candidates), inputs),
-            lambda: inputs.spectrum,
-            lambda: inputs.tree_pairs,
-        ],
-        inputs.n_jobs,
-    )
+    tasks: list[Callable[[], Any]] = [
+        lambda: _stability_curve(rows, sorted(candidates), inputs),
+        lambda: inputs.spectrum,
+        lambda: inputs.tree_pairs,
+    ]
+    stability, _, _ = map_threads(lambda task: task(), tasks, inputs.n_jobs)
     n_gap_rows = len(inputs.compared.distinct)
     return ClusterCount(chosen, why, perceptual, trees, n_gap_rows, stability, len(rows))
 
