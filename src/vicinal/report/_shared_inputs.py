@@ -153,7 +153,7 @@ class SharedInputs:
         """Keep `perceptual_plane`, and free the digraph and its walk: they are larger than the points."""
         if "spectrum" in self.__dict__:
             _ = self.perceptual_plane
-        for name in ("digraph", "spectrum", "compared"):
+        for name in ("digraph", "spectrum"):
             self.__dict__.pop(name, None)
 
     @cached_property

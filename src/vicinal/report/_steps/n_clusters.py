@@ -87,6 +87,8 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     candidates = {*range(2, min(MAX_STABILITY_CLUSTERS, max_clusters) + 1)}
     candidates |= {chosen} if 1 < chosen <= max_clusters else set()
     inputs.n_clusters = chosen
+    n_gap_rows = len(inputs.compared.distinct)
+    del inputs.compared  # its graphs are not needed again
     # Eigenpairs of all rows, which other steps use, are solved beside it, as most of it is serial.
     tasks: list[Callable[[], Any]] = [
         lambda: _stability_curve(rows, sorted(candidates), inputs),
@@ -94,7 +96,6 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
         lambda: inputs.tree_pairs,
     ]
     stability, _, _ = map_threads(lambda task: task(), tasks, inputs.n_jobs)
-    n_gap_rows = len(inputs.compared.distinct)
     return ClusterCount(chosen, why, perceptual, trees, n_gap_rows, stability, len(rows))
 
 
