@@ -74,44 +74,88 @@ def plane_cost(value, low, high, slack, p):
 
 
 @jit(inline="always")
-def box_cost(X, i, low, high, p):
-    """Lower bound of the cost between a point and all points in a box.
+def box_cost(X, i, low, high, cell, p):
+    """Lower bound of the cost between a point and all points in the box of a cell.
 
     Summed in the order of costs to points; rounding is monotone, so that no neighbour is lost.
     """
     cost = 0.0
     for c in range(X.shape[1]):
         x = np.float64(X[i, c])
-        gap = max(low[c] - x, x - high[c])
+        gap = max(low[cell, c] - x, x - high[cell, c])
         if gap > 0.0:
             cost += gap if p == 1 else gap * gap
     return cost
 
 
 @jit(allocates=False)
-def find_queries(X, coords, costs, rows, low, high, first_row, intervals, slack, p, out):
-    """Points that may have a neighbour in another cell; returns their number.
-
-    ``costs`` and ``rows`` are those of the last entry of the list of each point. A cell whose points are as
-    far matters only if it has a smaller row.
-    """
-    count = 0
+def find_range(X, low, high):
+    """Lower ``low`` and raise ``high`` to the smallest and largest value of each column."""
     for i in range(len(X)):
-        limit = costs[i]
-        ties = first_row < rows[i]
-        cost = box_cost(X, i, low, high, p)
+        for c in range(X.shape[1]):
+            low[c], high[c] = min(low[c], X[i, c]), max(high[c], X[i, c])
+
+
+@jit(allocates=False)
+def find_open(around, costs, shrink, p, out):
+    """Points that may have a neighbour in any other cell; returns their number.
+
+    Every other cell is beyond one of the planes above the cell of the points.
+    """
+    count, last = 0, costs.shape[1] - 1
+    for i in range(len(costs)):
+        limit = shrink * costs[i, last]
+        for s in range(len(around.beyond)):
+            low, high = around.beyond[s, 0], around.beyond[s, 1]
+            if plane_cost(around.coords[i, s], low, high, around.slack, p) <= limit:
+                out[count] = i
+                count += 1
+                break
+    return count
+
+
+@jit(allocates=False)
+def find_queries(X, around, index, cell, members, rows, costs, shrink, p, out):
+    """Members, points of X, that may have a neighbour in another cell; returns their number.
+
+    ``rows`` and ``costs`` are the lists of the points; a neighbour costs at most ``shrink`` times the last
+    entry. A cell whose points are as far matters only if it has a smaller row.
+    """
+    count, last = 0, rows.shape[1] - 1
+    for i in members:
+        limit = shrink * costs[i, last]
+        ties = index.first_rows[cell] < rows[i, last]
+        cost = box_cost(X, i, index.low, index.high, cell, p)
         if cost > limit or (cost == limit and not ties):
             continue
         is_far = False
-        for s in range(len(intervals)):
-            bound = plane_cost(coords[i, s], intervals[s, 0], intervals[s, 1], slack, p)
-            if bound > limit:
+        for s in range(around.n_shared[cell]):
+            low, high = index.intervals[cell, s, 0], index.intervals[cell, s, 1]
+            if plane_cost(around.coords[i, s], low, high, around.slack, p) > limit:
                 is_far = True
                 break
         if not is_far:
             out[count] = i
             count += 1
     return count
+
+
+@jit(allocates=False)
+def next_cell(at, X, around, index, members, rows, costs, shrink, p, out):
+    """The first cell, from position ``at`` of the order on, for which `find_queries` finds members.
+
+    Returns its position and their number, which is 0 if there is no such cell.
+    """
+    reach, last = 0.0, rows.shape[1] - 1
+    for i in members:
+        reach = max(reach, shrink * costs[i, last])
+    while at < len(around.order) and around.bounds[at] <= reach:
+        cell = around.order[at]
+        count = find_queries(X, around, index, cell, members, rows, costs, shrink, p, out)
+        if count:
+            return at, count
+        at += 1
+    return at, 0
 
 
 @jit

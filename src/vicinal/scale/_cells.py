@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vicinal._core.parallel import one_blas_thread
-from vicinal.scale._cell_kernels import find_cells, project
+from vicinal.scale._cell_kernels import find_cells, find_range, project
 
 # Sampled points per cell, and bytes of the sample.
 SAMPLES_PER_CELL, MAX_SAMPLE_BYTES = 200, 2**28
@@ -78,6 +78,14 @@ class SplitTree(NamedTuple):
         out = np.empty((len(X), len(path)))
         project(X, self.center, self.directions, path, out)
         return out
+
+
+def column_range(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest value of each column; infinite if there are no rows."""
+    low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+    # Several times as fast as the methods of arrays, which are slow for few columns.
+    find_range(X, low, high)
+    return low, high
 
 
 @one_blas_thread()

@@ -18,9 +18,9 @@ from vicinal.graphs._build.nearest_foreign import ForeignNeighborProducts
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import kernel_kind, tree_offsets
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
-from vicinal.scale._foreign_kernels import choose_asking, finish_searches, search_foreign
+from vicinal.scale._foreign_kernels import finish_searches, next_foreign_cell, search_foreign
 from vicinal.scale._layout import Cells
-from vicinal.scale._lists import cells_by_distance, rounding_slack
+from vicinal.scale._surroundings import surroundings
 from vicinal.scale.store import Store
 
 NO_ROW = np.iinfo(np.int64).max
@@ -168,27 +168,19 @@ def result_name(cell: int) -> str:
 def _search_cells(
     cells: Cells, home: int, at: Round, queries: Queries, excluded: ExcludedEdges
 ) -> None:
-    index, path, points = cells.index, cells.index.paths[home], queries.points
-    coords = cells.tree.coordinates(points, path[path >= 0])
-    shared, slack = index.n_shared(home), rounding_slack(cells, points)
-    found = np.empty(len(points), np.int64)
-    order, bounds = cells_by_distance(cells, points, home)
+    around, index, p = surroundings(cells, queries.points, home), cells.index, cells.power
     if len(at.least):
-        bounds = at.scale * bounds + (queries.offsets.min() + at.least[order])
+        bounds = at.scale * around.bounds + (queries.offsets.min() + at.least[around.order])
         by_bound = np.argsort(bounds, kind="stable")
-        order, bounds = order[by_bound], bounds[by_bound]
-    for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
-        limits = np.minimum(queries.best[queries.groups], queries.costs)
-        if bound > limits.max():
-            np.minimum(queries.skipped, bound, out=queries.skipped)
-            return
-        count = choose_asking(
-            points, coords, limits, index.low[cell], index.high[cell],
-            index.intervals[cell, : shared[cell]], slack, cells.power, at.scale, queries.offsets,
-            at.least[cell] if len(at.least) else 0.0, queries.skipped, found,
-        )  # fmt: skip
-        if count:
-            _search_cell(cells, cell, at, queries, found[:count], excluded)
+        around = around._replace(order=around.order[by_bound], bounds=bounds[by_bound])
+    asking, options = np.empty(len(queries.points), np.int64), (at.least, at.scale, p)
+    position, count = next_foreign_cell(0, around, index, queries, *options, asking)
+    while count:
+        cell = int(around.order[position])
+        _search_cell(cells, cell, at, queries, asking[:count], excluded)
+        position, count = next_foreign_cell(
+            position + 1, around, index, queries, *options, asking
+        )
 
 
 class CellComponents:

@@ -11,28 +11,51 @@ from vicinal.scale._cell_kernels import box_cost, plane_cost
 
 
 @jit(allocates=False)
-def choose_asking(
-    X, coords, limits, low, high, intervals, slack, p, scale, offsets, least, skipped, out
-):
-    """Points that may have a point of another cell within their limits; returns their number.
+def next_foreign_cell(at, around, index, queries, least, scale, p, out):
+    """The first cell, from position ``at`` of the order on, that queries may find a foreign point in.
 
-    The others note in ``skipped`` the least cost that the cell can have for them. ``offsets`` of the points
-    may be empty; ``least`` is the smallest offset in the cell.
+    The other queries note in ``skipped`` the least cost that a cell can have for them. ``least`` is the
+    smallest offset in each cell; empty if there are no offsets. Returns the position of the cell and the
+    number of queries, which is 0 if there is no such cell.
     """
+    n = len(queries.points)
+    reach = -np.inf
+    for q in range(n):
+        reach = max(reach, _limit(queries, q))
+    while at < len(around.order) and around.bounds[at] <= reach:
+        count = _find_asking(around, index, around.order[at], queries, least, scale, p, out)
+        if count:
+            return at, count
+        at += 1
+    if at < len(around.order):
+        for q in range(n):
+            queries.skipped[q] = min(queries.skipped[q], around.bounds[at])
+    return at, 0
+
+
+@jit(inline="always")
+def _limit(queries, q):
+    """Largest cost of an edge that a query may still contribute."""
+    return min(queries.best[queries.groups[q]], queries.costs[q])
+
+
+@jit(inline="always")
+def _find_asking(around, index, cell, queries, least, scale, p, out):
     count = 0
-    for i in range(len(X)):
-        bound = box_cost(X, i, low, high, p)
-        for s in range(len(intervals)):
-            if len(offsets) == 0 and bound > limits[i]:
+    for q in range(len(queries.points)):
+        limit = _limit(queries, q)
+        bound = box_cost(queries.points, q, index.low, index.high, cell, p)
+        for s in range(around.n_shared[cell]):
+            if len(least) == 0 and bound > limit:
                 break
-            cost = plane_cost(coords[i, s], intervals[s, 0], intervals[s, 1], slack, p)
-            bound = max(bound, cost)
-        if len(offsets):
-            bound = scale * bound + (offsets[i] + least)
-        if bound > limits[i]:
-            skipped[i] = min(skipped[i], bound)
+            low, high = index.intervals[cell, s, 0], index.intervals[cell, s, 1]
+            bound = max(bound, plane_cost(around.coords[q, s], low, high, around.slack, p))
+        if len(least):
+            bound = scale * bound + (queries.offsets[q] + least[cell])
+        if bound > limit:
+            queries.skipped[q] = min(queries.skipped[q], bound)
         else:
-            out[count] = i
+            out[count] = q
             count += 1
     return count
 
@@ -105,7 +128,7 @@ def _search_together(
     for i in range(start, stop):
         q = asking[i]
         common = common if queries.labels[q] == common else -1
-        limit = max(limit, min(queries.best[queries.groups[q]], queries.costs[q]))
+        limit = max(limit, _limit(queries, q))
         if len(kind[2]):
             least = min(least, queries.offsets[q])
         for c in range(points.shape[1]):
@@ -135,7 +158,7 @@ def _search_together(
             q = asking[i]
             if uniform[node] != queries.labels[q]:
                 _search_leaf(tree, kind, offsets, labels, rows, first, node, q, queries, excluded)
-            limit = max(limit, min(queries.best[queries.groups[q]], queries.costs[q]))
+            limit = max(limit, _limit(queries, q))
     for i in range(start, stop):
         queries.skipped[asking[i]] = min(queries.skipped[asking[i]], pruned)
 
@@ -143,7 +166,7 @@ def _search_together(
 @jit(inline="always")
 def _search_leaf(tree, kind, offsets, labels, rows, first, node, q, queries, excluded):
     points, label, group = queries.points, queries.labels[q], queries.groups[q]
-    limit = min(queries.best[group], queries.costs[q])
+    limit = _limit(queries, q)
     gap = box_gap(kind, points, points, q, tree.lower, tree.upper, node)
     if len(kind[2]):
         gap = lower_bound(kind, offsets, gap, queries.offsets[q] + offsets.nodes[node])

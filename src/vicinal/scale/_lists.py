@@ -14,9 +14,16 @@ import numpy as np
 from vicinal.neighbors._brute_kernels import measure_lists
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import kernel_kind, nearest_in_tree_order
-from vicinal.scale._cell_kernels import find_queries, merge_lists, search_tree
+from vicinal.scale._cell_kernels import (
+    find_open,
+    find_queries,
+    merge_lists,
+    next_cell,
+    search_tree,
+)
 from vicinal.scale._engine import Engine
 from vicinal.scale._layout import Cells, cell_name
+from vicinal.scale._surroundings import surroundings
 
 
 class Lists(NamedTuple):
@@ -102,21 +109,16 @@ def neighbors_of_queries(cells: Cells, queries: np.ndarray, k: int, reach: float
 
 def cells_asked(cells: Cells, cell: int, positions: np.ndarray, k: int) -> np.ndarray:
     """How many of some points of a cell search each cell, estimated from their neighbours in their own."""
-    own, index, path = cells.searchable(cell), cells.index, cells.index.paths[cell]
-    points, asked = own.X[positions], np.zeros(len(cells), np.int64)
-    lists = _empty_lists(len(points), max(k, 1))
-    found = own.prepared_to(points, min(len(own), k + 1))
-    limits = _costs(points, own, *found)[:, -1] if k > 0 else lists.costs[:, -1]
-    coords, buffer = (
-        cells.tree.coordinates(points, path[path >= 0]),
-        np.empty(len(points), np.int64),
-    )
-    shared, slack = index.n_shared(cell), rounding_slack(cells, points)
-    for other in np.flatnonzero(index.sizes).tolist():
-        asked[other] = find_queries(
-            points, coords, limits, lists.rows[:, -1], index.low[other], index.high[other],
-            index.first_rows[other], index.intervals[other, : shared[other]], slack, cells.power, buffer,
-        )  # fmt: skip
+    own, asked = cells.searchable(cell), np.zeros(len(cells), np.int64)
+    points = own.X[positions]
+    lists = _empty_lists(len(points), 1)
+    if k > 0:
+        found = own.prepared_to(points, min(len(own), k + 1))
+        lists.costs[:, 0] = _costs(points, own, *found)[:, -1]
+    around, index, p = surroundings(cells, points, cell), cells.index, cells.power
+    everyone, buffer = np.arange(len(points)), np.empty(len(points), np.int64)
+    for other in around.order.tolist():
+        asked[other] = find_queries(points, around, index, other, everyone, *lists, 1.0, p, buffer)
     asked[cell] = len(points)
     return asked
 
@@ -130,39 +132,18 @@ def _improve(
     """
     if not len(points):
         return
-    shrink = reach**cells.power
-    index, path = cells.index, cells.index.paths[home]
-    coords = cells.tree.coordinates(points, path[path >= 0])
-    shared, slack = index.n_shared(home), rounding_slack(cells, points)
-    found = np.empty(len(points), np.int64)
-    order, bounds = cells_by_distance(cells, points, home)
-    limits = shrink * lists.costs[:, -1]
-    for cell, bound in zip(order.tolist(), bounds.tolist(), strict=True):
-        if bound > limits.max():
-            return
-        if cell == home and skip_home:
-            continue
-        count = find_queries(
-            points, coords, limits, lists.rows[:, -1], index.low[cell], index.high[cell],
-            index.first_rows[cell], index.intervals[cell, : shared[cell]], slack, cells.power, found,
-        )  # fmt: skip
-        if count:
-            _search_cell(cells, cell, points, found[:count], lists)
-            limits = shrink * lists.costs[:, -1]
-
-
-def cells_by_distance(cells: Cells, points: np.ndarray, home: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cells with points, the nearest to the box of some points first, and their least costs to it."""
-    index = cells.index
-    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
-    bounds = index.box_costs(low, high, cells.power)
-    # Boxes may overlap: among those as near, the ones with nearer centres are more likely to help.
-    with np.errstate(invalid="ignore"):
-        offsets = np.abs((index.low + index.high) / 2 - (low + high) / 2).sum(axis=1)
-    offsets[home] = -1.0
-    order = np.lexsort((offsets, bounds))
-    order = order[index.sizes[order] > 0]
-    return order, bounds[order]
+    around, index, p = surroundings(cells, points, home), cells.index, cells.power
+    if not skip_home and index.sizes[home]:
+        _search_cell(cells, home, points, np.arange(len(points)), lists)
+    others = around.order != home
+    around = around._replace(order=around.order[others], bounds=around.bounds[others])
+    shrink = reach**p
+    members, queries = np.empty((2, len(points)), np.int64)
+    members = members[: find_open(around, lists.costs, shrink, p, members)]
+    at, count = next_cell(0, points, around, index, members, *lists, shrink, p, queries)
+    while count:
+        _search_cell(cells, int(around.order[at]), points, queries[:count], lists)
+        at, count = next_cell(at + 1, points, around, index, members, *lists, shrink, p, queries)
 
 
 def _search_cell(
@@ -198,14 +179,6 @@ def _costs(queries: np.ndarray, other: Points, ids: np.ndarray, lengths: np.ndar
     costs = np.empty(ids.shape)
     measure_lists(queries, other.X, 0, ids, costs)
     return costs
-
-
-def rounding_slack(cells: Cells, points: np.ndarray) -> float:
-    """Bound on the rounding errors of the coordinates of points and cells along a direction."""
-    index, center = cells.index, cells.tree.center
-    full = index.sizes > 0
-    reach = max(np.abs(part - center).max() for part in (index.low[full], index.high[full], points))
-    return float(8 * (len(center) + 4) * 2.0**-52 * np.sqrt(len(center)) * reach)
 
 
 def _empty_lists(n: int, k: int) -> Lists:

@@ -9,6 +9,7 @@ import numpy as np
 from vicinal._core.array_checks import as_floats, real_array
 from vicinal.exceptions import InvalidValueError
 from vicinal.scale._cell_kernels import choose_rows, digest_rows
+from vicinal.scale._cells import column_range
 
 
 class Scan(NamedTuple):
@@ -63,10 +64,8 @@ def scan_block(block: Any, first: int, stride: int) -> Scan:
     chosen = np.zeros(len(points), np.bool_)
     choose_rows(first, stride, chosen)
     zero = np.flatnonzero(~points.any(axis=1))
-    low, high = points.min(axis=0), points.max(axis=0)
     return Scan(
-        low.astype(np.float64),
-        high.astype(np.float64),
+        *column_range(points),
         int(digest_rows(bits, first)),
         first + int(zero[0]) if len(zero) else -1,
         n_invalid,

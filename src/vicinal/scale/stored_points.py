@@ -19,6 +19,7 @@ from vicinal.scale._cells import (
     CellIndex,
     SplitTree,
     build_tree,
+    column_range,
 )
 from vicinal.scale._engine import Engine, current_engine, require_shared_store
 from vicinal.scale._layout import Cells, cell_name, load_tree, save_parts
@@ -197,11 +198,8 @@ def write_cell(
 ) -> None:
     """Write the points and rows of a cell, and its extent along the axes and the planes above it."""
     coordinates = tree.coordinates(points, path[path >= 0])
-    extent = [
-        np.concatenate([f(values, axis=0, initial=start) for values in (points, coordinates)])
-        for f, start in ((np.min, np.inf), (np.max, -np.inf))
-    ]
-    for name, values in zip(_cell_names(cell), (points, rows, np.array(extent)), strict=True):
+    extent = np.concatenate([column_range(points), column_range(coordinates)], axis=1)
+    for name, values in zip(_cell_names(cell), (points, rows, extent), strict=True):
         store.save(name, values)
 
 
