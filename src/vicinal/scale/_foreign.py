@@ -19,7 +19,7 @@ from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import kernel_kind, tree_offsets
 from vicinal.neighbors._kdtree_kernels import NO_OFFSETS, KDTree, Offsets
 from vicinal.scale._foreign_kernels import finish_searches, next_foreign_cell, search_foreign
-from vicinal.scale._layout import Cells
+from vicinal.scale._layout import Cells, cell_name
 from vicinal.scale._surroundings import surroundings
 from vicinal.scale.store import Store
 
@@ -64,7 +64,7 @@ class Queries(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Files of one round: what the driver tells the tasks of all cells.
+    """Files of one search of a round: what the driver tells the tasks of all cells.
 
     Attributes
     ----------
@@ -72,6 +72,8 @@ class Round(NamedTuple):
         Their folder.
     number : int
         Number of the round.
+    search : int
+        Number of the search, of which a round has one or two.
     starts : ndarray (n_cells + 1,)
         Position of the first point of each cell.
     has_exclusions : bool
@@ -86,11 +88,20 @@ class Round(NamedTuple):
 
     store: Store
     number: int
+    search: int
     starts: np.ndarray
     has_exclusions: bool
     use_trees: bool
     scale: float
     least: np.ndarray
+
+    def name(self, what: str) -> str:
+        """Name of an array of this search; a delayed task of an earlier one cannot disturb it."""
+        return f"{what}-{self.search:06d}"
+
+    def result_name(self, first: int) -> str:
+        """Name of the results of the task whose first open point has this number."""
+        return self.name(f"nearest-{first:012d}")
 
     def components(self, cell: int) -> np.ndarray:
         """Component of each point of a cell."""
@@ -118,9 +129,18 @@ class Round(NamedTuple):
         )
 
 
-def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) -> None:
-    """Task: find the nearest foreign points of the open points first ... last - 1, which are in a cell."""
-    positions = at.store.load("open", first, last)
+def search_from_cells(cells: Cells, parts: list[tuple[int, int, int]], at: Round) -> None:
+    """Task: find the nearest foreign points of the open points first ... last - 1 of consecutive cells.
+
+    ``parts`` are the cells, each with its first and last point.
+    """
+    results = [_search_from_cell(cells, cell, at, *span) for cell, *span in parts]
+    at.store.save(at.result_name(parts[0][1]), np.concatenate(results, axis=1))
+
+
+def _search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) -> np.ndarray:
+    """Nearest foreign points of some open points of a cell, as rows of positions and costs."""
+    positions = at.store.load(at.name("open"), first, last)
     order, leaves = _by_leaves(cells, cell, positions - at.starts[cell], at.use_trees)
     positions = positions[order]
     local = positions - at.starts[cell]
@@ -132,7 +152,7 @@ def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) 
         at.offsets(cell)[local] if len(at.least) else np.empty(0),
         labels,
         groups,
-        at.store.load("best", first, last)[order][group_start],
+        at.store.load(at.name("best"), first, last)[order][group_start],
         np.full(n, -1, np.int64),
         np.full(n, NO_ROW),
         np.full(n, np.inf),
@@ -143,7 +163,7 @@ def search_from_cell(cells: Cells, cell: int, at: Round, first: int, last: int) 
     finish_searches(queries)
     results = np.empty((2, n))
     results[:, order] = queries.positions, queries.costs
-    at.store.save(result_name(cell), results)
+    return results
 
 
 def _by_leaves(
@@ -158,11 +178,6 @@ def _by_leaves(
     order = np.argsort(position[local], kind="stable")
     starts = tree.bounds[tree.n_leaves - 1 :, 0]
     return order, np.searchsorted(starts, position[local][order], side="right")
-
-
-def result_name(cell: int) -> str:
-    """Name of the results of a cell."""
-    return f"nearest-{cell:06d}"
 
 
 def _search_cells(
@@ -216,6 +231,12 @@ def _components_of_cell(path: str, number: int, first: int, last: int) -> CellCo
     return CellComponents(Store(path).load(component_name(number), first, last))
 
 
+@lru_cache(maxsize=KEPT_CELLS)
+def _rows_of_cell(path: str, cell: int) -> np.ndarray:
+    # The rows of a cell never change, and tasks ask the same cells in every round.
+    return Store(path).load(cell_name(cell, "rows"))
+
+
 def component_name(number: int) -> str:
     """Name of the components of all points in a round."""
     return f"component-{number:06d}"
@@ -235,7 +256,7 @@ def _search_cell(
         asking = asking[queries.labels[asking] != labels.common]
         if not len(asking):
             return
-    other, rows = cells.searchable(cell), cells.rows(cell)
+    other, rows = cells.searchable(cell), _rows_of_cell(cells.store.path, cell)
     own_offsets = at.offsets(cell)
     if not at.use_trees:
         offsets = NO_OFFSETS
@@ -249,7 +270,7 @@ def _search_cell(
     tree = other.tree
     ordered, uniform = labels.in_tree(tree)
     offsets = tree_offsets(tree, at.scale, own_offsets) if len(own_offsets) else NO_OFFSETS
-    kind = kernel_kind(tree, cells.power, offsets)
+    kind = kernel_kind(tree, other.p, offsets)
     search_foreign(tree, kind, offsets, ordered, uniform, rows, first, asking, queries, excluded)
 
 

@@ -20,13 +20,15 @@ from vicinal.graphs._build.nearest_foreign import first_of_each
 from vicinal.graphs._build.spanning_trees import successive_trees
 from vicinal.graphs._build.tree_duplicates import Edges
 from vicinal.scale._engine import Engine, current_engine
-from vicinal.scale._foreign import Round, component_name, result_name, search_from_cell
+from vicinal.scale._foreign import Round, component_name, search_from_cells
 from vicinal.scale._layout import Cells
 from vicinal.scale._lists import fill_lists, load_lists
 from vicinal.scale.stored_points import StoredPoints
 
 # The first points of each component search first if there are at least this many open points per component.
 SCOUTS = 64
+# Tasks of a search, so that all workers end at about the same time.
+TASKS_PER_WORKER = 4
 # Forest, edges and the order of points; each entry of a neighbour list; each excluded edge.
 BYTES_PER_POINT, BYTES_PER_NEIGHBOR, BYTES_PER_EXCLUDED_EDGE = 90.0, 12.0, 48.0
 
@@ -59,7 +61,7 @@ class ForeignNeighborCells:
         name = f"tree-{uuid.uuid4().hex[:16]}"
         self.store = cells.store.folder({"n_points": n}, name)
         self._excluded: ExcludedEdges | None = None
-        self._number = 0
+        self._number = self._n_searches = 0
         self._scale, self._least = scale, np.empty(0)
         if offsets is not None:
             by_position = np.append(offsets[self.order], np.inf)
@@ -76,7 +78,8 @@ class ForeignNeighborCells:
         for cell in range(len(self.cells)):
             part = slice(self.starts[cell], self.starts[cell + 1])
             lists = load_lists(self.cells, cell, length)
-            self.lists[part], self.costs[part] = position[lists.rows[:, :k]], lists.costs[:, :k]
+            np.take(position, lists.rows[:, :k], out=self.lists[part], mode="clip")
+            self.costs[part] = lists.costs[:, :k]
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
         """Largest size of a component that searches; the largest waits, or many if searches are slow."""
@@ -107,31 +110,45 @@ class ForeignNeighborCells:
 
     def _search(self, queries: np.ndarray, forest: Forest) -> None:
         """Search from ascending queries."""
-        self.store.save("open", queries)
-        self.store.save("best", forest.best[forest.component[queries]])
-        bounds = np.searchsorted(queries, self.starts)
+        self._n_searches += 1
         has_exclusions = self._excluded is not None and len(self._excluded.indptr) > 0
-        round_ = Round(
+        at = Round(
             self.store,
             self._number,
+            self._n_searches,
             self.starts,
             has_exclusions,
             self._use_trees,
             self._scale,
             self._least,
         )
-        asking = np.flatnonzero(np.diff(bounds))
-        # The cells with most queries first, so that no worker is left with one of them at the end.
-        asking = asking[np.argsort(-np.diff(bounds)[asking], kind="stable")]
-        tasks = [
-            (self.cells, cell, round_, int(bounds[cell]), int(bounds[cell + 1]))
-            for cell in asking.tolist()
-        ]
-        self.engine.run(search_from_cell, tasks, "spanning tree")
-        for cell in asking.tolist():
-            found = queries[bounds[cell] : bounds[cell + 1]]
-            positions, costs = self.store.load(result_name(cell))
+        self.store.save(at.name("open"), queries)
+        self.store.save(at.name("best"), forest.best[forest.component[queries]])
+        tasks = self._divide(np.searchsorted(queries, self.starts))
+        self.engine.run(
+            search_from_cells, [(self.cells, parts, at) for parts in tasks], "spanning tree"
+        )
+        for parts in tasks:
+            first, last = parts[0][1], parts[-1][2]
+            positions, costs = self.store.load(at.result_name(first))
+            found = queries[first:last]
             forest.nearest[found], forest.lower_bound[found] = positions, costs
+            self.store.remove(at.result_name(first))
+        self.store.remove(at.name("open"), at.name("best"))
+
+    def _divide(self, bounds: np.ndarray) -> list[list[tuple[int, int, int]]]:
+        """Consecutive cells with queries as tasks of about equal size, the largest first.
+
+        Late rounds have few queries: a task for each of their cells would take longer than the search.
+        """
+        asking = np.flatnonzero(np.diff(bounds))
+        n_tasks = min(len(asking), TASKS_PER_WORKER * self.engine.n_workers)
+        task = (bounds[asking + 1] - 1) * n_tasks // max(1, int(bounds[-1]))
+        tasks: dict[int, list[tuple[int, int, int]]] = {}
+        for number, cell in zip(task.tolist(), asking.tolist(), strict=True):
+            part = cell, int(bounds[cell]), int(bounds[cell + 1])
+            tasks.setdefault(number, []).append(part)
+        return sorted(tasks.values(), key=lambda parts: parts[0][1] - parts[-1][2])
 
     def _save_exclusions(self, excluded: ExcludedEdges) -> None:
         self._excluded = excluded

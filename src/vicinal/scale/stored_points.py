@@ -168,8 +168,8 @@ def _split_block(block: Any, cells: Cells, i: int, first: int) -> None:
     tree = load_tree(store)
     points = cells.prepare(as_points(block), "X")
     cell_of = tree.cells_of(points, first)
-    # Stable, so that rows ascend within a cell.
-    order = np.argsort(cell_of, kind="stable")
+    # Stable, so that rows ascend within a cell; small integers are sorted in linear time.
+    order = np.argsort(cell_of.astype(np.min_scalar_type(tree.n_cells)), kind="stable")
     counts = np.bincount(cell_of, minlength=tree.n_cells)
     arrays = points[order], first + order, np.concatenate([[0], np.cumsum(counts)])
     for name, values in zip(names, arrays, strict=True):
