@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicinal.neighbors._kdtree import build_kdtree, nearest_others, nearest_to, tree_offsets
+from vicinal.neighbors._kdtree import (
+    build_kdtree,
+    kdtree_from_order,
+    nearest_others,
+    nearest_to,
+    tree_offsets,
+)
 
 
 def literal_nearest(X, Q, k, p, exclude_self):
@@ -82,3 +88,13 @@ def test_node_offsets_are_the_minima_of_their_points():
     np.testing.assert_array_equal(offsets.points, b[tree.order])
     for node, (start, stop) in enumerate(tree.bounds):
         assert offsets.nodes[node] == b[tree.order[start:stop]].min()
+
+
+@pytest.mark.parametrize("n", [1, 24, 25, 1000])
+def test_a_tree_is_restored_from_its_order(n):
+    X = np.round(np.random.default_rng(n).normal(size=(n, 3)), 1).astype(np.float32)
+    tree = build_kdtree(X, n_jobs=1)
+    restored = kdtree_from_order(X, tree.order.astype(np.int32))
+    for expected, values in zip(tree, restored, strict=True):
+        assert values.dtype == expected.dtype
+        np.testing.assert_array_equal(values, expected)

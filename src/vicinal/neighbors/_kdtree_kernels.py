@@ -84,29 +84,61 @@ def _split_node(tree, dims, node):
     """Compute the box of a node and split its points between its children, if it has any."""
     points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
     d = len(dims) or points.shape[1]
-    a, b = tree.bounds[node, 0], tree.bounds[node, 1]
-    for c in range(d):
-        lower[node, c] = upper[node, c] = points[a, c]
-    first = order[a]
-    for i in range(a + 1, b):
-        first = min(first, order[i])
-        for c in range(d):
-            lower[node, c] = min(lower[node, c], points[i, c])
-            upper[node, c] = max(upper[node, c], points[i, c])
-    tree.first[node] = first
-    left = 2 * node + 1
-    if left >= len(tree.bounds):
+    _measure_node(tree, d, node)
+    if 2 * node + 1 >= len(tree.bounds):
         return False
     widest, width = np.int64(0), upper[node, 0] - lower[node, 0]
     for c in range(1, d):
         if upper[node, c] - lower[node, c] > width:
             widest, width = c, upper[node, c] - lower[node, c]
-    middle = (a + b) // 2
+    middle = _divide_node(tree, node)
     if width > 0:
+        a, b = tree.bounds[node, 0], tree.bounds[node, 1]
         _select(points, order, d, a, b - 1, middle, widest)
+    return True
+
+
+@jit(inline="always")
+def _measure_node(tree, d, node):
+    """Box of the points of a node, and their smallest row."""
+    points, lower, upper = tree.points, tree.lower, tree.upper
+    a, b = tree.bounds[node, 0], tree.bounds[node, 1]
+    for c in range(d):
+        lower[node, c] = upper[node, c] = points[a, c]
+    first = tree.order[a]
+    for i in range(a + 1, b):
+        first = min(first, tree.order[i])
+        for c in range(d):
+            lower[node, c] = min(lower[node, c], points[i, c])
+            upper[node, c] = max(upper[node, c], points[i, c])
+    tree.first[node] = first
+
+
+@jit(inline="always")
+def _divide_node(tree, node):
+    """Give each child of a node half of its positions; returns the first one of the second child."""
+    a, b, left = tree.bounds[node, 0], tree.bounds[node, 1], 2 * node + 1
+    middle = (a + b) // 2
     tree.bounds[left, 0], tree.bounds[left, 1] = a, middle
     tree.bounds[left + 1, 0], tree.bounds[left + 1, 1] = middle, b
-    return True
+    return middle
+
+
+@jit(allocates=False)
+def measure_nodes(tree):
+    """Positions, boxes and smallest rows of all nodes, if the points are in the order of the tree already."""
+    n_nodes, d = len(tree.bounds), tree.points.shape[1]
+    for node in range(n_nodes // 2):
+        _divide_node(tree, node)
+    for node in range(n_nodes - 1, -1, -1):
+        left = 2 * node + 1
+        if left >= n_nodes:
+            _measure_node(tree, d, node)
+            continue
+        tree.first[node] = min(tree.first[left], tree.first[left + 1])
+        for c in range(d):
+            tree.lower[node, c] = min(tree.lower[left, c], tree.lower[left + 1, c])
+            tree.upper[node, c] = max(tree.upper[left, c], tree.upper[left + 1, c])
 
 
 @jit(inline="always")

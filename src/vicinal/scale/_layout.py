@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -12,6 +13,8 @@ import numpy as np
 
 from vicinal._core.memory import free_memory, require_memory
 from vicinal.neighbors._exact import Points
+from vicinal.neighbors._kdtree import build_kdtree, kdtree_from_order
+from vicinal.neighbors._kdtree_kernels import KDTree
 from vicinal.neighbors.metric import as_metric
 from vicinal.scale._cells import CellIndex, SplitTree
 from vicinal.scale.store import Store
@@ -76,7 +79,9 @@ class Cells:
             f"Searching a cell of {len(points):,} points",
             "Use smaller cells, with vicinal.scale.config(cell_size=...), or workers with more memory.",
         )
-        return self._as_points(points)
+        cell_points = StoredCell.prepared(points, as_metric(self.metric), self.factor, n_jobs=1)
+        cell_points.store, cell_points.name = self.store, cell_name(cell, "tree")
+        return cell_points
 
     def prepare(self, X: np.ndarray, name: str) -> np.ndarray:
         """Points in the unit of the store."""
@@ -90,6 +95,35 @@ class Cells:
 
     def _as_points(self, prepared: np.ndarray) -> Points:
         return Points.prepared(prepared, as_metric(self.metric), self.factor, n_jobs=1)
+
+
+class StoredCell(Points):
+    """Points of a cell; the order of its k-d tree is on the store, so that one process builds the tree.
+
+    Attributes
+    ----------
+    store, name : Store and str
+        Where the order is.
+    """
+
+    store: Store
+    name: str
+
+    @property
+    def tree(self) -> KDTree:
+        """The k-d tree, read or built when it is first needed."""
+        if self._tree is None:
+            # Building takes less time than a request to remote storage.
+            is_local = self.store.local_folder is not None
+            if is_local and self.store.is_whole(self.name):
+                self._tree = kdtree_from_order(self.X, self.store.load(self.name))
+            else:
+                self._tree = build_kdtree(self.X, n_jobs=1)
+                # Searches need no new files if the store is finished and read-only.
+                with suppress(OSError):
+                    if is_local:
+                        self.store.save(self.name, self._tree.order.astype(np.int32))
+        return self._tree
 
 
 class _RecentPoints:
