@@ -99,6 +99,38 @@ def test_points_that_are_many_more_than_their_cells_prune_most_cells(monkeypatch
     assert sum(searched) < 3 * len(X)
 
 
+def test_points_inside_a_cell_are_compared_with_no_other_cell(monkeypatch):
+    from vicinal.scale import _lists
+
+    compared = []
+    next_cell = _lists.next_cell
+
+    def count(at, points, *args):
+        compared.append(len(points) if at == 0 else 0)
+        return next_cell(at, points, *args)
+
+    monkeypatch.setattr(_lists, "next_cell", count)
+    X = np.random.default_rng(0).uniform(size=(20_000, 2))
+    with scale.config(cell_size=5000):
+        lists = NeighborSearch(da.from_array(X, chunks=5000)).nearest(5)
+    # The other points are at least a few neighbours away from the border of their cell.
+    assert 0 < sum(compared) < 0.3 * len(X)
+    assert_same(lists, NeighborSearch(X).nearest(5))
+
+
+def test_a_tree_on_the_store_is_not_built_again(tmp_path, monkeypatch):
+    from vicinal.scale import _layout
+
+    X = curved(2000, d=3)
+    array = da.from_array(X, chunks=500)
+    with scale.config(store=tmp_path, cell_size=400):
+        NeighborSearch(array).nearest(4)
+        # As in another process, which has no cells in memory.
+        monkeypatch.setattr(_layout, "_RECENT", _layout._RecentPoints(2**28))
+        monkeypatch.setattr(_layout, "build_kdtree", None)
+        assert_same(NeighborSearch(array).nearest(7), NeighborSearch(X).nearest(7))
+
+
 def test_longer_lists_on_the_store_serve_shorter_ones(tmp_path, monkeypatch):
     X = curved(400)
     array = da.from_array(X, chunks=100)

@@ -1,9 +1,12 @@
 """Spanning trees of dask arrays have the edges and lengths, bit for bit, of those of arrays in memory."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from vicinal import graphs, scale
+from vicinal.scale._engine import ThreadEngine, group_items
 
 da = pytest.importorskip("dask.array")
 from inputs import HARD, curved  # noqa: E402
@@ -180,3 +183,35 @@ def test_perturbed_trees_are_those_of_memory(name, options):
 def test_perturbed_distances_of_all_pairs_are_rejected():
     with pytest.raises(TypeError, match=r"metric='cosine' perturbs the distances of all pairs"):
         graphs.perturbed_mst(chunked(HARD["normal"]), metric="cosine")
+
+
+def test_delayed_tasks_of_earlier_searches_do_not_disturb_later_ones(monkeypatch):
+    run, earlier = ThreadEngine.run, []
+
+    def run_all_again(engine, task, items, title, long_work=None):
+        results = run(engine, task, items, title, long_work)
+        for item in earlier if title == "spanning tree" else []:
+            with suppress(FileNotFoundError):
+                task(*item)
+        earlier.extend(items if title == "spanning tree" else [])
+        return results
+
+    monkeypatch.setattr(ThreadEngine, "run", run_all_again)
+    X = curved(2000)
+    with scale.config(cell_size=300):
+        assert graphs.disjoint_mst(chunked(X), 2) == graphs.disjoint_mst(X, 2)
+    assert len({id(item[-1]) for item in earlier}) > 2
+
+
+@pytest.mark.parametrize("n_workers", [1, 3, 50])
+@pytest.mark.parametrize("sizes", [[5], [1, 1, 90, 1], list(range(1, 40)), [7] * 30])
+def test_items_are_grouped_into_a_few_tasks_of_similar_size(sizes, n_workers):
+    sizes = np.array(sizes)
+    groups = group_items(sizes, n_workers)
+    n_tasks = min(len(sizes), 4 * n_workers)
+    assert len(groups) <= n_tasks
+    assert sorted(np.concatenate(groups).tolist()) == list(range(len(sizes)))
+    assert all((np.diff(group) == 1).all() for group in groups)
+    totals = [sizes[group].sum() for group in groups]
+    assert totals == sorted(totals, reverse=True)
+    assert totals[0] <= sizes.sum() / n_tasks + sizes.max()

@@ -104,6 +104,22 @@ def test_finished_results_are_read_where_nothing_can_be_written(tmp_path, monkey
             graphs.knn(array, 9)
 
 
+def test_a_store_on_which_nothing_can_be_written_is_searched(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    array = da.from_array(X, chunks=90)
+
+    def read_only(*args, **kwargs):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with scale.config(store=tmp_path, cell_size=60):
+        NeighborSearch(array)
+        assert not list(tmp_path.rglob("cell-*-tree.npy"))
+        monkeypatch.setattr(np, "save", read_only)
+        found = NeighborSearch(array).nearest_to(X[:20] + 0.1, 3)
+    for values, expected in zip(found, NeighborSearch(X).nearest_to(X[:20] + 0.1, 3), strict=True):
+        np.testing.assert_array_equal(values, expected)
+
+
 def test_a_folder_that_cannot_be_created_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"store .*file/store cannot be created"):

@@ -97,32 +97,31 @@ def find_range(X, low, high):
 
 
 @jit(allocates=False)
-def find_open(around, costs, shrink, p, out):
-    """Points that may have a neighbour in any other cell; returns their number.
+def find_open(around, beyond, costs, shrink, p, is_open):
+    """Whether points may have a neighbour in any other cell.
 
-    Every other cell is beyond one of the planes above the cell of the points.
+    Every other cell is beyond one of the planes above the cell of the points; ``beyond`` are the smallest
+    and largest coordinate of all points there.
     """
-    count, last = 0, costs.shape[1] - 1
+    last = costs.shape[1] - 1
     for i in range(len(costs)):
-        limit = shrink * costs[i, last]
-        for s in range(len(around.beyond)):
-            low, high = around.beyond[s, 0], around.beyond[s, 1]
-            if plane_cost(around.coords[i, s], low, high, around.slack, p) <= limit:
-                out[count] = i
-                count += 1
+        limit, is_open[i] = shrink * costs[i, last], False
+        for s in range(len(beyond)):
+            value = around.coords[i, s]
+            if plane_cost(value, beyond[s, 0], beyond[s, 1], around.slack, p) <= limit:
+                is_open[i] = True
                 break
-    return count
 
 
 @jit(allocates=False)
-def find_queries(X, around, index, cell, members, rows, costs, shrink, p, out):
-    """Members, points of X, that may have a neighbour in another cell; returns their number.
+def find_queries(X, around, index, cell, rows, costs, shrink, p, out):
+    """Points that may have a neighbour in another cell; returns their number.
 
     ``rows`` and ``costs`` are the lists of the points; a neighbour costs at most ``shrink`` times the last
     entry. A cell whose points are as far matters only if it has a smaller row.
     """
     count, last = 0, rows.shape[1] - 1
-    for i in members:
+    for i in range(len(X)):
         limit = shrink * costs[i, last]
         ties = index.first_rows[cell] < rows[i, last]
         cost = box_cost(X, i, index.low, index.high, cell, p)
@@ -141,17 +140,17 @@ def find_queries(X, around, index, cell, members, rows, costs, shrink, p, out):
 
 
 @jit(allocates=False)
-def next_cell(at, X, around, index, members, rows, costs, shrink, p, out):
-    """The first cell, from position ``at`` of the order on, for which `find_queries` finds members.
+def next_cell(at, X, around, index, rows, costs, shrink, p, out):
+    """The first cell, from position ``at`` of the order on, for which `find_queries` finds points.
 
     Returns its position and their number, which is 0 if there is no such cell.
     """
     reach, last = 0.0, rows.shape[1] - 1
-    for i in members:
+    for i in range(len(X)):
         reach = max(reach, shrink * costs[i, last])
     while at < len(around.order) and around.bounds[at] <= reach:
         cell = around.order[at]
-        count = find_queries(X, around, index, cell, members, rows, costs, shrink, p, out)
+        count = find_queries(X, around, index, cell, rows, costs, shrink, p, out)
         if count:
             return at, count
         at += 1

@@ -22,6 +22,8 @@ from vicinal.scale.settings import current_settings
 
 # Seconds between two looks at the results of a cluster, and at its workers.
 POLL_SECONDS, CHECK_SECONDS = 0.01, 5.0
+# Tasks of small items, so that all workers end at about the same time.
+TASKS_PER_WORKER = 4
 
 
 class Engine(Protocol):
@@ -155,6 +157,19 @@ class ClusterEngine:
                 f"all {len(workers)} worker(s) are paused because their memory is nearly full. Use smaller "
                 "cells (vicinal.scale.config(cell_size=...)) or workers with more memory."
             )
+
+
+def group_items(sizes: np.ndarray, n_workers: int) -> list[np.ndarray]:
+    """Consecutive items in a few tasks per worker of about equal size, the largest first.
+
+    There is at least one item, and all sizes are positive. Each task has a cost of its own, which would
+    exceed that of small items.
+    """
+    ends = np.cumsum(sizes)
+    n_tasks = min(len(sizes), TASKS_PER_WORKER * n_workers)
+    task = (ends - 1) * n_tasks // ends[-1]
+    groups = np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(task)) + 1)
+    return sorted(groups, key=lambda group: -int(sizes[group].sum()))
 
 
 def _mapped_arrays(X: Any) -> list[np.memmap]:

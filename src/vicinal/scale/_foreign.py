@@ -193,9 +193,7 @@ def _search_cells(
     while count:
         cell = int(around.order[position])
         _search_cell(cells, cell, at, queries, asking[:count], excluded)
-        position, count = next_foreign_cell(
-            position + 1, around, index, queries, *options, asking
-        )
+        position, count = next_foreign_cell(position + 1, around, index, queries, *options, asking)
 
 
 class CellComponents:

@@ -23,7 +23,7 @@ from vicinal.scale._cell_kernels import (
 )
 from vicinal.scale._engine import Engine
 from vicinal.scale._layout import Cells, cell_name
-from vicinal.scale._surroundings import surroundings
+from vicinal.scale._surroundings import ranges_beyond, surroundings
 
 
 class Lists(NamedTuple):
@@ -87,11 +87,12 @@ def neighbors_in_cell(cells: Cells, cell: int, k: int, reach: float = 1.0) -> Li
     """The k nearest other points of each point of a cell; approximately if the reach is below 1."""
     rows, own = cells.rows(cell), cells.searchable(cell)
     lists = _empty_lists(len(rows), k)
-    width = min(k, len(rows) - 1)
+    width, order = min(k, len(rows) - 1), None
     if width > 0:
         ids, lists.costs[:, :width] = _others(own, width)
         lists.rows[:, :width] = rows[ids]
-    _improve(cells, own.X, lists, cell, reach, skip_home=True)
+        order = own.tree.order if own.tree_is_faster(width) else None
+    _improve(cells, own.X, lists, cell, reach, order)
     return lists
 
 
@@ -101,8 +102,10 @@ def neighbors_of_queries(cells: Cells, queries: np.ndarray, k: int, reach: float
     home = cells.tree.cells_of(queries, 0)
     for cell in np.unique(home).tolist():
         members = np.flatnonzero(home == cell)
-        part = _empty_lists(len(members), k)
-        _improve(cells, queries[members], part, cell, reach, skip_home=False)
+        points, part = queries[members], _empty_lists(len(members), k)
+        if cells.index.sizes[cell]:
+            _search_cell(cells, cell, points, np.arange(len(members)), part)
+        _improve(cells, points, part, cell, reach)
         lists.rows[members], lists.costs[members] = part
     return lists
 
@@ -116,34 +119,48 @@ def cells_asked(cells: Cells, cell: int, positions: np.ndarray, k: int) -> np.nd
         found = own.prepared_to(points, min(len(own), k + 1))
         lists.costs[:, 0] = _costs(points, own, *found)[:, -1]
     around, index, p = surroundings(cells, points, cell), cells.index, cells.power
-    everyone, buffer = np.arange(len(points)), np.empty(len(points), np.int64)
+    buffer = np.empty(len(points), np.int64)
     for other in around.order.tolist():
-        asked[other] = find_queries(points, around, index, other, everyone, *lists, 1.0, p, buffer)
+        asked[other] = find_queries(points, around, index, other, *lists, 1.0, p, buffer)
     asked[cell] = len(points)
     return asked
 
 
 def _improve(
-    cells: Cells, points: np.ndarray, lists: Lists, home: int, reach: float, skip_home: bool
+    cells: Cells,
+    points: np.ndarray,
+    lists: Lists,
+    home: int,
+    reach: float,
+    order: np.ndarray | None = None,
 ) -> None:
-    """Search all cells that may improve the lists of points in the region of a cell.
+    """Search the other cells that may improve the lists of points in the region of a cell.
 
-    With a reach below 1, only those that may improve them by so much.
+    With a reach below 1, only those that may improve them by so much. ``order`` is one in which successive
+    points are near each other, and find much of what they read in the cache of the processor.
     """
     if not len(points):
         return
     around, index, p = surroundings(cells, points, home), cells.index, cells.power
-    if not skip_home and index.sizes[home]:
-        _search_cell(cells, home, points, np.arange(len(points)), lists)
-    others = around.order != home
-    around = around._replace(order=around.order[others], bounds=around.bounds[others])
     shrink = reach**p
-    members, queries = np.empty((2, len(points)), np.int64)
-    members = members[: find_open(around, lists.costs, shrink, p, members)]
-    at, count = next_cell(0, points, around, index, members, *lists, shrink, p, queries)
+    is_open = np.empty(len(points), np.bool_)
+    beyond = ranges_beyond(index, home, around.n_shared)
+    find_open(around, beyond, lists.costs, shrink, p, is_open)
+    open_points = np.flatnonzero(is_open) if order is None else order[is_open[order]]
+    # Few points are open: copies of them are read faster than parts of all points.
+    points, part = points[open_points], Lists(lists.rows[open_points], lists.costs[open_points])
+    others = around.order != home
+    around = around._replace(
+        order=around.order[others],
+        bounds=around.bounds[others],
+        coords=around.coords[open_points],
+    )
+    queries = np.empty(len(points), np.int64)
+    at, count = next_cell(0, points, around, index, *part, shrink, p, queries)
     while count:
-        _search_cell(cells, int(around.order[at]), points, queries[:count], lists)
-        at, count = next_cell(at + 1, points, around, index, members, *lists, shrink, p, queries)
+        _search_cell(cells, int(around.order[at]), points, queries[:count], part)
+        at, count = next_cell(at + 1, points, around, index, *part, shrink, p, queries)
+    lists.rows[open_points], lists.costs[open_points] = part
 
 
 def _search_cell(

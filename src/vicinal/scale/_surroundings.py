@@ -21,8 +21,6 @@ class Surroundings(NamedTuple):
         Least cost of each to this box.
     coords : ndarray (n, depth)
         Coordinates of the points along the directions of the planes above their cell.
-    beyond : ndarray (depth, 2)
-        Smallest and largest coordinate of all points beyond each plane.
     n_shared : ndarray (n_cells,) of int
         Number of these planes that each cell has above it too.
     slack : float
@@ -32,7 +30,6 @@ class Surroundings(NamedTuple):
     order: np.ndarray
     bounds: np.ndarray
     coords: np.ndarray
-    beyond: np.ndarray
     n_shared: np.ndarray
     slack: float
 
@@ -43,13 +40,11 @@ def surroundings(cells: Cells, points: np.ndarray, home: int) -> Surroundings:
     path = index.paths[home][index.paths[home] >= 0]
     low, high = column_range(points)
     order, bounds = _by_distance(index, low, high, home, cells.power)
-    n_shared = index.n_shared(home)
     return Surroundings(
         order,
         bounds,
         tree.coordinates(points, path),
-        _ranges_beyond(index, home, n_shared),
-        n_shared,
+        index.n_shared(home),
         _rounding_slack(tree, index, low, high),
     )
 
@@ -67,7 +62,8 @@ def _by_distance(
     return order, bounds[order]
 
 
-def _ranges_beyond(index: CellIndex, home: int, n_shared: np.ndarray) -> np.ndarray:
+def ranges_beyond(index: CellIndex, home: int, n_shared: np.ndarray) -> np.ndarray:
+    """Smallest and largest coordinate of all points beyond each plane above a cell."""
     # Not the planes themselves, because the points of a cell may have been moved.
     beyond = np.empty((int(n_shared[home]), 2))
     for s in range(len(beyond)):
@@ -78,9 +74,7 @@ def _ranges_beyond(index: CellIndex, home: int, n_shared: np.ndarray) -> np.ndar
     return beyond
 
 
-def _rounding_slack(
-    tree: SplitTree, index: CellIndex, low: np.ndarray, high: np.ndarray
-) -> float:
+def _rounding_slack(tree: SplitTree, index: CellIndex, low: np.ndarray, high: np.ndarray) -> float:
     """Bound on the rounding errors of the coordinates of points and cells along a direction."""
     center, full = tree.center, index.sizes > 0
     reach = max(

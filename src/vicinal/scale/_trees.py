@@ -19,7 +19,7 @@ from vicinal.graphs._build.boruvka import spanning_edges
 from vicinal.graphs._build.nearest_foreign import first_of_each
 from vicinal.graphs._build.spanning_trees import successive_trees
 from vicinal.graphs._build.tree_duplicates import Edges
-from vicinal.scale._engine import Engine, current_engine
+from vicinal.scale._engine import Engine, current_engine, group_items
 from vicinal.scale._foreign import Round, component_name, search_from_cells
 from vicinal.scale._layout import Cells
 from vicinal.scale._lists import fill_lists, load_lists
@@ -27,8 +27,6 @@ from vicinal.scale.stored_points import StoredPoints
 
 # The first points of each component search first if there are at least this many open points per component.
 SCOUTS = 64
-# Tasks of a search, so that all workers end at about the same time.
-TASKS_PER_WORKER = 4
 # Forest, edges and the order of points; each entry of a neighbour list; each excluded edge.
 BYTES_PER_POINT, BYTES_PER_NEIGHBOR, BYTES_PER_EXCLUDED_EDGE = 90.0, 12.0, 48.0
 
@@ -110,6 +108,8 @@ class ForeignNeighborCells:
 
     def _search(self, queries: np.ndarray, forest: Forest) -> None:
         """Search from ascending queries."""
+        if not len(queries):
+            return
         self._n_searches += 1
         has_exclusions = self._excluded is not None and len(self._excluded.indptr) > 0
         at = Round(
@@ -124,7 +124,11 @@ class ForeignNeighborCells:
         )
         self.store.save(at.name("open"), queries)
         self.store.save(at.name("best"), forest.best[forest.component[queries]])
-        tasks = self._divide(np.searchsorted(queries, self.starts))
+        bounds = np.searchsorted(queries, self.starts)
+        asking = np.flatnonzero(np.diff(bounds))
+        parts = [(cell, int(bounds[cell]), int(bounds[cell + 1])) for cell in asking.tolist()]
+        groups = group_items(np.diff(bounds)[asking], self.engine.n_workers)
+        tasks = [[parts[i] for i in group] for group in groups]
         self.engine.run(
             search_from_cells, [(self.cells, parts, at) for parts in tasks], "spanning tree"
         )
@@ -135,20 +139,6 @@ class ForeignNeighborCells:
             forest.nearest[found], forest.lower_bound[found] = positions, costs
             self.store.remove(at.result_name(first))
         self.store.remove(at.name("open"), at.name("best"))
-
-    def _divide(self, bounds: np.ndarray) -> list[list[tuple[int, int, int]]]:
-        """Consecutive cells with queries as tasks of about equal size, the largest first.
-
-        Late rounds have few queries: a task for each of their cells would take longer than the search.
-        """
-        asking = np.flatnonzero(np.diff(bounds))
-        n_tasks = min(len(asking), TASKS_PER_WORKER * self.engine.n_workers)
-        task = (bounds[asking + 1] - 1) * n_tasks // max(1, int(bounds[-1]))
-        tasks: dict[int, list[tuple[int, int, int]]] = {}
-        for number, cell in zip(task.tolist(), asking.tolist(), strict=True):
-            part = cell, int(bounds[cell]), int(bounds[cell + 1])
-            tasks.setdefault(number, []).append(part)
-        return sorted(tasks.values(), key=lambda parts: parts[0][1] - parts[-1][2])
 
     def _save_exclusions(self, excluded: ExcludedEdges) -> None:
         self._excluded = excluded

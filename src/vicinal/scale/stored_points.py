@@ -21,7 +21,7 @@ from vicinal.scale._cells import (
     build_tree,
     column_range,
 )
-from vicinal.scale._engine import Engine, current_engine, require_shared_store
+from vicinal.scale._engine import Engine, current_engine, group_items, require_shared_store
 from vicinal.scale._layout import Cells, cell_name, load_tree, save_parts
 from vicinal.scale._scan import (
     Scan,
@@ -152,8 +152,8 @@ def _fill(
     engine.run_on_blocks(_split_block, blocks, split, "sorting rows into cells")
     store.save("offsets", [store.load(_run_name(i, "offsets")) for i in range(n_blocks)])
     paths = tree.paths()
-    collect = [(store, cell, paths[cell]) for cell in range(tree.n_cells)]
-    engine.run(_collect_cell, collect, "collecting cells")
+    groups = group_items(np.ones(tree.n_cells, np.int64), engine.n_workers)
+    engine.run(_collect_cells, [(store, group, paths) for group in groups], "collecting cells")
     save_parts(store, index_of(store, paths))
     store.save("ready", np.ones(1))
     for i in range(n_blocks):
@@ -176,16 +176,18 @@ def _split_block(block: Any, cells: Cells, i: int, first: int) -> None:
         store.save(name, values)
 
 
-def _collect_cell(store: Store, cell: int, path: np.ndarray) -> None:
-    """Task: join the parts of a cell in the order of their rows, and measure its extent."""
-    if store.is_whole(*_cell_names(cell)):
-        return
-    spans = list(enumerate(store.load("offsets")[:, cell : cell + 2].tolist()))
-    points, rows = (
-        np.concatenate([store.load(_run_name(i, what), *span) for i, span in spans])
-        for what in ("points", "rows")
-    )
-    write_cell(store, load_tree(store), cell, path, points, rows)
+def _collect_cells(store: Store, cells: np.ndarray, paths: np.ndarray) -> None:
+    """Task: join the parts of each cell in the order of their rows, and measure its extent."""
+    tree, offsets = load_tree(store), store.load("offsets")
+    for cell in cells.tolist():
+        if store.is_whole(*_cell_names(cell)):
+            continue
+        spans = list(enumerate(offsets[:, cell : cell + 2].tolist()))
+        points, rows = (
+            np.concatenate([store.load(_run_name(i, what), *span) for i, span in spans])
+            for what in ("points", "rows")
+        )
+        write_cell(store, tree, cell, paths[cell], points, rows)
 
 
 def write_cell(
