@@ -24,7 +24,7 @@ from vicinal.scale._surroundings import surroundings
 from vicinal.scale.store import Store
 
 NO_ROW = np.iinfo(np.int64).max
-# Cells whose components a process keeps, about 200 kB each.
+# Cells whose components and rows a process keeps, about 400 kB and 300 kB each.
 KEPT_CELLS = 64
 
 
@@ -225,14 +225,14 @@ class CellComponents:
 
 @lru_cache(maxsize=KEPT_CELLS)
 def _components_of_cell(path: str, number: int, first: int, last: int) -> CellComponents:
-    # The tasks of a round ask the same cells.
-    return CellComponents(Store(path).load(component_name(number), first, last))
+    # The tasks of a round ask the same cells. Copied, because each map of a part of a file takes more memory.
+    return CellComponents(np.array(Store(path).load(component_name(number), first, last)))
 
 
 @lru_cache(maxsize=KEPT_CELLS)
 def _rows_of_cell(path: str, cell: int) -> np.ndarray:
     # The rows of a cell never change, and tasks ask the same cells in every round.
-    return Store(path).load(cell_name(cell, "rows"))
+    return np.array(Store(path).load(cell_name(cell, "rows")))
 
 
 def component_name(number: int) -> str:
