@@ -115,8 +115,8 @@ def test_a_store_on_which_nothing_can_be_written_is_searched(tmp_path, monkeypat
         NeighborSearch(array)
         assert not list(tmp_path.rglob("cell-*-tree.npy"))
         monkeypatch.setattr(np, "save", read_only)
-        found = NeighborSearch(array).nearest_to(X[:20] + 0.1, 3)
-    for values, expected in zip(found, NeighborSearch(X).nearest_to(X[:20] + 0.1, 3), strict=True):
+        found = NeighborSearch(array).nearest(3, X[:20] + 0.1)
+    for values, expected in zip(found, NeighborSearch(X).nearest(3, X[:20] + 0.1), strict=True):
         np.testing.assert_array_equal(values, expected)
 
 
