@@ -85,13 +85,13 @@ def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def read_only(*args, **kwargs):
+    raise OSError(errno.EROFS, "Read-only file system")
+
+
 def test_finished_results_are_read_where_nothing_can_be_written(tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(200, 3))
     array = da.from_array(X, chunks=70)
-
-    def read_only(*args, **kwargs):
-        raise OSError(errno.EROFS, "Read-only file system")
-
     with scale.config(store=tmp_path, cell_size=60):
         first = graphs.knn(array, 5)
         monkeypatch.setattr(np, "save", read_only)
@@ -107,10 +107,6 @@ def test_finished_results_are_read_where_nothing_can_be_written(tmp_path, monkey
 def test_a_store_on_which_nothing_can_be_written_is_searched(tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(400, 3))
     array = da.from_array(X, chunks=90)
-
-    def read_only(*args, **kwargs):
-        raise OSError(errno.EROFS, "Read-only file system")
-
     with scale.config(store=tmp_path, cell_size=60):
         NeighborSearch(array)
         assert not list(tmp_path.rglob("cell-*-tree.npy"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Points:
         self.X = self._prepare(X, "X")
 
     @classmethod
-    def prepared(cls, X: np.ndarray, metric: Metric, factor: float, n_jobs: NJobs) -> Points:
+    def prepared(cls, X: np.ndarray, metric: Metric, factor: float, n_jobs: NJobs) -> Self:
         """Points that are part of a larger set, whose ``factor`` they have been multiplied by already."""
         points = cls.__new__(cls)
         points._set_up(metric, factor, n_jobs)

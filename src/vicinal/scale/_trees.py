@@ -1,7 +1,7 @@
 """Spanning trees of a dask array: Borůvka's algorithm in memory, with a search by cells.
 
 The state of the forest is in memory, about 130 bytes per point. In each round, the points that may have the
-cheapest edge of their component search, in one task per cell.
+cheapest edge of their component search, in a few tasks per worker.
 """
 
 from __future__ import annotations
