@@ -8,6 +8,7 @@ from scipy.stats import spearmanr
 from vicinal.similarity import SelfSmoothing
 from vicinal.similarity.smoothing import _auto_t
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
+from vicinal.similarity.smoothing._locality import local_order
 from vicinal.similarity.smoothing._spectral import all_pairs
 from vicinal.similarity.smoothing._walk_steps import SampledReturns
 from vicinal.similarity.smoothing._walks import SparseWalk
@@ -65,7 +66,8 @@ def test_neighbors_of_every_strategy_have_t_plus_one_factors(strategy, t, monkey
     # A small matrix would be solved row by row: make that look expensive.
     monkeypatch.setattr(SmoothedSimilarity, "_rows_cost", lambda self: 1e12)
     if strategy == "pruned powers":
-        values, items = similarity._by_powers(5, len(W), None)
+        order = local_order(similarity._walk.weights)
+        values, items = similarity._by_powers(5, len(W), order, None)
     elif strategy == "leading eigenpairs":
         monkeypatch.setattr(SmoothedSimilarity, "_dense_power_cost", lambda self: 1e12)
         values, items = similarity._by_eigenpairs(np.arange(len(W)), 5, None)

@@ -91,7 +91,11 @@ class GraphEstimator(GraphSource):
             k = (self.graph_params or {}).get("n_neighbors", self._default_n_neighbors)
         else:
             k = int(np.median(graph.degrees))
-        return nearest_to_new(graph._search(self.n_jobs), X, min(max(k, 1), graph.n_nodes))
+        return self._nearest_in(graph, X, min(max(k, 1), graph.n_nodes))
+
+    def _nearest_in(self, graph: Graph, X: MatrixLike, k: int) -> NeighborArrays:
+        """Nearest points of a graph, by its own metric."""
+        return nearest_to_new(graph._search(self.n_jobs), X, k)
 
     def _weights_of(self, X: MatrixLike) -> sparse.csr_array:
         """Kernel weights of training points for each new point; rows sum to 1.
