@@ -79,6 +79,19 @@ PERCEPTION = [
         once=True,
         measure="normalised mutual information of the clusters",
     ),
+    Case(
+        "perceive of a million",
+        "perceive",
+        1_000_000,
+        20,
+        None,
+        (),
+        max_seconds=900.0,
+        max_bytes=6 * GIGABYTE,
+        points="blobs",
+        once=True,
+        measure="normalised mutual information of the clusters",
+    ),
 ]
 
 
