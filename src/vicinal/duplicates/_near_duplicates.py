@@ -157,9 +157,8 @@ def _validate(X: Any, against: Any, metric: Metric, linkage: str) -> tuple[Any, 
             )
         return matrix, len(matrix), None
     points = _check_rows(X, "X", metric)
-    if (
-        metric.is_cosine
-    ):  # before equal rows are dropped and tables are joined, which changes row numbers
+    if metric.is_cosine:
+        # Before equal rows are dropped and tables are joined, which changes row numbers.
         largest_magnitudes(points, "X")
     if against is None:
         return points, points.shape[0], None

@@ -165,7 +165,8 @@ def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.nda
 def _windows(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First entry, and the one after the last, of the window in log d around each entry."""
     logs = np.log(distances)
-    start, stop = np.empty(len(logs), np.int32), np.empty(len(logs), np.int32)
+    kind = np.int32 if len(logs) <= np.iinfo(np.int32).max else np.int64
+    start, stop = np.empty(len(logs), kind), np.empty(len(logs), kind)
     for a, b in blocks(len(logs), ENTRIES_PER_BLOCK):
         start[a:b] = np.searchsorted(logs, logs[a:b] - HALF_WIDTH)
         stop[a:b] = np.searchsorted(logs, logs[a:b] + HALF_WIDTH, side="right")
