@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_inf
 
 from vicinal.cluster import _density_views, estimate_clusters
 from vicinal.cluster._communities import louvain
+from vicinal.cluster._community_choice import MIN_EXCESS
 from vicinal.cluster._community_null import null_modularity
 from vicinal.cluster._consensus import _merge_by_majority, consensus_communities
 from vicinal.cluster._density_modes import density_modes, local_dimension, mode_labels
@@ -191,8 +192,29 @@ def test_consensus_of_cliques_in_a_ring_is_the_cliques():
     for c in range(6):
         i, j = 8 * c, (8 * c + 9) % 48
         W[i, j] = W[j, i] = 1.0
-    labels = consensus_communities(sparse.csr_array(W), np.arange(48))[-1]
-    np.testing.assert_array_equal(labels, np.repeat(np.arange(6), 8))
+    consensus = consensus_communities(sparse.csr_array(W), np.arange(48))
+    np.testing.assert_array_equal(consensus.levels[-1], np.repeat(np.arange(6), 8))
+    assert consensus.is_reproducible
+
+
+def test_communities_of_a_homogeneous_ring_are_not_reproducible():
+    i = np.arange(600)
+    pairs = np.concatenate([np.c_[i, (i + step) % 600] for step in range(1, 7)])
+    W = sparse.csr_array((np.ones(len(pairs)), pairs.T), shape=(600, 600))
+    order = np.random.default_rng(0).permutation(600)
+    consensus = consensus_communities(sparse.csr_array(W + W.T), order)
+    assert consensus.levels[-1].max() > 5
+    assert not consensus.is_reproducible
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_thick_ring_has_no_communities(seed):
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0, 2 * np.pi, 2000)
+    X = np.c_[np.cos(angles), np.sin(angles), np.zeros((2000, 2))]
+    evidence = estimate_clusters(X + 0.05 * rng.normal(size=(2000, 4)))
+    assert max(evidence.excess.values()) > MIN_EXCESS
+    assert evidence.n_clusters == 1
 
 
 def test_communities_that_most_halves_join_are_merged_if_enough_edges_link_them():

@@ -106,7 +106,10 @@ def neighbor_communities(
 def choose_communities(
     communities: dict[int, NeighborCommunities], indices: np.ndarray
 ) -> NeighborCommunities | None:
-    """Consensus of the communities that explain the edges best; ties go to more neighbours."""
+    """Consensus of the communities that explain the edges best; ties go to more neighbours.
+
+    None if no communities are significant, or if their boundaries are not reproducible.
+    """
     significant = [view for view in communities.values() if view.is_significant]
     least = min((view.unexplained for view in significant), default=0.0)
     best = [view for view in significant if view.unexplained <= MAX_UNEXPLAINED_RATIO * least]
@@ -115,4 +118,5 @@ def choose_communities(
     # Mutual neighbours count twice.
     digraph = neighbor_digraph(indices, best[-1].n_neighbors)
     weights = sparse.csr_array(digraph + digraph.T)
-    return best[-1]._replace(levels=consensus_communities(weights, best[-1].order))
+    consensus = consensus_communities(weights, best[-1].order)
+    return best[-1]._replace(levels=consensus.levels) if consensus.is_reproducible else None

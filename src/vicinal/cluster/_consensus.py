@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
@@ -14,7 +16,23 @@ N_HALVES = 20
 MAJORITY, MIN_EDGES_BETWEEN = 0.5, 0.05
 
 
-def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> tuple[np.ndarray, ...]:
+class Consensus(NamedTuple):
+    """Nested partitions from fine to coarse, and how often halves join what the last one separates.
+
+    ``joined`` is the fraction of halves that have both ends of an edge between communities in one community,
+    on average over these edges.
+    """
+
+    levels: tuple[np.ndarray, ...]
+    joined: float
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether most halves separate the same nodes: along a curve, boundaries may be anywhere."""
+        return self.joined < MAJORITY
+
+
+def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> Consensus:
     """Communities that do not depend on a few edges.
 
     Greedy communities of a neighbour graph are one of many partitions with almost the same modularity. Here
@@ -31,8 +49,8 @@ def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> tuple
 
     Returns
     -------
-    tuple of ndarray of int (n,)
-        Nested partitions, from fine to coarse.
+    Consensus
+        Nested partitions, and how reproducible the last one is.
 
     References
     ----------
@@ -53,7 +71,16 @@ def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> tuple
     consensus = _symmetric(sources[linked], targets[linked], agreed[linked], n)
     levels = louvain(consensus, order).levels
     merged = _merge_by_majority(levels[-1], weights, consensus)
-    return (*levels, merged) if merged.max() < levels[-1].max() else levels
+    if merged.max() < levels[-1].max():
+        levels = (*levels, merged)
+    between = _total_between(weights, levels[-1])
+    joined = _total_between(consensus, levels[-1]) / between if between > 0 else 0.0
+    return Consensus(levels, joined)
+
+
+def _total_between(weights: sparse.csr_array, labels: np.ndarray) -> float:
+    groups = weights_between(weights, labels)
+    return float(groups.sum() - groups.diagonal().sum())
 
 
 def _merge_by_majority(
