@@ -16,7 +16,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NoReturn
 
 from vicinal import __version__
@@ -42,6 +42,7 @@ from vicinal.cli import (
     smooth,
     warm,
 )
+from vicinal.cli.compilation import note_if_compiling
 from vicinal.cli.names import in_terms_of_options
 from vicinal.cli.options import HelpPage
 from vicinal.cli.output import format_facts, format_json
@@ -76,7 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     arguments = _parse(argv)
     try:
-        with _one_line_warnings(arguments), _exit_on_sigterm():
+        # The purpose of `vicinal warm` is to compile.
+        note = nullcontext() if arguments.run is warm.run else note_if_compiling()
+        with _one_line_warnings(arguments), _exit_on_sigterm(), note:
             facts = arguments.run(arguments)
         text = format_json(facts) if arguments.json else format_facts(facts)
         if text:
