@@ -55,6 +55,18 @@ def test_moons_are_two_and_half_cylinders_in_as_much_noise_too():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width", [0.03, 0.05])
+def test_nested_rings_in_many_columns_are_not_split(seed, width):
+    rng = np.random.default_rng(seed)
+    angles, truth = rng.uniform(0, 2 * np.pi, 1000), rng.choice(3, 1000, p=[1 / 6, 1 / 3, 1 / 2])
+    X = width * rng.normal(size=(1000, 20))
+    X[:, :2] += (1.0 + truth)[:, None] * np.c_[np.cos(angles), np.sin(angles)]
+    evidence = estimate_clusters(X)
+    assert evidence.n_clusters == 3
+    assert adjusted_rand_score(truth, evidence.labels) > 0.99
+
+
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n", [50, 300, pytest.param(1500, marks=pytest.mark.slow)])
 def test_one_cluster_of_any_shape_and_dimension_is_one(seed, n):
     rng = np.random.default_rng(seed)

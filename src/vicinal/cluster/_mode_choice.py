@@ -14,7 +14,7 @@ from vicinal.cluster._density_modes import DensityModes
 MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES = 1.6, 2.2
 # Thinness of compact data (a square has 1.3) and of curves.
 THINNESS_OF_COMPACT, THINNESS_OF_CURVES = 1.3, 2.0
-# A fall of the prominences by this factor separates clusters from noise, as an eigengap does.
+# A fall of the prominences by this factor separates clusters from modes by chance, as an eigengap does.
 MIN_PROMINENCE_FALL = 2.5
 # Lower bound of log(m / r) for late modes; without it less than one standard error would be enough.
 MIN_LOG_RATIO = 0.32
@@ -41,16 +41,16 @@ def choose_modes(views: list[DensityModes]) -> ModeChoice:
     """Choose the scale and number of clusters from all scales.
 
     There is more than one cluster if the first mode is prominent enough on average over its two clearest
-    scales. Then a steep fall at the finest scale decides if half of the scales agree; coarse scales alone
-    miss small clusters. Modes after the fall count if they are as prominent as the first one has to be,
-    except on curves, along which densities vary. Otherwise the number is the upper quartile over the scales
-    with more than one cluster.
+    scales. Then a steep fall at the finest scale decides if half of the scales, itself included, agree; coarse
+    scales alone miss small clusters. Modes after the fall count if they are as prominent as the first one has
+    to be, except on curves, along which densities vary. Otherwise the number is the upper quartile over the
+    scales with more than one cluster.
     """
     certain = _n_certain(views)
     if certain == 1:
         return ModeChoice(views[0], 1, False)
     several = [(view, number) for view in views if (number := n_prominent(view)) > 1]
-    steep = [(view, _n_steep(view)) for view in views]
+    steep = [(view, _n_steep(view, _agreed_fall(view, view is views[0]))) for view in views]
     agreeing = [item for item in steep if item[1] == steep[0][1] > 1]
     if 2 * len(agreeing) >= len(views):
         if certain > steep[0][1] and views[0].thinness < THINNESS_OF_CURVES:
@@ -95,13 +95,25 @@ def n_significant(view: DensityModes) -> int:
     return int(np.flatnonzero(prominence >= thresholds)[-1]) + 2
 
 
-def _n_steep(view: DensityModes) -> int:
+def _agreed_fall(view: DensityModes, is_finest: bool) -> float:
+    """Minimum fall of a scale that agrees with others.
+
+    On curves, modes by chance are more prominent, so the fall to them is smaller by as much. Larger
+    neighbourhoods reach from one curve to the next and lower the prominence of clusters, but hardly that of
+    modes by chance; so coarser scales only have to have their largest fall at the same number.
+    """
+    if not is_finest and view.thinness >= THINNESS_OF_CURVES:
+        return 1.0
+    return MIN_PROMINENCE_FALL * MIN_PROMINENCE / _required_prominence(view)
+
+
+def _n_steep(view: DensityModes, min_fall: float = MIN_PROMINENCE_FALL) -> int:
     """Number of clusters before the steepest fall of the prominences; 1 if no fall is steep."""
     if _first_prominence(view) < 1.0:
         return 1
     prominence = view.prominence
     falls = prominence / np.maximum(np.append(prominence[1:], 0.0), 1.0)
-    return int(np.argmax(falls)) + 2 if falls.max() >= MIN_PROMINENCE_FALL else 1
+    return int(np.argmax(falls)) + 2 if falls.max() >= min_fall else 1
 
 
 def _first_prominence(view: DensityModes) -> float:
