@@ -41,10 +41,10 @@ def choose_modes(views: list[DensityModes]) -> ModeChoice:
     """Choose the scale and number of clusters from all scales.
 
     There is more than one cluster if the first mode is prominent enough on average over its two clearest
-    scales. Then a steep fall at the finest scale decides if half of the scales, itself included, agree; coarse
-    scales alone miss small clusters. Modes after the fall count if they are as prominent as the first one has
-    to be, except on curves, along which densities vary. Otherwise the number is the upper quartile over the
-    scales with more than one cluster.
+    scales. Then a steep fall at the finest scale decides if half of the scales agree; coarse scales alone
+    miss small clusters. Modes after the fall count if they are as prominent as the first one has to be,
+    except on curves, along which densities vary. Otherwise the number is the upper quartile over the scales
+    with more than one cluster.
     """
     certain = _n_certain(views)
     if certain == 1:
