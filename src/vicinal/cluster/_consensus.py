@@ -1,7 +1,8 @@
-"""Consensus of the communities of many random halves of a graph."""
+"""Consensus of the communities of many random halves of graphs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,17 +11,17 @@ from scipy import sparse
 from vicinal.cluster._communities import louvain, weights_between
 
 N_HALVES = 20
-# Communities are merged if this fraction of the halves keeps the edges between them together, and these are
-# at least this fraction of the edges of the smaller one: modularity also joins small communities with few
-# edges between them.
-MAJORITY, MIN_EDGES_BETWEEN = 0.5, 0.05
+# Communities are merged if this fraction of the halves keeps the edges between them together. Modularity also
+# joins small communities, with at most this fraction of all edges, if a smaller fraction of their edges links
+# them, so these need more.
+MAJORITY, SMALL = 0.5, 0.05
 
 
 class Consensus(NamedTuple):
-    """Nested partitions from fine to coarse, and how often halves join what the last one separates.
+    """Nested partitions from fine to coarse, and how often halves join what they separate.
 
     ``joined`` is the fraction of halves that have both ends of an edge between communities in one community,
-    on average over these edges.
+    on average over these edges, before communities are merged by majority.
     """
 
     levels: tuple[np.ndarray, ...]
@@ -32,18 +33,18 @@ class Consensus(NamedTuple):
         return self.joined < MAJORITY
 
 
-def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> Consensus:
-    """Communities that do not depend on a few edges.
+def consensus_communities(graphs: list[sparse.csr_array], order: np.ndarray) -> Consensus:
+    """Communities that depend neither on a few edges nor on the number of neighbours.
 
     Greedy communities of a neighbour graph are one of many partitions with almost the same modularity. Here
-    random halves of the edges are partitioned, and every edge is weighted by the fraction of halves in which
-    both ends are in one community. Communities of the weighted graph are merged while most halves keep the
-    edges between them together.
+    random halves of the edges of each graph are partitioned, and every edge of the last graph is weighted by
+    the fraction of halves in which both ends are in one community. Communities of the weighted graph are
+    merged while most halves keep the edges between them together.
 
     Parameters
     ----------
-    weights : csr_array (n, n)
-        Symmetric, nonnegative weights.
+    graphs : list of csr_array (n, n)
+        Symmetric, nonnegative weights of the same nodes in one or more graphs.
     order : ndarray of int (n,)
         Order in which nodes are first visited.
 
@@ -56,26 +57,34 @@ def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> Conse
     ----------
     Lancichinetti and Fortunato, "Consensus clustering in complex networks", Scientific Reports 2012.
     """
+    weights = graphs[-1]
     n = weights.shape[0]
-    upper = sparse.coo_array(sparse.triu(weights, 1))
-    sources, targets, strengths = upper.row, upper.col, upper.data
-    rng = np.random.default_rng(0)
+    sources, targets, strengths = _edges(weights)
     together = np.zeros(len(sources))
-    for _ in range(N_HALVES):
-        kept = rng.random(len(sources)) < 0.5
-        half = _symmetric(sources[kept], targets[kept], strengths[kept], n)
-        labels = louvain(half, order).levels[-1]
-        together += labels[sources] == labels[targets]
+    for graph in graphs:
+        for labels in _communities_of_halves(graph, order):
+            together += labels[sources] == labels[targets]
     linked = together > 0
-    agreed = strengths * together / N_HALVES
+    agreed = strengths * together / (N_HALVES * len(graphs))
     consensus = _symmetric(sources[linked], targets[linked], agreed[linked], n)
     levels = louvain(consensus, order).levels
+    # Measured before merging, which leaves the boundaries that halves join least.
+    between = _total_between(weights, levels[-1])
+    joined = _total_between(consensus, levels[-1]) / between if between > 0 else 0.0
     merged = _merge_by_majority(levels[-1], weights, consensus)
     if merged.max() < levels[-1].max():
         levels = (*levels, merged)
-    between = _total_between(weights, levels[-1])
-    joined = _total_between(consensus, levels[-1]) / between if between > 0 else 0.0
     return Consensus(levels, joined)
+
+
+def _communities_of_halves(weights: sparse.csr_array, order: np.ndarray) -> Iterator[np.ndarray]:
+    """Communities of random halves of the edges."""
+    sources, targets, strengths = _edges(weights)
+    rng = np.random.default_rng(0)
+    for _ in range(N_HALVES):
+        kept = rng.random(len(sources)) < 0.5
+        half = _symmetric(sources[kept], targets[kept], strengths[kept], weights.shape[0])
+        yield louvain(half, order).levels[-1]
 
 
 def _total_between(weights: sparse.csr_array, labels: np.ndarray) -> float:
@@ -86,15 +95,26 @@ def _total_between(weights: sparse.csr_array, labels: np.ndarray) -> float:
 def _merge_by_majority(
     labels: np.ndarray, weights: sparse.csr_array, agreed: sparse.csr_array
 ) -> np.ndarray:
-    """Merge pairs of communities that most halves keep together, the clearest first, down to two."""
+    """Merge pairs of communities that most halves keep together, the clearest first, down to two.
+
+    A pair is linked if it has more edges than a node, which may lie between them, has on average, and more,
+    relative to the edges of the smaller community, than pairs have on average or, if one of them is small,
+    than `SMALL`.
+    """
     size = int(labels.max()) + 1
     between = weights_between(weights, labels).toarray()
     together = weights_between(agreed, labels).toarray()
     np.fill_diagonal(together, 0.0)
     degrees = between.sum(axis=0)
+    mean_degree = degrees.sum() / len(labels)
     target = np.arange(size)
-    for _ in range(size - 2):
-        linked = between > MIN_EDGES_BETWEEN * np.minimum.outer(degrees, degrees)
+    for n_left in range(size, 2, -1):
+        smaller = np.minimum.outer(degrees, degrees)
+        relative = np.divide(between, smaller, out=np.zeros_like(between), where=smaller > 0)
+        mean = (relative.sum() - np.trace(relative)) / (n_left * (n_left - 1))
+        is_small = degrees < SMALL * degrees.sum()
+        required = np.where(is_small[:, None] | is_small, SMALL, mean)
+        linked = (between > mean_degree) & (relative > required)
         fraction = np.divide(together, between, out=np.zeros_like(together), where=linked)
         a, b = np.unravel_index(np.argmax(fraction), fraction.shape)
         if fraction[a, b] < MAJORITY:
@@ -107,6 +127,12 @@ def _merge_by_majority(
         together[a, a], degrees[a], degrees[b] = 0.0, degrees[a] + degrees[b], 0.0
         target[target == b] = a
     return np.unique(target[labels], return_inverse=True)[1]
+
+
+def _edges(weights: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Both ends of each edge, and its weight."""
+    upper = sparse.coo_array(sparse.triu(weights, 1))
+    return upper.row, upper.col, upper.data
 
 
 def _symmetric(
