@@ -3,11 +3,13 @@
 Ordinary rows are modelled as a Poisson process around each row. The distances to its 4th to 10th neighbour
 give the local dimension m and density, so u = (K - 1) (d / r_K)^m ordinary rows are expected within d. For a
 pair, u is taken at the end where it is larger. Ordinary pairs are spread evenly over u, whatever the density,
-and at most n u / 2 of them lie below u: duplicates are the excess of pairs at small u.
+and c n u of them lie below u, with c counted at u around 1: duplicates are the excess of pairs at small u.
 
 The pairs are then a mixture. The number of ordinary pairs per row and unit of log d is c m u; that of
 duplicates is a function of d alone. The EM algorithm estimates it together with the probability that each
 pair is a duplicate. The threshold maximises the F1 score that is expected from these probabilities.
+
+Duplicates make the density around them appear higher, so the density is estimated again without those found.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ MAX_GROUP = LIST_LENGTH - N_ORDINARY
 # An excess of pairs must be this improbable. All u are tested, and real tables are not quite Poisson
 # processes.
 MAX_P_VALUE = 1e-6
+# Estimates of the density: with all neighbours, and without the duplicates found. Further ones would count
+# ever more rows of small dense clusters as duplicates.
+N_DENSITY_ESTIMATES = 2
 # At least this fraction of the accepted pairs must be expected to be duplicates.
 MIN_PRECISION = 0.4
 # Iterations of the EM algorithm, and half the width, in log d, over which it averages.
@@ -50,16 +55,16 @@ class Threshold(NamedTuple):
 
 
 class _Neighborhoods(NamedTuple):
-    """Logarithm of the distance to the last ordinary neighbour of each row, and the dimension around it."""
+    """Logarithm of a radius around each row, and of how many ordinary rows are expected within; dimension."""
 
     log_radius: np.ndarray
+    log_count: np.ndarray
     dimension: np.ndarray
 
     def log_expected(self, rows: np.ndarray, log_distances: np.ndarray) -> np.ndarray:
         """Logarithm of the number of ordinary rows that are expected within distances of rows."""
         log_ratio = log_distances - self.log_radius[rows]
-        # E[1 / (volume of K neighbours)] = density / (K - 1)
-        return np.asarray(np.log(N_ORDINARY - 1) + self.dimension[rows] * log_ratio)
+        return np.asarray(self.log_count[rows] + self.dimension[rows] * log_ratio)
 
 
 class _Entries(NamedTuple):
@@ -68,23 +73,28 @@ class _Entries(NamedTuple):
     distances: np.ndarray
     log_expected: np.ndarray  # log u, at the end of the pair where it is larger
     dimension: np.ndarray
+    position: np.ndarray  # in the lists, row by row
 
 
 def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold:
     """Choose the threshold from the nearest other rows of each row and their Euclidean-like distances."""
     if distances.shape[1] < N_ORDINARY or not (distances > 0).any():
         return Threshold(0.0, np.empty((0, 4)))
-    reach = last_valley(indices, distances, N_ORDINARY, MAX_GROUP)
-    around, largest = _neighborhoods(indices, distances, reach)
-    entries, rate = _entries(indices, distances, around, largest)
-    if len(entries.distances) == 0:
-        return Threshold(0.0, np.empty((0, 4)))
-    probability = _probability_of_duplicates(entries, rate, len(indices))
-    last = np.append(entries.distances[1:] != entries.distances[:-1], True)
-    thresholds, n_pairs = entries.distances[last], (np.flatnonzero(last) + 1) / 2.0
-    n_duplicates = np.cumsum(probability)[last] / 2.0
-    f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
-    f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
+    duplicate = (distances <= last_valley(indices, distances, N_ORDINARY, MAX_GROUP)).astype(
+        np.float32
+    )
+    for _ in range(N_DENSITY_ESTIMATES):
+        around, largest = _neighborhoods(indices, distances, duplicate)
+        entries, rate = _entries(indices, distances, around, largest, duplicate)
+        if len(entries.distances) == 0:
+            return Threshold(0.0, np.empty((0, 4)))
+        probability = _probability_of_duplicates(entries, rate, len(indices))
+        thresholds, n_pairs, f1 = _expected_f1(entries.distances, probability)
+        if f1.max() < 0:
+            break
+        accepted = slice(int(2 * n_pairs[f1.argmax()]))
+        entry = np.unravel_index(entries.position[accepted], duplicate.shape)
+        duplicate[entry] = np.maximum(duplicate[entry], probability[accepted])
     best = int(f1.argmax())
     if f1[best] >= 0 and not groups_are_small(indices, distances, thresholds[best], MAX_GROUP):
         # Beyond some distance, dense clusters are connected.
@@ -97,56 +107,85 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
     return Threshold(_best(thresholds, f1), _curve(around, thresholds, n_pairs, f1))
 
 
+def _expected_f1(
+    distances: np.ndarray, probability: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Thresholds, number of pairs within each, and expected F1 score, -1 where too few are duplicates."""
+    last = np.append(distances[1:] != distances[:-1], True)
+    n_pairs = (np.flatnonzero(last) + 1) / 2.0
+    n_duplicates = np.cumsum(probability)[last] / 2.0
+    f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
+    f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
+    return distances[last], n_pairs, f1
+
+
 def _neighborhoods(
-    indices: np.ndarray, distances: np.ndarray, reach: float
+    indices: np.ndarray, distances: np.ndarray, duplicate: np.ndarray
 ) -> tuple[_Neighborhoods, float]:
-    """Density and dimension from ordinary neighbours, those beyond ``reach``, and the largest threshold."""
-    skipped = np.minimum((distances <= reach).sum(axis=1), distances.shape[1] - N_ORDINARY)
-    ordinary = np.take_along_axis(distances, skipped[:, None] + np.arange(N_ORDINARY), axis=1)
-    inverse = inverse_dimensions(ordinary, FIRST)
-    sums = [inverse[indices[a:b]].sum(axis=1) for a, b in blocks(len(indices), ROWS_PER_BLOCK)]
-    smoothed = (inverse + np.concatenate(sums)) / (indices.shape[1] + 1)
+    """Density and dimension from neighbours weighted by how ordinary they are, and the largest threshold."""
+    n, length = distances.shape
+    inverse, radius, count, near = np.empty((4, n))
+    for a, b in blocks(n, ROWS_PER_BLOCK):
+        skipped = np.cumsum(duplicate[a:b], axis=1, dtype=np.float64)
+        counts = np.arange(1, length + 1) - np.minimum(skipped, length - N_ORDINARY)
+        rows, last = np.arange(b - a), (counts < N_ORDINARY - 0.5).sum(axis=1)
+        count[a:b], radius[a:b] = counts[rows, last], distances[a:b][rows, last]
+        near[a:b] = distances[a:b][rows, (counts < FIRST - 0.5).sum(axis=1)]
+        inverse[a:b] = inverse_dimensions(
+            np.minimum(distances[a:b], radius[a:b, None]),
+            np.minimum(counts, count[a:b, None]),
+            FIRST,
+        )
+    sums = [inverse[indices[a:b]].sum(axis=1) for a, b in blocks(n, ROWS_PER_BLOCK)]
+    smoothed = (inverse + np.concatenate(sums)) / (length + 1)
     # Rows with nothing but equal rows around them have no pairs at small u.
-    radius = ordinary[:, -1]
     log_radius = np.where(radius > 0, np.log(np.maximum(radius, 1e-300)), -np.inf)
-    around = _Neighborhoods(log_radius, 1.0 / np.maximum(smoothed, 1e-3))
-    return around, float(np.median(ordinary[:, FIRST - 1]))
+    # E[1 / (volume of K neighbours)] = density / (K - 1)
+    around = _Neighborhoods(log_radius, np.log(count - 1), 1.0 / np.maximum(smoothed, 1e-3))
+    return around, float(np.median(near))
 
 
 def _entries(
-    indices: np.ndarray, distances: np.ndarray, around: _Neighborhoods, largest: float
+    indices: np.ndarray,
+    distances: np.ndarray,
+    around: _Neighborhoods,
+    largest: float,
+    duplicate: np.ndarray,
 ) -> tuple[_Entries, float]:
-    """Entries up to the largest distance, and c: pairs per row and unit of u, for u around 1."""
+    """Entries up to the largest distance, and c: ordinary pairs per row and unit of u, for u around 1."""
     # The u of a pair is the larger one of its two ends, so it is above 2 if it is above 2 at this end.
-    limit = np.exp(around.log_radius + np.log(2.0 / (N_ORDINARY - 1)) / around.dimension)
+    limit = np.exp(around.log_radius + (np.log(2.0) - around.log_count) / around.dimension)
     reach = np.maximum(limit, largest)[:, None]
     n_entries = int(((distances <= largest) & (distances > 0)).sum())
-    entries = [np.empty(n_entries) for _ in _Entries._fields]
+    entries = [np.empty(n_entries) for _ in range(3)]
+    position = np.empty(n_entries, np.int64)
     stop, n_within = 0, np.zeros(3)
     for a, b in blocks(len(indices), ROWS_PER_BLOCK):
         rows, columns = np.nonzero((distances[a:b] <= reach[a:b]) & (distances[a:b] > 0))
         lengths, others = distances[a:b][rows, columns], indices[a:b][rows, columns]
+        ordinary = 1.0 - duplicate[a:b][rows, columns]
         rows, logs = rows + a, np.log(lengths)
         ends = around.log_expected(rows, logs), around.log_expected(others, logs)
         log_expected = np.maximum(*ends)
-        n_within += [(log_expected <= np.log(u)).sum() / 2.0 for u in (0.5, 1.0, 2.0)]
+        n_within += [ordinary[log_expected <= np.log(u)].sum() / 2.0 for u in (0.5, 1.0, 2.0)]
         dimension = np.maximum(around.dimension[rows], around.dimension[others])
         near = np.flatnonzero(lengths <= largest)
         start, stop = stop, stop + len(near)
         for values, new in zip(entries, (lengths, log_expected, dimension), strict=True):
             values[start:stop] = new[near]
+        position[start:stop] = rows[near] * distances.shape[1] + columns[near]
     # At u around 1, few pairs are duplicates. Clusters have more pairs at smaller u than at larger u, so the
     # larger of two rates is used.
     rate = max((n_within[1] - n_within[0]) / 0.5, n_within[2] - n_within[1]) / len(indices)
     order = np.argsort(entries[0], kind="stable")
-    for values in entries:
+    for values in (*entries, position):
         values[:] = values[order]
-    return _Entries(*entries), float(rate)
+    return _Entries(*entries, position), float(rate)
 
 
 def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.ndarray:
     """Probability of each entry of being a duplicate, 0 if there is no significant excess of pairs."""
-    largest = _last_excess(entries.log_expected, n)
+    largest = _last_excess(entries.log_expected, rate * n)
     if largest is None:
         return np.zeros(len(entries.distances))
     probability = np.where(entries.log_expected <= largest, 1.0, 0.0)
@@ -173,11 +212,11 @@ def _windows(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return start, stop
 
 
-def _last_excess(log_expected: np.ndarray, n: int) -> float | None:
+def _last_excess(log_expected: np.ndarray, n_per_u: float) -> float | None:
     """Largest log u with a significant excess of pairs below it, if there is any."""
     log_u = np.sort(log_expected)
     log_u = log_u[: np.searchsorted(log_u, 0.0, side="right")]
-    n_pairs, n_ordinary = (np.arange(len(log_u)) + 1) // 2, n * np.exp(log_u) / 2.0
+    n_pairs, n_ordinary = (np.arange(len(log_u)) + 1) // 2, n_per_u * np.exp(log_u)
     significant = (n_pairs > 0) & (n_ordinary <= n_pairs / 2.0)
     significant &= pdtrc(np.maximum(n_pairs - 1, 0), n_ordinary) <= MAX_P_VALUE
     return float(log_u[np.flatnonzero(significant)[-1]]) if significant.any() else None
