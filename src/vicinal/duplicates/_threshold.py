@@ -9,13 +9,14 @@ The pairs are then a mixture. The number of ordinary pairs per row and unit of l
 duplicates is a function of d alone. The EM algorithm estimates it together with the probability that each
 pair is a duplicate. The threshold maximises the F1 score that is expected from these probabilities.
 
-Duplicates make the density around them appear higher, so the density is estimated again without those found.
+Duplicates make the density around them appear higher, so the density is estimated again without those found,
+once: further estimates would take ever more rows of small dense clusters for duplicates.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import pdtrc
@@ -32,9 +33,6 @@ MAX_GROUP = LIST_LENGTH - N_ORDINARY
 # An excess of pairs must be this improbable. All u are tested, and real tables are not quite Poisson
 # processes.
 MAX_P_VALUE = 1e-6
-# Estimates of the density: with all neighbours, and without the duplicates found. Further ones would count
-# ever more rows of small dense clusters as duplicates.
-N_DENSITY_ESTIMATES = 2
 # At least this fraction of the accepted pairs must be expected to be duplicates.
 MIN_PRECISION = 0.4
 # Iterations of the EM algorithm, and half the width, in log d, over which it averages.
@@ -72,29 +70,34 @@ class _Entries(NamedTuple):
 
     distances: np.ndarray
     log_expected: np.ndarray  # log u, at the end of the pair where it is larger
-    dimension: np.ndarray
+    ordinary: (
+        np.ndarray
+    )  # expected entries of ordinary pairs per row and unit of log d, at the same u
     position: np.ndarray  # in the lists, row by row
+
+
+class _Mixture(NamedTuple):
+    """Densities, and entries by ascending distance with their probabilities of being duplicates."""
+
+    around: _Neighborhoods
+    distances: np.ndarray
+    position: np.ndarray
+    probability: np.ndarray
 
 
 def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold:
     """Choose the threshold from the nearest other rows of each row and their Euclidean-like distances."""
     if distances.shape[1] < N_ORDINARY or not (distances > 0).any():
         return Threshold(0.0, np.empty((0, 4)))
-    duplicate = (distances <= last_valley(indices, distances, N_ORDINARY, MAX_GROUP)).astype(
-        np.float32
-    )
-    for _ in range(N_DENSITY_ESTIMATES):
-        around, largest = _neighborhoods(indices, distances, duplicate)
-        entries, rate = _entries(indices, distances, around, largest, duplicate)
-        if len(entries.distances) == 0:
-            return Threshold(0.0, np.empty((0, 4)))
-        probability = _probability_of_duplicates(entries, rate, len(indices))
-        thresholds, n_pairs, f1 = _expected_f1(entries.distances, probability)
-        if f1.max() < 0:
-            break
-        accepted = slice(int(2 * n_pairs[f1.argmax()]))
-        entry = np.unravel_index(entries.position[accepted], duplicate.shape)
-        duplicate[entry] = np.maximum(duplicate[entry], probability[accepted])
+    duplicate = distances <= last_valley(indices, distances, N_ORDINARY, MAX_GROUP)
+    mixture = _mixture(indices, distances, duplicate)
+    if mixture.probability.any():
+        duplicate = _with_found(duplicate, mixture)
+        del mixture  # because the next one takes as much memory
+        mixture = _mixture(indices, distances, duplicate)
+    if len(mixture.probability) == 0:
+        return Threshold(0.0, np.empty((0, 4)))
+    thresholds, n_pairs, f1 = _expected_f1(mixture)
     best = int(f1.argmax())
     if f1[best] >= 0 and not groups_are_small(indices, distances, thresholds[best], MAX_GROUP):
         # Beyond some distance, dense clusters are connected.
@@ -104,19 +107,36 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
             key=lambda at: not groups_are_small(indices, distances, thresholds[at], MAX_GROUP),
         )
         f1[n_small:] = -1.0
-    return Threshold(_best(thresholds, f1), _curve(around, thresholds, n_pairs, f1))
+    return Threshold(_best(thresholds, f1), _curve(mixture.around, thresholds, n_pairs, f1))
 
 
-def _expected_f1(
-    distances: np.ndarray, probability: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _mixture(indices: np.ndarray, distances: np.ndarray, duplicate: np.ndarray) -> _Mixture:
+    """Estimate the mixture, with the density from neighbours weighted by how ordinary they are."""
+    around, largest = _neighborhoods(indices, distances, duplicate)
+    entries, rate = _entries(indices, distances, around, largest, duplicate)
+    probability = _probability_of_duplicates(entries, rate, len(indices))
+    return _Mixture(around, entries.distances, entries.position, probability)
+
+
+def _expected_f1(mixture: _Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Thresholds, number of pairs within each, and expected F1 score, -1 where too few are duplicates."""
+    distances = mixture.distances
     last = np.append(distances[1:] != distances[:-1], True)
     n_pairs = (np.flatnonzero(last) + 1) / 2.0
-    n_duplicates = np.cumsum(probability)[last] / 2.0
+    n_duplicates = np.cumsum(mixture.probability)[last] / 2.0
     f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
     f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
     return distances[last], n_pairs, f1
+
+
+def _with_found(duplicate: np.ndarray, mixture: _Mixture) -> np.ndarray:
+    """Probability of each neighbour of being a duplicate, for those within the best threshold."""
+    _, n_pairs, f1 = _expected_f1(mixture)
+    found = slice(int(2 * n_pairs[f1.argmax()]) if f1.max() >= 0 else 0)
+    entry = np.unravel_index(mixture.position[found], duplicate.shape)
+    result = duplicate.astype(np.float32)
+    result[entry] = np.maximum(result[entry], mixture.probability[found])
+    return result
 
 
 def _neighborhoods(
@@ -158,7 +178,7 @@ def _entries(
     reach = np.maximum(limit, largest)[:, None]
     n_entries = int(((distances <= largest) & (distances > 0)).sum())
     entries = [np.empty(n_entries) for _ in range(3)]
-    position = np.empty(n_entries, np.int64)
+    position = np.empty(n_entries, _integer_type(distances.size))
     stop, n_within = 0, np.zeros(3)
     for a, b in blocks(len(indices), ROWS_PER_BLOCK):
         rows, columns = np.nonzero((distances[a:b] <= reach[a:b]) & (distances[a:b] > 0))
@@ -175,12 +195,16 @@ def _entries(
             values[start:stop] = new[near]
         position[start:stop] = rows[near] * distances.shape[1] + columns[near]
     # At u around 1, few pairs are duplicates. Clusters have more pairs at smaller u than at larger u, so the
-    # larger of two rates is used.
-    rate = max((n_within[1] - n_within[0]) / 0.5, n_within[2] - n_within[1]) / len(indices)
+    # larger of two rates is used. One more pair than counted is assumed, because few rows may have none.
+    n_around = np.diff(n_within) + 1
+    rate = max(n_around[0] / 0.5, n_around[1]) / len(indices)
     order = np.argsort(entries[0], kind="stable")
     for values in (*entries, position):
         values[:] = values[order]
-    return _Entries(*entries, position), float(rate)
+    lengths, log_expected, dimension = entries
+    # Each pair is counted twice.
+    dimension *= 2 * rate * np.exp(np.minimum(log_expected, 100.0))
+    return _Entries(lengths, log_expected, dimension, position), float(rate)
 
 
 def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.ndarray:
@@ -189,27 +213,29 @@ def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.nda
     if largest is None:
         return np.zeros(len(entries.distances))
     probability = np.where(entries.log_expected <= largest, 1.0, 0.0)
-    # Entries per row and unit of log d: each pair is counted twice.
-    ordinary = 2 * rate * entries.dimension * np.exp(np.minimum(entries.log_expected, 100.0))
     start, stop = _windows(entries.distances)
     sums = np.zeros(len(probability) + 1)
     for _ in range(N_ITERATIONS):
         np.cumsum(probability, out=sums[1:])
         for a, b in blocks(len(probability), ENTRIES_PER_BLOCK):
             duplicates = (sums[stop[a:b]] - sums[start[a:b]]) / (2 * HALF_WIDTH * n)
-            probability[a:b] = duplicates / np.maximum(duplicates + ordinary[a:b], 1e-300)
+            probability[a:b] = duplicates / np.maximum(duplicates + entries.ordinary[a:b], 1e-300)
     return probability
 
 
 def _windows(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First entry, and the one after the last, of the window in log d around each entry."""
     logs = np.log(distances)
-    kind = np.int32 if len(logs) <= np.iinfo(np.int32).max else np.int64
+    kind = _integer_type(len(logs))
     start, stop = np.empty(len(logs), kind), np.empty(len(logs), kind)
     for a, b in blocks(len(logs), ENTRIES_PER_BLOCK):
         start[a:b] = np.searchsorted(logs, logs[a:b] - HALF_WIDTH)
         stop[a:b] = np.searchsorted(logs, logs[a:b] + HALF_WIDTH, side="right")
     return start, stop
+
+
+def _integer_type(largest: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
 def _last_excess(log_expected: np.ndarray, n_per_u: float) -> float | None:
