@@ -167,6 +167,28 @@ def test_much_changed_copies_of_digits_are_separated(fraction):
     assert relative_f1(np.reshape(images, (len(images), -1)), source) >= 0.9
 
 
+def test_copies_do_not_hide_each_other():
+    # The copies raise the density around them, which must be estimated without them.
+    rng = np.random.default_rng(11)
+    points = rng.normal(size=(40, 30)).repeat(12, axis=0) + 0.6 * rng.normal(size=(480, 30))
+    rows, source = planted(points, lambda row, rng: row + 0.5 * rng.normal(size=30), rng, 0.3)
+    assert relative_f1(np.array(rows), source) >= 0.95
+
+
+def test_few_much_changed_copies_of_digits_are_found():
+    images, source = planted(load_digits().images, all_changes, np.random.default_rng(2), 0.02)
+    assert relative_f1(np.reshape(images, (len(images), -1)), source) >= 0.5
+
+
+@pytest.mark.parametrize("n", [11, 14, 20])
+@pytest.mark.parametrize("n_features", [1, 5])
+def test_a_few_random_rows_have_no_near_duplicates(n, n_features):
+    for seed in range(60):
+        rng = np.random.default_rng(seed * 1000 + n * 10 + n_features)
+        X = rng.normal(size=(n, n_features)) if seed % 2 else rng.random((n, n_features)) ** 2
+        assert near_duplicates(X, n_jobs=1).n_pairs == 0
+
+
 def test_large_groups_without_a_gap_to_ordinary_rows_are_found():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 12))

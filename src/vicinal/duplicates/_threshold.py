@@ -134,7 +134,7 @@ def _with_found(duplicate: np.ndarray, mixture: _Mixture) -> np.ndarray:
     _, n_pairs, f1 = _expected_f1(mixture)
     found = slice(int(2 * n_pairs[f1.argmax()]) if f1.max() >= 0 else 0)
     entry = np.unravel_index(mixture.position[found], duplicate.shape)
-    result = duplicate.astype(np.float32)
+    result = duplicate.astype(np.float16)  # three digits are enough, and there are many neighbours
     result[entry] = np.maximum(result[entry], mixture.probability[found])
     return result
 
@@ -183,7 +183,7 @@ def _entries(
     for a, b in blocks(len(indices), ROWS_PER_BLOCK):
         rows, columns = np.nonzero((distances[a:b] <= reach[a:b]) & (distances[a:b] > 0))
         lengths, others = distances[a:b][rows, columns], indices[a:b][rows, columns]
-        ordinary = 1.0 - duplicate[a:b][rows, columns]
+        ordinary = 1.0 - duplicate[a:b][rows, columns].astype(np.float64)
         rows, logs = rows + a, np.log(lengths)
         ends = around.log_expected(rows, logs), around.log_expected(others, logs)
         log_expected = np.maximum(*ends)
