@@ -104,7 +104,9 @@ def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold
         n_small = bisect_left(
             range(best),
             True,
-            key=lambda at: not groups_are_small(indices, distances, thresholds[at], MAX_GROUP),
+            key=lambda at: (
+                not groups_are_small(indices, distances, float(thresholds[at]), MAX_GROUP)
+            ),
         )
         f1[n_small:] = -1.0
     return Threshold(_best(thresholds, f1), _curve(mixture.around, thresholds, n_pairs, f1))
