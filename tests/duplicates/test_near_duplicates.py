@@ -282,3 +282,9 @@ def test_a_column_of_vectors_is_recognised():
         with pytest.raises(TypeError, match=r"numpy\.stack"):
             near_duplicates(table)
     assert near_duplicates(np.stack(column)).n_rows == 50
+
+
+@pytest.mark.parametrize("X", [None, 3.0])
+def test_a_single_value_is_not_a_table(X):
+    with pytest.raises(InvalidValueError, match=f"X is a single value of type {type(X).__name__}"):
+        near_duplicates(X)

@@ -146,6 +146,11 @@ def check_points(
             "(for instance with TruncatedSVD), or pass metric='precomputed' if it contains distances."
         )
     array = real_array(X, name)
+    if array.ndim == 0:
+        raise InvalidValueError(
+            f"{name} is a single value of type {type(X).__name__}, but a table of points (n_points, "
+            "n_features) is needed."
+        )
     if array.ndim != 2:
         hint = f"{name}.reshape(-1, 1)" if array.ndim == 1 else f"{name}.reshape(len({name}), -1)"
         raise InvalidValueError(
