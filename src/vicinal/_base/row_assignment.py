@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ KMEANS_MAX_ITER, KMEANS_TOLERANCE = 300, 1e-4
 KMEANS_SAMPLE_SIZE = 20_000
 # Up to this fraction of the sum of squares, the inertia is due to rounding: all rows are at their centres.
 ROUNDED_INERTIA = 1e-24
+# The generator of scikit-learn, one per thread: making one takes a hundred times longer than seeding it.
+_generators = local()
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
@@ -132,9 +135,18 @@ def kmeans_starts(n: int, n_clusters: int, seed: int, n_init: int) -> list[tuple
     cumulative /= cumulative[-1]
     size = n_clusters - 1, 2 + int(np.log(n_clusters))
     # Each run draws one number for the first centre, then those of the others.
-    numbers = np.random.RandomState(seed).random_sample((n_init, 1 + size[0] * size[1]))
+    numbers = _seeded_generator(seed).random_sample((n_init, 1 + size[0] * size[1]))
     first = np.searchsorted(cumulative, numbers[:, 0], side="right")
     return [(int(i), row[1:].reshape(size)) for i, row in zip(first, numbers, strict=True)]
+
+
+def _seeded_generator(seed: int) -> np.random.RandomState:
+    """``RandomState(seed)``, to be used before the next call in this thread."""
+    if not hasattr(_generators, "legacy"):
+        _generators.legacy = np.random.RandomState()
+    generator: np.random.RandomState = _generators.legacy
+    generator.seed(seed)
+    return generator
 
 
 def _best_run(runs: list[tuple[float, Assignment]]) -> Assignment:

@@ -1,4 +1,4 @@
-"""Kernels that find the k-th largest of many values in single precision."""
+"""Kernels that find the k-th largest of many values in single precision, and the ranks of a few values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from vicinal._core.jit import jit
 
 LOWEST_KEY = -(2**31)
+# Up to this many values, comparing all pairs is faster than sorting.
+MAX_COUNTED = 24
 
 
 @jit
@@ -48,3 +50,19 @@ def kth_largest_key(keys, k):
         else:
             high = middle
     return np.int32(low)
+
+
+@jit(allocates=False)
+def rank_by_counting(values, ranks):
+    """Position of each of a few values in ascending order; of equal values, the first comes first.
+
+    All pairs are compared. Up to ``MAX_COUNTED`` values, this is faster than the branches of a sort, which
+    the processor cannot predict.
+    """
+    for p in range(len(values)):
+        value, n_before = values[p], np.int64(0)
+        for q in range(p):
+            is_before = np.int64(values[q] <= value)
+            n_before += is_before
+            ranks[q] += 1 - is_before
+        ranks[p] = n_before

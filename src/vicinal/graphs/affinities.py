@@ -147,7 +147,10 @@ def _resolve_scale(
 def _median(values: np.ndarray) -> float:
     """Median, even if the sum of the middle two overflows."""
     factor = 0.5 if values.max() > MAX_SUMMABLE else 1.0
-    return float(np.median(values * factor)) / factor
+    middle = (len(values) - 1) // 2, len(values) // 2
+    # `numpy.median` takes several times as long for a thousand values.
+    low, high = np.partition(values * factor, middle)[list(middle)].tolist()
+    return (low + high) / 2 / factor
 
 
 def check_scale(scale: object) -> float | str:

@@ -16,15 +16,14 @@ import numpy as np
 
 from vicinal._core.parallel import blocks, map_threads, n_threads
 from vicinal._core.warn import LongWork
+from vicinal.neighbors._kdtree_build_kernels import measure_nodes, split
 from vicinal.neighbors._kdtree_kernels import (
     NO_OFFSETS,
     JoinScratch,
     KDTree,
     Offsets,
     leaf_join,
-    measure_nodes,
     point_search,
-    split,
 )
 
 # Largest number of points of a leaf.
@@ -114,7 +113,8 @@ def nearest_in_tree_order(
 
     def search(block: tuple[int, int]) -> None:
         lists = np.empty((width, k)), np.zeros((width, k), np.int64)
-        scratch = JoinScratch(*lists, _stack(), np.empty(MAX_STACK_SIZE))
+        ranked = np.empty(width), np.empty(width, np.int64), np.empty(width)
+        scratch = JoinScratch(*lists, _stack(), np.empty(MAX_STACK_SIZE), *ranked)
         leaf_join(tree, kind, offsets, *block, scratch, original, indices, costs)
 
     # A call of the kernel takes as long as a few leaves, so one thread gets few tasks.

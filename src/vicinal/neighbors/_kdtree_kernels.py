@@ -11,7 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vicinal._core._selection_kernels import MAX_COUNTED, rank_by_counting
 from vicinal._core.jit import jit
+
+# From this length on, the lists of a leaf start with its own points by rank, not one after the other.
+MIN_RANKED = 4
 
 
 class KDTree(NamedTuple):
@@ -57,114 +61,17 @@ NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
 class JoinScratch(NamedTuple):
     """Memory of `leaf_join`, which compiles faster if it allocates none.
 
-    Lists of the points of one leaf, and the stack of nodes with their lower bounds.
+    Lists of the points of one leaf, the stack of nodes with their lower bounds, and the costs of the points
+    of a leaf with their ranks, and in ascending order.
     """
 
     best: np.ndarray
     ids: np.ndarray
     stack: np.ndarray
     bounds: np.ndarray
-
-
-@jit(allocates=False)
-def split(tree, dims, stack, root, stop):
-    """Split ``root`` and its descendants that are numbered below ``stop``."""
-    stack[0], size = root, 1
-    while size:
-        size -= 1
-        node = stack[size]
-        left = 2 * node + 1
-        if _split_node(tree, dims, node) and left < stop:
-            stack[size], stack[size + 1] = left + 1, left
-            size += 2
-
-
-@jit(inline="always")
-def _split_node(tree, dims, node):
-    """Compute the box of a node and split its points between its children, if it has any."""
-    points, order, lower, upper = tree.points, tree.order, tree.lower, tree.upper
-    d = len(dims) or points.shape[1]
-    _measure_node(tree, d, node)
-    if 2 * node + 1 >= len(tree.bounds):
-        return False
-    widest, width = np.int64(0), upper[node, 0] - lower[node, 0]
-    for c in range(1, d):
-        if upper[node, c] - lower[node, c] > width:
-            widest, width = c, upper[node, c] - lower[node, c]
-    middle = _divide_node(tree, node)
-    if width > 0:
-        a, b = tree.bounds[node, 0], tree.bounds[node, 1]
-        _select(points, order, d, a, b - 1, middle, widest)
-    return True
-
-
-@jit(inline="always")
-def _measure_node(tree, d, node):
-    """Box of the points of a node, and their smallest row."""
-    points, lower, upper = tree.points, tree.lower, tree.upper
-    a, b = tree.bounds[node, 0], tree.bounds[node, 1]
-    for c in range(d):
-        lower[node, c] = upper[node, c] = points[a, c]
-    first = tree.order[a]
-    for i in range(a + 1, b):
-        first = min(first, tree.order[i])
-        for c in range(d):
-            lower[node, c] = min(lower[node, c], points[i, c])
-            upper[node, c] = max(upper[node, c], points[i, c])
-    tree.first[node] = first
-
-
-@jit(inline="always")
-def _divide_node(tree, node):
-    """Give each child of a node half of its positions; returns the first one of the second child."""
-    a, b, left = tree.bounds[node, 0], tree.bounds[node, 1], 2 * node + 1
-    middle = (a + b) // 2
-    tree.bounds[left, 0], tree.bounds[left, 1] = a, middle
-    tree.bounds[left + 1, 0], tree.bounds[left + 1, 1] = middle, b
-    return middle
-
-
-@jit(allocates=False)
-def measure_nodes(tree):
-    """Positions, boxes and smallest rows of all nodes, if the points are in the order of the tree already."""
-    n_nodes, d = len(tree.bounds), tree.points.shape[1]
-    for node in range(n_nodes // 2):
-        _divide_node(tree, node)
-    for node in range(n_nodes - 1, -1, -1):
-        left = 2 * node + 1
-        if left >= n_nodes:
-            _measure_node(tree, d, node)
-            continue
-        tree.first[node] = min(tree.first[left], tree.first[left + 1])
-        for c in range(d):
-            tree.lower[node, c] = min(tree.lower[left, c], tree.lower[left + 1, c])
-            tree.upper[node, c] = max(tree.upper[left, c], tree.upper[left + 1, c])
-
-
-@jit(inline="always")
-def _select(points, order, d, left, right, middle, axis):
-    """Partition rows along ``axis`` so that position ``middle`` is as in a full sort."""
-    while left < right:
-        x, y, z = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
-        pivot = max(min(x, y), min(max(x, y), z))
-        i, j = left, right
-        while i <= j:
-            while points[i, axis] < pivot:
-                i += 1
-            while points[j, axis] > pivot:
-                j -= 1
-            if i <= j:
-                for c in range(d):
-                    points[i, c], points[j, c] = points[j, c], points[i, c]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            right = j
-        elif middle >= i:
-            left = i
-        else:
-            return
+    costs: np.ndarray
+    ranks: np.ndarray
+    ascending: np.ndarray
 
 
 @jit(allocates=False, forceinline=True)
@@ -218,7 +125,7 @@ def leaf_join(tree, kind, offsets, first, last, scratch, original, indices, cost
     """Find the cheapest neighbours of the points of leaves first ... last - 1."""
     best, ids = scratch.best, scratch.ids
     for leaf in range(len(tree.bounds) // 2 + first, len(tree.bounds) // 2 + last):
-        _join_leaf(tree, kind, offsets, leaf, best, ids, scratch.stack, scratch.bounds)
+        _join_leaf(tree, kind, offsets, leaf, scratch)
         a = tree.bounds[leaf, 0]
         for i in range(a, tree.bounds[leaf, 1]):
             row = tree.order[i] if original else i
@@ -228,8 +135,9 @@ def leaf_join(tree, kind, offsets, first, last, scratch, original, indices, cost
 
 
 @jit(inline="always")
-def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
+def _join_leaf(tree, kind, offsets, leaf, scratch):
     """Find the cheapest neighbours of the points of one leaf."""
+    best, ids, stack, bounds = scratch.best, scratch.ids, scratch.stack, scratch.bounds
     n_nodes = len(tree.bounds)
     a, b = tree.bounds[leaf, 0], tree.bounds[leaf, 1]
     for i in range(b - a):
@@ -237,6 +145,11 @@ def _join_leaf(tree, kind, offsets, leaf, best, ids, stack, bounds):
             best[i, c] = np.inf
     node, stack[0], bounds[0], size = leaf, leaf, -np.inf, 1
     reach, reach_row = np.inf, len(tree.order)
+    if best.shape[1] >= MIN_RANKED and b - a <= MAX_COUNTED:
+        for i in range(a, b):
+            _rank_leaf(tree, kind, offsets, a, b, i, scratch)
+        reach, reach_row = _reach(tree.order, best, ids, b - a)
+        size = 0
     while True:
         while size:
             size -= 1
@@ -280,7 +193,6 @@ def _join(tree, kind, offsets, a, b, other, best, ids):
     """
     points, order = tree.points, tree.order
     last = best.shape[1] - 1
-    reach, reach_row = -np.inf, 0
     for i in range(a, b):
         gap = box_gap(kind, points, points, i, tree.lower, tree.upper, other)
         offset = offsets.points[i] + offsets.nodes[other] if len(kind[2]) else 0.0
@@ -289,12 +201,44 @@ def _join(tree, kind, offsets, a, b, other, best, ids):
                 cost = cost_between(kind, offsets, points, i, points, j)
                 if cost <= best[i - a, last] and i != j:
                     _push(order, best, ids, i - a, cost, j)
-        row = order[ids[i - a, last]] if best[i - a, last] < np.inf else len(order)
-        if best[i - a, last] > reach:
-            reach, reach_row = best[i - a, last], row
-        elif best[i - a, last] == reach:
+    return _reach(order, best, ids, b - a)
+
+
+@jit(allocates=False, forceinline=True)
+def _reach(order, best, ids, n_lists):
+    """The largest cost that may still enter a list, and the largest row number at that cost."""
+    last = best.shape[1] - 1
+    reach, reach_row = -np.inf, 0
+    for i in range(n_lists):
+        row = order[ids[i, last]] if best[i, last] < np.inf else len(order)
+        if best[i, last] > reach:
+            reach, reach_row = best[i, last], row
+        elif best[i, last] == reach:
             reach_row = max(reach_row, row)
     return reach, reach_row
+
+
+@jit(allocates=False)
+def _rank_leaf(tree, kind, offsets, a, b, i, scratch):
+    """Fill the list of point i with the other points of its leaf, at a ... b - 1."""
+    best, ids, costs, ranks = scratch.best, scratch.ids, scratch.costs, scratch.ranks
+    points, row, n_points = tree.points, i - a, b - a
+    for j in range(n_points):
+        costs[j] = cost_between(kind, offsets, points, i, points, a + j)
+    costs[row] = np.inf
+    rank_by_counting(costs[:n_points], ranks)
+    for j in range(n_points):
+        scratch.ascending[ranks[j]] = costs[j]
+    n_listed = min(n_points - 1, best.shape[1])
+    has_ties = False
+    for c in range(n_listed):
+        has_ties |= scratch.ascending[c] == scratch.ascending[c + 1]
+    for j in range(n_points):
+        if has_ties:  # which ranks do not break by row number
+            if j != row:
+                _push(tree.order, best, ids, row, costs[j], a + j)
+        elif ranks[j] < n_listed:
+            best[row, ranks[j]], ids[row, ranks[j]] = costs[j], a + j
 
 
 @jit

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from vicinal._core._selection_kernels import MAX_COUNTED, rank_by_counting
 from vicinal._core.jit import jit
 
 # Ciura's Shell sort gaps: plain insertion sort for short lists, far below quadratic for long ones.
 GAPS = (1750, 701, 301, 132, 57, 23, 10, 4, 1)
 
 
-@jit(allocates=False)
+@jit
 def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
     """First neighbours of each row, sorted by index, without the node itself."""
+    ranks, ids = np.empty(MAX_COUNTED, np.int64), np.empty(MAX_COUNTED, np.int64)
+    values = np.empty(MAX_COUNTED)
     for i in range(start, stop):
         filled = 0
         for c in range(indices.shape[1]):
@@ -24,7 +27,14 @@ def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
                 neighbors[i, filled] = indices[i, c]
                 lengths[i, filled] = distances[i, c]
                 filled += 1
-        _sort_by_index(neighbors[i, :filled], lengths[i, :filled])
+        if filled <= MAX_COUNTED:
+            for c in range(filled):
+                ids[c], values[c] = neighbors[i, c], lengths[i, c]
+            rank_by_counting(ids[:filled], ranks)
+            for c in range(filled):
+                neighbors[i, ranks[c]], lengths[i, ranks[c]] = ids[c], values[c]
+        else:
+            _sort_by_index(neighbors[i, :filled], lengths[i, :filled])
         counts[i] = _drop_repeats(neighbors[i, :filled], lengths[i, :filled])
 
 
