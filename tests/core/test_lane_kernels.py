@@ -8,9 +8,11 @@ from vicinal._core._lane_kernels import (
     first_bit,
     flush,
     larger,
+    largest_of,
     load,
     load_from,
     magnitude,
+    only_below,
     store,
     which_below,
     wide,
@@ -44,6 +46,11 @@ def reductions(x, totals, largest, flushed):
 def first_below(x, position, limit):
     bits = which_below(load_from(x, position), limit)
     return -1 if bits == 0 else position + first_bit(bits)
+
+
+@jit
+def largest_below(x, position, limit):
+    return largest_of(only_below(load_from(x, position), limit))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -80,3 +87,14 @@ def test_values_below_a_limit_are_found_from_any_position(dtype):
             below = np.flatnonzero(x[position : position + width] < limit)
             expected = position + below[0] if len(below) else -1
             assert first_below(x, position, limit) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_largest_value_below_a_limit(dtype):
+    width = count_lanes(dtype)
+    x = np.random.default_rng(3).normal(size=2 * width).astype(dtype)
+    for position in range(width):
+        values = x[position : position + width]
+        for limit in (values.min(), values[3], 0.0, np.inf):
+            expected = values[values < limit].max(initial=-np.inf)
+            assert largest_below(x, position, limit) == expected

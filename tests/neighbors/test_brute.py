@@ -11,7 +11,7 @@ from vicinal.neighbors import _brute as brute
 from vicinal.neighbors import _kdtree as kdtree
 from vicinal.neighbors._brute import empty_lists, passive_lists
 from vicinal.neighbors._brute_kernels import squared_distance
-from vicinal.neighbors._product_kernels import fill_empty, squared_distances
+from vicinal.neighbors._product_kernels import fill_empty, scan, squared_distances
 
 NAMES = list(oracles.shapes(40, 2))
 
@@ -110,6 +110,32 @@ def test_empty_lists_are_filled_with_the_smallest_keys():
     np.testing.assert_array_equal(np.take_along_axis(expected, ids, axis=1), keys)
     np.testing.assert_array_equal(reach, keys.max(axis=1))
     assert all(len(set(row)) == 20 for row in ids.tolist())
+
+
+@pytest.mark.parametrize("k", [3, 12, 40, 60])
+@pytest.mark.parametrize("tied", [False, True])
+def test_lists_of_rows_and_columns_keep_the_smallest_keys(k, tied):
+    # Their lengths are 11, 20, 50 and 75: heaps and unordered lists.
+    rng = np.random.default_rng(k)
+    n = 150
+    products = rng.standard_normal((n, n)).astype(np.float32)
+    products = np.rint(products) if tied else products
+    halves = rng.integers(0, 2, (2, n)).astype(np.float32)
+    numbers = np.arange(n, dtype=np.int32)
+    rows = empty_lists(n, k, halves[0], numbers)
+    columns = empty_lists(n, k, halves[1], n + numbers)
+    for a in range(0, n, 50):  # of a strip, the lists start with the keys of those before
+        scan(products[a : a + 50], np.arange(a, a + 50), rows, columns)
+    for lists, all_keys, first in (
+        (rows, halves[1] - products, n),
+        (columns, halves[0] - products.T, 0),
+    ):
+        _, reach, keys, ids, _ = lists
+        smallest = np.sort(all_keys, axis=1)[:, : keys.shape[1]]
+        np.testing.assert_array_equal(np.sort(keys, axis=1), smallest)
+        np.testing.assert_array_equal(np.take_along_axis(all_keys, ids - first, axis=1), keys)
+        np.testing.assert_array_equal(reach, keys.max(axis=1))
+        assert all(len(set(row)) == keys.shape[1] for row in ids.tolist())
 
 
 def test_distances_to_several_points_have_the_bits_of_single_ones():

@@ -203,6 +203,34 @@ def which_below(typing_context, lanes, limits):
 
 
 @intrinsic
+def only_below(typing_context, lanes, limit):
+    """Lanes that are below a limit; -inf in all others."""
+
+    def generate(context, builder, signature, args):
+        kind = context.get_value_type(lanes)
+        mask = builder.fcmp_ordered(
+            "<", args[0], _in_lanes(context, builder, args[1], limit, lanes)
+        )
+        return builder.select(mask, args[0], ir.Constant(kind, [-np.inf] * lanes.width))
+
+    return lanes(lanes, limit), generate
+
+
+@intrinsic
+def largest_of(typing_context, lanes):
+    """The largest value of all lanes, none of which is NaN."""
+
+    def generate(context, builder, signature, args):
+        kind = context.get_value_type(lanes)
+        name = f"llvm.vector.reduce.fmax.v{lanes.width}f{lanes.dtype.bitwidth}"
+        function = ir.FunctionType(kind.element, [kind])
+        reduce = cgutils.get_or_insert_function(builder.module, function, name)
+        return builder.call(reduce, args, fastmath=("nnan",))
+
+    return lanes.dtype(lanes), generate
+
+
+@intrinsic
 def first_bit(typing_context, bits):
     """Position of the lowest bit that is set; there must be one."""
 

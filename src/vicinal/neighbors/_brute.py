@@ -20,8 +20,9 @@ from vicinal.neighbors._brute_kernels import recheck, sort_lists
 from vicinal.neighbors._kdtree import SLOW_SEARCH
 from vicinal.neighbors._product_kernels import fill_empty, refine, scan
 
-# Points per block, and the shape of a product that fits into the second-level cache.
-BLOCK_ROWS, STRIP_ROWS, STRIP_COLUMNS = 4096, 512, 512
+# Points per block, and the shape of a product: the lists of its columns stay in the second-level cache.
+BLOCK_ROWS, STRIP_ROWS, STRIP_COLUMNS = 4096, 1024, 512
+QUERIES_PER_TASK = 512
 Lists = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -110,7 +111,7 @@ def nearest_to(
     with one_blas_thread():
         map_threads(
             search,
-            blocks(len(queries), STRIP_ROWS),
+            blocks(len(queries), QUERIES_PER_TASK),
             n_jobs,
             progress=progress,
             long_work=SLOW_SEARCH,
@@ -308,7 +309,7 @@ def refine_candidates(
         rows = uncertain[span[0] : span[1]]
         search_exhaustively(queries, X, rescaling, rows, indices, squares, exclude_self)
 
-    map_threads(search, blocks(len(uncertain), STRIP_ROWS), n_jobs)
+    map_threads(search, blocks(len(uncertain), QUERIES_PER_TASK), n_jobs)
     return indices, np.sqrt(squares, out=squares)
 
 

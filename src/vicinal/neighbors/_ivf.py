@@ -125,7 +125,7 @@ class ClusterIndex:
                 near = self.order[c : min(c + POINTS_PER_PRODUCT, last)]
                 members, point_ids = self.points[near].T, near.astype(np.int32)
                 half = self.half_norms[near].astype(np.float32)
-                for a, b in blocks(len(at), brute.STRIP_ROWS):
+                for a, b in blocks(len(at), brute.QUERIES_PER_TASK):
                     products = points[at[a:b]] @ members
                     push_candidates(products, at[a:b], half, point_ids, self_ids, reach, keys, ids)
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._core._lane_kernels import count_lanes, first_bit, load_from, which_below
-from vicinal._core._selection_kernels import LOWEST_KEY, kth_largest_key, set_keys
+from vicinal._core._lane_kernels import (
+    count_lanes,
+    first_bit,
+    larger,
+    largest_of,
+    load_from,
+    only_below,
+    which_below,
+)
+from vicinal._core._selection_kernels import LOWEST_KEY, kth_largest_key, rank_by_counting, set_keys
 from vicinal._core.jit import jit
 from vicinal.neighbors._brute_kernels import (
     _replace_worst,
@@ -16,6 +24,10 @@ from vicinal.neighbors._brute_kernels import (
 )
 
 WIDTH = count_lanes(np.float32)
+ALL_LANES = (1 << WIDTH) - 1
+# Lists of these lengths are in any order. Their largest key is found by comparing all keys at once, without
+# the branches of a heap, which processors cannot predict. The bits of one integer mark keys of a list.
+MIN_UNORDERED, MAX_UNORDERED = WIDTH, 64
 
 
 @jit
@@ -37,6 +49,39 @@ def squared_distances(A, i, B, others, squares):
         squares[o], squares[o + 1], squares[o + 2], squares[o + 3] = sum_a, sum_b, sum_c, sum_d
     for o in range(n_others - n_others % 4, n_others):
         squares[o] = squared_distance(A, i, B, others[o])
+
+
+@jit(inline="always")
+def _is_heap(keys):
+    return keys.shape[1] < MIN_UNORDERED or keys.shape[1] > MAX_UNORDERED
+
+
+@jit(allocates=False)
+def _largest_key(keys, row):
+    result = keys[row, 0]
+    if not _is_heap(keys):
+        for c in range(1, keys.shape[1]):
+            result = max(result, keys[row, c])
+    return result
+
+
+@jit(allocates=False)
+def _replace_largest(keys, ids, row, reach, key, point):
+    """Replace ``reach``, the largest key of a list, by a smaller one; return the largest key afterwards."""
+    if _is_heap(keys):
+        _replace_worst(keys, ids, row, key, point)
+        return keys[row, 0]
+    size = keys.shape[1]
+    largest_bits, others = np.int64(0), only_below(load_from(keys, row * size), reach)
+    for position in range(0, size, WIDTH):
+        start = min(position, size - WIDTH)  # the last lanes overlap with those before
+        lanes = load_from(keys, row * size + start)
+        largest_bits |= (which_below(lanes, reach) ^ ALL_LANES) << start
+        others = larger(others, only_below(lanes, reach))
+    at = first_bit(largest_bits)
+    keys[row, at], ids[row, at] = key, point
+    is_only_one = largest_bits & (largest_bits - 1) == 0
+    return max(key, largest_of(others)) if is_only_one else reach
 
 
 @jit
@@ -64,9 +109,10 @@ def fill_empty(products, positions, rows, columns):
                 if chosen and count < size:
                     row_keys[row, count], row_ids[row, count] = -values[j], col_point_ids[j]
                     count += 1
-        for at in range(size // 2 - 1, -1, -1):
-            _sift_down(row_keys, row_ids, row, at, size)
-        row_reach[row] = row_keys[row, 0]
+        if _is_heap(row_keys):
+            for at in range(size // 2 - 1, -1, -1):
+                _sift_down(row_keys, row_ids, row, at, size)
+        row_reach[row] = _largest_key(row_keys, row)
 
 
 @jit
@@ -101,11 +147,11 @@ def scan(products, positions, rows, columns):
                     continue
                 key, col_key = col_half[j] - line[j], half - line[j]
                 if key < reach:
-                    _replace_worst(row_keys, row_ids, row, key, col_point_ids[j])
-                    reach = row_keys[row, 0]
+                    reach = _replace_largest(row_keys, row_ids, row, reach, key, col_point_ids[j])
                 if col_key < col_reach[j]:
-                    _replace_worst(col_keys, col_ids, j, col_key, row_point_ids[row])
-                    col_reach[j] = col_keys[j, 0]
+                    col_reach[j] = _replace_largest(
+                        col_keys, col_ids, j, col_reach[j], col_key, row_point_ids[row]
+                    )
         row_reach[row] = reach
 
 
@@ -113,19 +159,37 @@ def scan(products, positions, rows, columns):
 def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squares, certain):
     """Measure the candidates exactly, sort the best k, and find whether these are certain to be right.
 
-    The keys of all other points are at least that of the root. If `max_key` of the k-th exact square is below
-    it, the row is final; otherwise it needs an exhaustive search.
+    The keys of all other points are at least the largest of the list. If `max_key` of the k-th exact square
+    is below it, the row is final; otherwise it needs an exhaustive search.
     """
-    n_candidates, k = ids.shape[1], out_ids.shape[1]
+    n_candidates, k, n_features = ids.shape[1], out_ids.shape[1], Q.shape[1]
     squares, point_ids = np.empty((1, n_candidates)), np.empty((1, n_candidates), np.int64)
+    ranks = np.empty(n_candidates, np.int64)
+    # Comparing all keys must cost less than the distances that need not be measured then.
+    in_order = n_candidates**2 < 2 * (n_candidates - k) * n_features
     for row in range(len(ids)):
         i = first + row
-        count = 0
-        for c in range(n_candidates):
-            if ids[row, c] >= 0:
-                point_ids[0, count] = ids[row, c]
-                count += 1
-        squared_distances(Q, i, X, point_ids[0, :count], squares[0])
+        worst_key = _largest_key(keys, row)
+        if in_order and worst_key < np.inf:
+            rank_by_counting(keys[row], ranks)
+            for c in range(n_candidates):
+                point_ids[0, ranks[c]] = ids[row, c]
+            squared_distances(Q, i, X, point_ids[0, :k], squares[0])
+            limit = max_key(
+                squares[0, :k].max() * scale * scale, halves[i], n_features, unit, exact
+            )
+            count = 0
+            for c in range(n_candidates):
+                count += keys[row, c] <= limit
+            count = max(count, k)
+            squared_distances(Q, i, X, point_ids[0, k:count], squares[0, k:])
+        else:
+            count = 0
+            for c in range(n_candidates):
+                if ids[row, c] >= 0:
+                    point_ids[0, count] = ids[row, c]
+                    count += 1
+            squared_distances(Q, i, X, point_ids[0, :count], squares[0])
         for at in range(count // 2 - 1, -1, -1):
             _sift_down(squares, point_ids, 0, at, count)
         _sort_heap(squares, point_ids, 0, count)
@@ -133,4 +197,4 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
             out_ids[i, c] = point_ids[0, c] if c < count else -1
             out_squares[i, c] = squares[0, c] if c < count else np.inf
         worst = out_squares[i, k - 1] * scale * scale
-        certain[i] = max_key(worst, halves[i], Q.shape[1], unit, exact) < keys[row, 0]
+        certain[i] = max_key(worst, halves[i], n_features, unit, exact) < worst_key

@@ -11,8 +11,8 @@ from vicinal._core.memory import require_memory
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.warn import LongWork
 from vicinal.neighbors._brute import (
+    QUERIES_PER_TASK,
     STRIP_COLUMNS,
-    STRIP_ROWS,
     PreparedPoints,
     for_queries,
     rescale,
@@ -128,7 +128,7 @@ def within_products(
         return _by_row(parts, b - a)
 
     with one_blas_thread():
-        return in_blocks(search, len(queries), STRIP_ROWS, n_jobs, progress)
+        return in_blocks(search, len(queries), QUERIES_PER_TASK, n_jobs, progress)
 
 
 def in_blocks(
