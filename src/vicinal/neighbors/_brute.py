@@ -22,6 +22,9 @@ from vicinal.neighbors._product_kernels import fill_empty, refine, scan
 
 # Points per block, and the shape of a product: the lists of its columns stay in the second-level cache.
 BLOCK_ROWS, STRIP_ROWS, STRIP_COLUMNS = 4096, 1024, 512
+# Up to this dimension, reading products takes much of the time. Those of half as many columns stay in the
+# cache, which is faster, although large products are computed at a higher rate.
+FEW_FEATURES = 48
 QUERIES_PER_TASK = 512
 Lists = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -248,10 +251,12 @@ def multiply(
 ) -> None:
     """Multiply two ranges of points, strip by strip, and push each product into the lists."""
     other = points if other is None else other
-    buffer = np.empty(STRIP_ROWS * STRIP_COLUMNS, np.float32)
+    n_products = min(rows[1] - rows[0], STRIP_ROWS) * min(columns[1] - columns[0], STRIP_COLUMNS)
+    buffer = np.empty(n_products, np.float32)
     no_reach = np.full(STRIP_COLUMNS, -np.inf, np.float32)
-    for c in range(columns[0], columns[1], STRIP_COLUMNS):
-        d = min(c + STRIP_COLUMNS, columns[1])
+    n_columns = STRIP_COLUMNS // 2 if points.shape[1] <= FEW_FEATURES else STRIP_COLUMNS
+    for c in range(columns[0], columns[1], n_columns):
+        d = min(c + n_columns, columns[1])
         half, reach, keys, ids, point_ids = col_lists
         col_reach = reach[c:d] if both else no_reach[: d - c]
         strip = half[c:d], col_reach, keys[c:d], ids[c:d], point_ids[c:d]
