@@ -175,9 +175,10 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
             for c in range(n_candidates):
                 point_ids[0, ranks[c]] = ids[row, c]
             squared_distances(Q, i, X, point_ids[0, :k], squares[0])
-            limit = max_key(
-                squares[0, :k].max() * scale * scale, halves[i], n_features, unit, exact
-            )
+            worst = 0.0
+            for c in range(k):
+                worst = max(worst, squares[0, c])
+            limit = max_key(worst * scale * scale, halves[i], n_features, unit, exact)
             count = 0
             for c in range(n_candidates):
                 count += keys[row, c] <= limit
