@@ -282,6 +282,20 @@ def test_k_subspaces_recovers_orthogonal_subspaces(seed, n_clusters, dimension):
         np.testing.assert_allclose(basis @ basis.T, np.eye(dimension), atol=1e-9)
 
 
+@pytest.mark.parametrize(("n_clusters", "dimension"), [(7, 1), (3, 2)])
+def test_k_subspaces_gives_the_same_bits_if_its_starts_are_continued_one_by_one(
+    n_clusters, dimension, monkeypatch
+):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(90, 7)) + 2 * np.eye(7)[rng.integers(0, 7, 90)]
+    together = k_subspaces(rows, n_clusters, dimension=dimension)
+    monkeypatch.setattr("vicinal.cluster.subspaces.ENTRIES_AT_ONCE", 1)
+    alone = k_subspaces(rows, n_clusters, dimension=dimension)
+    assert_array_equal(together.labels, alone.labels)
+    assert_array_equal(together.bases, alone.bases)
+    assert together.explained == alone.explained
+
+
 def test_k_subspaces_of_many_rows_starts_from_a_sample(monkeypatch):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 600)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ROUNDS = ((10, 10), (3, 20), (1, 70))
 # Of more rows, the initialisations use a sample of this size.
 SAMPLE_SIZE = 20_000
+# Initialisations are continued together while their projections have at most this many entries, so that they
+# stay in the cache: with few rows, a call takes longer than its arithmetic.
+ENTRIES_AT_ONCE = 2**16
 
 
 class Subspaces(NamedTuple):
@@ -30,13 +33,17 @@ class Subspaces(NamedTuple):
     explained: float
 
 
-class _State(NamedTuple):
-    """An initialisation after some iterations; ``explained`` is the sum over the rows."""
+class _Starts(NamedTuple):
+    """Initialisations after some iterations, stacked; ``explained`` is the sum over the rows."""
 
     labels: np.ndarray
     bases: np.ndarray
-    explained: float
-    converged: bool
+    explained: np.ndarray
+    converged: np.ndarray
+
+    def take(self, which: np.ndarray | slice) -> _Starts:
+        """Some of the initialisations."""
+        return _Starts(*(stack[which] for stack in self))
 
 
 def k_subspaces(
@@ -91,18 +98,17 @@ def k_subspaces(
     sample = directions
     if len(directions) > max(SAMPLE_SIZE, 4 * n_clusters * dimension):
         sample = directions[np.sort(rng.choice(len(directions), SAMPLE_SIZE, replace=False))]
-    states = [
-        _State(np.empty(0), _spread_bases(sample, n_clusters, dimension, rng), -np.inf, False)
-        for _ in range(ROUNDS[0][0])
-    ]
+    starts = _unlabeled(_spread_bases(sample, n_clusters, dimension, ROUNDS[0][0], rng), sample)
     for n_best, n_iter in ROUNDS:
-        states = sorted(states, key=lambda state: -state.explained)[:n_best]
-        states = [_alternate(sample, state, n_iter) for state in states]
-    best = max(states, key=lambda state: state.explained)
+        starts = starts.take(np.argsort(-starts.explained, kind="stable")[:n_best])
+        starts = _alternate(sample, starts, n_iter)
+    best = int(np.argmax(starts.explained))
     if sample is not directions:
-        start = _State(np.empty(0), best.bases, -np.inf, False)
-        best = _alternate(directions, start, sum(n_iter for _, n_iter in ROUNDS))
-    return Subspaces(best.labels, best.bases, best.explained / len(rows))
+        start = _unlabeled(starts.bases[[best]], directions)
+        starts = _alternate(directions, start, sum(n_iter for _, n_iter in ROUNDS))
+        best = 0
+    explained = float(starts.explained[best]) / len(rows)
+    return Subspaces(starts.labels[best], starts.bases[best], explained)
 
 
 def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
@@ -112,72 +118,105 @@ def nearest_subspace(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
     return labels
 
 
+def _unlabeled(bases: np.ndarray, directions: np.ndarray) -> _Starts:
+    n_starts = len(bases)
+    labels = np.empty((n_starts, len(directions)), np.int64)
+    return _Starts(labels, bases, np.full(n_starts, -np.inf), np.zeros(n_starts, bool))
+
+
 def _squared_projections(rows: np.ndarray, bases: np.ndarray) -> np.ndarray:
-    """Squared length of each row's projection onto each subspace."""
-    if bases.shape[1] == 1:
-        return np.square(rows @ bases[:, 0].T)
-    squares = np.empty((len(rows), len(bases)))
-    for c, basis in enumerate(bases):
-        squares[:, c] = np.square(rows @ basis.T).sum(axis=1)
+    """Squared length of each row's projection onto each subspace, for each start."""
+    n_starts, n_clusters, dimension, _ = bases.shape
+    # Stacked products are computed one by one, with the same bits as alone.
+    if dimension == 1:
+        return np.square(rows @ bases[:, :, 0].transpose(0, 2, 1))
+    squares = np.empty((n_starts, len(rows), n_clusters))
+    for c in range(n_clusters):
+        squares[:, :, c] = np.square(rows @ bases[:, c].transpose(0, 2, 1)).sum(axis=2)
     return squares
 
 
-def _alternate(directions: np.ndarray, state: _State, n_iter: int) -> _State:
-    """Alternate between labels and bases."""
-    labels, bases, explained, converged = state
-    for _ in range(0 if converged else n_iter):
-        squares = _squared_projections(directions, bases)
-        labels = np.argmax(squares, axis=1)
-        total = float(squares[np.arange(len(labels)), labels].sum())
-        if total <= explained * (1 + 1e-10):
-            return _State(labels, bases, explained, True)
-        explained = total
-        bases = _fitted(directions, labels, bases)
-    return _State(labels, bases, explained, converged)
+def _alternate(directions: np.ndarray, starts: _Starts, n_iter: int) -> _Starts:
+    """Alternate between labels and bases; each start ends as it would alone."""
+    at_once = max(ENTRIES_AT_ONCE // (len(directions) * starts.bases.shape[1]), 1)
+    parts = [
+        _alternate_together(directions, starts.take(slice(first, first + at_once)), n_iter)
+        for first in range(0, len(starts.bases), at_once)
+    ]
+    return _Starts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _alternate_together(directions: np.ndarray, starts: _Starts, n_iter: int) -> _Starts:
+    labels, bases, explained, converged = (stack.copy() for stack in starts)
+    for _ in range(n_iter):
+        active = np.flatnonzero(~converged)
+        if not len(active):
+            break
+        squares = _squared_projections(directions, bases[active])
+        labels[active] = nearest = np.argmax(squares, axis=2)
+        totals = np.take_along_axis(squares, nearest[:, :, None], axis=2)[:, :, 0].sum(axis=1)
+        improved = totals > explained[active] * (1 + 1e-10)
+        converged[active[~improved]] = True
+        active = active[improved]
+        explained[active] = totals[improved]
+        if len(active):
+            bases[active] = _fitted(directions, labels[active], bases[active])
+    return _Starts(labels, bases, explained, converged)
 
 
 def _fitted(directions: np.ndarray, labels: np.ndarray, bases: np.ndarray) -> np.ndarray:
     """Subspaces fitted to the rows of each cluster; an empty one keeps its own, and may gain rows later."""
-    bases, (_, dimension, n_columns) = bases.copy(), bases.shape
+    n_clusters, dimension, n_columns = bases.shape[1:]
     clusters, products = [], []
-    for c in range(len(bases)):
-        members = directions[labels == c]
-        if len(members) >= n_columns:
-            clusters.append(c)
-            products.append(members.T @ members)
-        elif len(members):
-            bases[c] = _leading(members, dimension)
+    for s, start_labels in enumerate(labels):
+        # numpy sorts small integers fastest.
+        small = start_labels.astype(np.min_scalar_type(n_clusters))
+        ordered = directions[np.argsort(small, kind="stable")]
+        stops = np.bincount(start_labels, minlength=n_clusters).cumsum().tolist()
+        for c, (start, stop) in enumerate(zip([0, *stops], stops, strict=False)):
+            members = ordered[start:stop]
+            if len(members) >= n_columns:
+                clusters.append((s, c))
+                products.append(members.T @ members)
+            elif len(members):
+                bases[s, c] = _leading(members[None], dimension)[0]
     if clusters:
         # All at once: a call takes longer than the decomposition of one small matrix.
         vectors = np.linalg.eigh(np.stack(products))[1][:, :, ::-1]
-        bases[clusters] = vectors[:, :, :dimension].transpose(0, 2, 1)
+        bases[tuple(np.transpose(clusters))] = vectors[:, :, :dimension].transpose(0, 2, 1)
     return bases
 
 
 def _spread_bases(
-    directions: np.ndarray, n_clusters: int, dimension: int, rng: np.random.Generator
+    directions: np.ndarray, n_clusters: int, dimension: int, n_starts: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Initial subspaces, each fitted around the row that the previous ones explain least."""
-    bases = np.empty((n_clusters, dimension, directions.shape[1]))
-    covered = rng.random(len(directions)) * 1e-3
-    around = max(min(4 * dimension, len(directions) // n_clusters), 1)
+    n, n_columns = directions.shape
+    bases = np.empty((n_starts, n_clusters, dimension, n_columns))
+    around = max(min(4 * dimension, n // n_clusters), 1)
+    covered, seeds = np.empty((n_starts, n)), np.empty(n_starts, np.int64)
+    for s in range(n_starts):
+        covered[s] = rng.random(n) * 1e-3
+        seeds[s] = rng.integers(n)
     for c in range(n_clusters):
-        seed = int(rng.integers(len(directions))) if c == 0 else int(np.argmin(covered))
-        distances = -np.abs(directions @ directions[seed])
-        nearest = np.argpartition(distances, around - 1)[:around]
-        bases[c] = _leading(directions[np.sort(nearest)], dimension)
-        covered = np.maximum(covered, _squared_projections(directions, bases[c : c + 1])[:, 0])
+        if c > 0:
+            seeds = np.argmin(covered, axis=1)
+        similarities = np.abs(directions @ directions[seeds][:, :, None])[:, :, 0]
+        nearest = np.argpartition(-similarities, around - 1, axis=1)[:, :around]
+        bases[:, c] = _leading(directions[np.sort(nearest, axis=1)], dimension)
+        covered = np.maximum(covered, _squared_projections(directions, bases[:, [c]])[:, :, 0])
     return bases
 
 
 def _leading(members: np.ndarray, dimension: int) -> np.ndarray:
-    """Orthonormal directions that explain most of the members."""
-    n_members, n_columns = members.shape
+    """Orthonormal directions that explain most of the members, for each of several sets of them."""
+    n_sets, n_members, n_columns = members.shape
     if n_members >= n_columns:
-        return np.linalg.eigh(members.T @ members)[1][:, ::-1][:, :dimension].T
+        vectors = np.linalg.eigh(members.transpose(0, 2, 1) @ members)[1]
+        return vectors[:, :, ::-1][:, :, :dimension].transpose(0, 2, 1)
     # Few members with many columns: avoid the matrix of all pairs of columns. The members span at most
     # n_members directions; the remaining rows of the basis stay 0.
-    basis = np.zeros((dimension, n_columns))
-    directions = np.linalg.svd(members, full_matrices=False)[2][:dimension]
-    basis[: len(directions)] = directions
-    return basis
+    bases = np.zeros((n_sets, dimension, n_columns))
+    directions = np.linalg.svd(members, full_matrices=False)[2][:, :dimension]
+    bases[:, : directions.shape[1]] = directions
+    return bases
