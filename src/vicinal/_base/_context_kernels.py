@@ -95,7 +95,8 @@ def step_probabilities(distances, sigma, places, steps, entered):
     for i in range(len(distances)):
         smallest = np.inf
         for j in range(k):
-            weights[j] = (distances[i, j + 1] / sigma) ** 2
+            scaled = distances[i, j + 1] / sigma
+            weights[j] = scaled * scaled
             smallest = min(smallest, weights[j])
         total = 0.0
         for j in range(k):
@@ -150,18 +151,24 @@ def _gathered(known, new, lists, steps, coincides):
     size = list_contexts(
         nearest, distances, members, lengths, len(points), contexts, places, steps, coincides
     )
-    contexts = contexts[:size]
+    contexts, rows = contexts[:size], np.empty((size, k + 1), np.int64)
     data = np.empty((contexts.size, points.shape[1]))
     copy_members(points, new, contexts, data)
-    rows = np.arange(contexts.size).reshape(contexts.shape)
-    return places, data, rows, np.empty(contexts.shape)
+    for i in range(size):
+        for j in range(k + 1):
+            rows[i, j] = i * (k + 1) + j
+    return places, data, rows, np.empty((size, k + 1))
 
 
 @jit
 def _finite_steps(lengths, sigma, places, steps, entered):
     """`step_probabilities`; returns whether all lengths are finite."""
     step_probabilities(lengths, sigma, places, steps, entered)
-    return np.isfinite(lengths).all()
+    for i in range(len(lengths)):
+        for j in range(lengths.shape[1]):
+            if not np.isfinite(lengths[i, j]):
+                return False
+    return True
 
 
 @jit(allocates=False)

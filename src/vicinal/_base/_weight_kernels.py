@@ -32,7 +32,8 @@ def gaussian_weights(indices, distances, scale, local, ratio, weights):
             for c in range(k):
                 if len(local):
                     width = np.sqrt(local[indices[i, c]]) * np.sqrt(local[indices[i, 0]])
-                weights[i, c] = (distances[i, c] / width) ** 2
+                scaled = distances[i, c] / width
+                weights[i, c] = scaled * scaled
                 smallest = min(smallest, weights[i, c])
             for c in range(k):
                 # Relative to the nearest neighbour, so that weights of far points do not all underflow.

@@ -24,7 +24,8 @@ def helmert_rows(points, context, left_out, rows, centred, mean):
     """
     dim = points.shape[1]
     base = context[1] if left_out == 0 else context[0]
-    mean[:] = 0.0
+    for d in range(dim):
+        mean[d] = 0.0
     count = 0
     for t in range(len(context)):
         if t == left_out:
@@ -84,7 +85,9 @@ def products_of_rows(rows, gram):
 @jit(allocates=False, no_cpython_wrapper=True)
 def products_of_columns(rows, gram):
     """Lower triangle of the product rows' rows."""
-    gram[:] = 0.0
+    for u in range(len(gram)):
+        for v in range(len(gram)):
+            gram[u, v] = 0.0
     for r in range(len(rows)):
         for u in range(rows.shape[1]):
             for v in range(u + 1):

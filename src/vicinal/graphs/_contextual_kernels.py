@@ -139,7 +139,7 @@ def _describe_context(points, context, dim, squared, rows, centred, mean, shifts
         for d in range(width):
             step = centred[j, d] / (s - 1)
             moved += step * (step - 2.0 * mean[d])
-            without += (mean[d] - step) ** 2
+            without += (mean[d] - step) * (mean[d] - step)
         shifts[j] = _mean_term(square, moved, without, dim, squared)
     return spread
 
@@ -252,7 +252,8 @@ def _products_without(centred, left_out, centre, gram):
     s, dim = centred.shape
     for d in range(dim):
         centre[d] = -centred[left_out, d] / (s - 1)
-    gram[:] = 0.0
+        for v in range(dim):
+            gram[d, v] = 0.0
     for t in range(s):
         if t == left_out:
             continue

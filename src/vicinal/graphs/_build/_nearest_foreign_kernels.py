@@ -184,7 +184,7 @@ def mark_uniform_nodes(tree, component, uniform_component):
 @jit
 def points_to_search(forest, limit):
     """Points that may have a better edge than the best of their component so far."""
-    rows = np.empty_like(forest.nearest)
+    rows = np.empty(len(forest.nearest), forest.nearest.dtype)
     count = 0
     for i in range(len(rows)):
         if _needs_search(forest, i, limit):
