@@ -148,8 +148,8 @@ def check_points(
     array = real_array(X, name)
     if array.ndim == 0:
         raise InvalidValueError(
-            f"{name} is a single value of type {type(X).__name__}, but a table of points (n_points, "
-            "n_features) is needed."
+            f"{name} is a single value of type {type(X).__name__}, but points need the shape (n_points, "
+            "n_features)."
         )
     if array.ndim != 2:
         hint = f"{name}.reshape(-1, 1)" if array.ndim == 1 else f"{name}.reshape(len({name}), -1)"

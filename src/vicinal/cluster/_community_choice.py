@@ -28,7 +28,7 @@ MIN_EXCESS = 0.06
 # Normal samples of the same shape match better: of 108 single clusters that are long or have heavy tails, 2
 # exceed them by more.
 MIN_EXCESS_OVER_NORMAL = 0.03
-# Numbers of neighbours are equally good if they leave at most this factor more edges unexplained.
+# Larger neighbourhoods are preferred if they leave at most this factor more edges unexplained.
 MAX_UNEXPLAINED_RATIO = 1.05
 
 
@@ -106,7 +106,7 @@ def neighbor_communities(
 def choose_communities(
     communities: dict[int, NeighborCommunities], indices: np.ndarray
 ) -> NeighborCommunities | None:
-    """Consensus of the communities that explain the edges best, on the graph of most neighbours.
+    """Consensus of the communities that explain the edges best; ties go to more neighbours.
 
     None if no communities are significant, or if their boundaries are not reproducible.
     """
@@ -115,8 +115,8 @@ def choose_communities(
     best = [view for view in significant if view.unexplained <= MAX_UNEXPLAINED_RATIO * least]
     if not best:
         return None
-    digraphs = [neighbor_digraph(indices, view.n_neighbors) for view in best]
     # Mutual neighbours count twice.
-    graphs = [sparse.csr_array(digraph + digraph.T) for digraph in digraphs]
-    consensus = consensus_communities(graphs, best[-1].order)
+    digraph = neighbor_digraph(indices, best[-1].n_neighbors)
+    weights = sparse.csr_array(digraph + digraph.T)
+    consensus = consensus_communities(weights, best[-1].order)
     return best[-1]._replace(levels=consensus.levels) if consensus.is_reproducible else None

@@ -1,8 +1,7 @@
-"""Consensus of the communities of many random halves of graphs."""
+"""Consensus of the communities of many random halves of a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -33,18 +32,18 @@ class Consensus(NamedTuple):
         return self.joined < MAJORITY
 
 
-def consensus_communities(graphs: list[sparse.csr_array], order: np.ndarray) -> Consensus:
-    """Communities that depend neither on a few edges nor on the number of neighbours.
+def consensus_communities(weights: sparse.csr_array, order: np.ndarray) -> Consensus:
+    """Communities that do not depend on a few edges.
 
     Greedy communities of a neighbour graph are one of many partitions with almost the same modularity. Here
-    random halves of the edges of each graph are partitioned, and every edge of the last graph is weighted by
-    the fraction of halves in which both ends are in one community. Communities of the weighted graph are
-    merged while most halves keep the edges between them together.
+    random halves of the edges are partitioned, and every edge is weighted by the fraction of halves in which
+    both ends are in one community. Communities of the weighted graph are merged while most halves keep the
+    edges between them together.
 
     Parameters
     ----------
-    graphs : list of csr_array (n, n)
-        Symmetric, nonnegative weights of the same nodes in one or more graphs.
+    weights : csr_array (n, n)
+        Symmetric, nonnegative weights.
     order : ndarray of int (n,)
         Order in which nodes are first visited.
 
@@ -57,15 +56,18 @@ def consensus_communities(graphs: list[sparse.csr_array], order: np.ndarray) -> 
     ----------
     Lancichinetti and Fortunato, "Consensus clustering in complex networks", Scientific Reports 2012.
     """
-    weights = graphs[-1]
     n = weights.shape[0]
-    sources, targets, strengths = _edges(weights)
+    upper = sparse.coo_array(sparse.triu(weights, 1))
+    sources, targets, strengths = upper.row, upper.col, upper.data
+    rng = np.random.default_rng(0)
     together = np.zeros(len(sources))
-    for graph in graphs:
-        for labels in _communities_of_halves(graph, order):
-            together += labels[sources] == labels[targets]
+    for _ in range(N_HALVES):
+        kept = rng.random(len(sources)) < 0.5
+        half = _symmetric(sources[kept], targets[kept], strengths[kept], n)
+        labels = louvain(half, order).levels[-1]
+        together += labels[sources] == labels[targets]
     linked = together > 0
-    agreed = strengths * together / (N_HALVES * len(graphs))
+    agreed = strengths * together / N_HALVES
     consensus = _symmetric(sources[linked], targets[linked], agreed[linked], n)
     levels = louvain(consensus, order).levels
     # Measured before merging, which leaves the boundaries that halves join least.
@@ -75,16 +77,6 @@ def consensus_communities(graphs: list[sparse.csr_array], order: np.ndarray) -> 
     if merged.max() < levels[-1].max():
         levels = (*levels, merged)
     return Consensus(levels, joined)
-
-
-def _communities_of_halves(weights: sparse.csr_array, order: np.ndarray) -> Iterator[np.ndarray]:
-    """Communities of random halves of the edges."""
-    sources, targets, strengths = _edges(weights)
-    rng = np.random.default_rng(0)
-    for _ in range(N_HALVES):
-        kept = rng.random(len(sources)) < 0.5
-        half = _symmetric(sources[kept], targets[kept], strengths[kept], weights.shape[0])
-        yield louvain(half, order).levels[-1]
 
 
 def _total_between(weights: sparse.csr_array, labels: np.ndarray) -> float:
@@ -127,12 +119,6 @@ def _merge_by_majority(
         together[a, a], degrees[a], degrees[b] = 0.0, degrees[a] + degrees[b], 0.0
         target[target == b] = a
     return np.unique(target[labels], return_inverse=True)[1]
-
-
-def _edges(weights: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both ends of each edge, and its weight."""
-    upper = sparse.coo_array(sparse.triu(weights, 1))
-    return upper.row, upper.col, upper.data
 
 
 def _symmetric(
