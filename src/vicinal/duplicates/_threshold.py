@@ -8,15 +8,12 @@ and c n u of them lie below u, with c counted at u around 1: duplicates are the 
 The pairs are then a mixture. The number of ordinary pairs per row and unit of log d is c m u; that of
 duplicates is a function of d alone. The EM algorithm estimates it together with the probability that each
 pair is a duplicate. The threshold maximises the F1 score that is expected from these probabilities.
-
-Duplicates make the density around them appear higher, so the density is estimated again without those found,
-once: further estimates would take ever more rows of small dense clusters for duplicates.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import pdtrc
@@ -53,16 +50,16 @@ class Threshold(NamedTuple):
 
 
 class _Neighborhoods(NamedTuple):
-    """Logarithm of a radius around each row, and of how many ordinary rows are expected within; dimension."""
+    """Logarithm of the distance to the last ordinary neighbour of each row, and the dimension around it."""
 
     log_radius: np.ndarray
-    log_count: np.ndarray
     dimension: np.ndarray
 
     def log_expected(self, rows: np.ndarray, log_distances: np.ndarray) -> np.ndarray:
         """Logarithm of the number of ordinary rows that are expected within distances of rows."""
         log_ratio = log_distances - self.log_radius[rows]
-        return np.asarray(self.log_count[rows] + self.dimension[rows] * log_ratio)
+        # E[1 / (volume of K neighbours)] = density / (K - 1)
+        return np.asarray(np.log(N_ORDINARY - 1) + self.dimension[rows] * log_ratio)
 
 
 class _Entries(NamedTuple):
@@ -70,143 +67,82 @@ class _Entries(NamedTuple):
 
     distances: np.ndarray
     log_expected: np.ndarray  # log u, at the end of the pair where it is larger
-    ordinary: (
-        np.ndarray
-    )  # expected entries of ordinary pairs per row and unit of log d, at the same u
-    position: np.ndarray  # in the lists, row by row
-
-
-class _Mixture(NamedTuple):
-    """Densities, and entries by ascending distance with their probabilities of being duplicates."""
-
-    around: _Neighborhoods
-    distances: np.ndarray
-    position: np.ndarray
-    probability: np.ndarray
+    dimension: np.ndarray
 
 
 def automatic_threshold(indices: np.ndarray, distances: np.ndarray) -> Threshold:
     """Choose the threshold from the nearest other rows of each row and their Euclidean-like distances."""
     if distances.shape[1] < N_ORDINARY or not (distances > 0).any():
         return Threshold(0.0, np.empty((0, 4)))
-    duplicate = distances <= last_valley(indices, distances, N_ORDINARY, MAX_GROUP)
-    mixture = _mixture(indices, distances, duplicate)
-    if mixture.probability.any():
-        duplicate = _with_found(duplicate, mixture)
-        del mixture  # because the next one takes as much memory
-        mixture = _mixture(indices, distances, duplicate)
-    if len(mixture.probability) == 0:
+    reach = last_valley(indices, distances, N_ORDINARY, MAX_GROUP)
+    around, largest = _neighborhoods(indices, distances, reach)
+    entries, rate = _entries(indices, distances, around, largest)
+    if len(entries.distances) == 0:
         return Threshold(0.0, np.empty((0, 4)))
-    thresholds, n_pairs, f1 = _expected_f1(mixture)
+    probability = _probability_of_duplicates(entries, rate, len(indices))
+    last = np.append(entries.distances[1:] != entries.distances[:-1], True)
+    thresholds, n_pairs = entries.distances[last], (np.flatnonzero(last) + 1) / 2.0
+    n_duplicates = np.cumsum(probability)[last] / 2.0
+    f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
+    f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
     best = int(f1.argmax())
     if f1[best] >= 0 and not groups_are_small(indices, distances, thresholds[best], MAX_GROUP):
         # Beyond some distance, dense clusters are connected.
         n_small = bisect_left(
             range(best),
             True,
-            key=lambda at: (
-                not groups_are_small(indices, distances, float(thresholds[at]), MAX_GROUP)
-            ),
+            key=lambda at: not groups_are_small(indices, distances, thresholds[at], MAX_GROUP),
         )
         f1[n_small:] = -1.0
-    return Threshold(_best(thresholds, f1), _curve(mixture.around, thresholds, n_pairs, f1))
-
-
-def _mixture(indices: np.ndarray, distances: np.ndarray, duplicate: np.ndarray) -> _Mixture:
-    """Estimate the mixture, with the density from neighbours weighted by how ordinary they are."""
-    around, largest = _neighborhoods(indices, distances, duplicate)
-    entries, rate = _entries(indices, distances, around, largest, duplicate)
-    probability = _probability_of_duplicates(entries, rate, len(indices))
-    return _Mixture(around, entries.distances, entries.position, probability)
-
-
-def _expected_f1(mixture: _Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Thresholds, number of pairs within each, and expected F1 score, -1 where too few are duplicates."""
-    distances = mixture.distances
-    last = np.append(distances[1:] != distances[:-1], True)
-    n_pairs = (np.flatnonzero(last) + 1) / 2.0
-    n_duplicates = np.cumsum(mixture.probability)[last] / 2.0
-    f1 = 2 * n_duplicates / (n_pairs + n_duplicates[-1])
-    f1[(n_duplicates == 0) | (n_duplicates < MIN_PRECISION * n_pairs)] = -1.0
-    return distances[last], n_pairs, f1
-
-
-def _with_found(duplicate: np.ndarray, mixture: _Mixture) -> np.ndarray:
-    """Probability of each neighbour of being a duplicate, for those within the best threshold."""
-    _, n_pairs, f1 = _expected_f1(mixture)
-    found = slice(int(2 * n_pairs[f1.argmax()]) if f1.max() >= 0 else 0)
-    entry = np.unravel_index(mixture.position[found], duplicate.shape)
-    result = duplicate.astype(np.float16)  # three digits are enough, and there are many neighbours
-    result[entry] = np.maximum(result[entry], mixture.probability[found])
-    return result
+    return Threshold(_best(thresholds, f1), _curve(around, thresholds, n_pairs, f1))
 
 
 def _neighborhoods(
-    indices: np.ndarray, distances: np.ndarray, duplicate: np.ndarray
+    indices: np.ndarray, distances: np.ndarray, reach: float
 ) -> tuple[_Neighborhoods, float]:
-    """Density and dimension from neighbours weighted by how ordinary they are, and the largest threshold."""
-    n, length = distances.shape
-    inverse, radius, count, near = np.empty((4, n))
-    for a, b in blocks(n, ROWS_PER_BLOCK):
-        skipped = np.cumsum(duplicate[a:b], axis=1, dtype=np.float64)
-        counts = np.arange(1, length + 1) - np.minimum(skipped, length - N_ORDINARY)
-        rows, last = np.arange(b - a), (counts < N_ORDINARY - 0.5).sum(axis=1)
-        count[a:b], radius[a:b] = counts[rows, last], distances[a:b][rows, last]
-        near[a:b] = distances[a:b][rows, (counts < FIRST - 0.5).sum(axis=1)]
-        inverse[a:b] = inverse_dimensions(
-            np.minimum(distances[a:b], radius[a:b, None]),
-            np.minimum(counts, count[a:b, None]),
-            FIRST,
-        )
-    sums = [inverse[indices[a:b]].sum(axis=1) for a, b in blocks(n, ROWS_PER_BLOCK)]
-    smoothed = (inverse + np.concatenate(sums)) / (length + 1)
+    """Density and dimension from ordinary neighbours, those beyond ``reach``, and the largest threshold."""
+    skipped = np.minimum((distances <= reach).sum(axis=1), distances.shape[1] - N_ORDINARY)
+    ordinary = np.take_along_axis(distances, skipped[:, None] + np.arange(N_ORDINARY), axis=1)
+    inverse = inverse_dimensions(ordinary, FIRST)
+    sums = [inverse[indices[a:b]].sum(axis=1) for a, b in blocks(len(indices), ROWS_PER_BLOCK)]
+    smoothed = (inverse + np.concatenate(sums)) / (indices.shape[1] + 1)
     # Rows with nothing but equal rows around them have no pairs at small u.
+    radius = ordinary[:, -1]
     log_radius = np.where(radius > 0, np.log(np.maximum(radius, 1e-300)), -np.inf)
-    # E[1 / (volume of K neighbours)] = density / (K - 1)
-    around = _Neighborhoods(log_radius, np.log(count - 1), 1.0 / np.maximum(smoothed, 1e-3))
-    return around, float(np.median(near))
+    around = _Neighborhoods(log_radius, 1.0 / np.maximum(smoothed, 1e-3))
+    return around, float(np.median(ordinary[:, FIRST - 1]))
 
 
 def _entries(
-    indices: np.ndarray,
-    distances: np.ndarray,
-    around: _Neighborhoods,
-    largest: float,
-    duplicate: np.ndarray,
+    indices: np.ndarray, distances: np.ndarray, around: _Neighborhoods, largest: float
 ) -> tuple[_Entries, float]:
-    """Entries up to the largest distance, and c: ordinary pairs per row and unit of u, for u around 1."""
+    """Entries up to the largest distance, and c: pairs per row and unit of u, for u around 1."""
     # The u of a pair is the larger one of its two ends, so it is above 2 if it is above 2 at this end.
-    limit = np.exp(around.log_radius + (np.log(2.0) - around.log_count) / around.dimension)
+    limit = np.exp(around.log_radius + np.log(2.0 / (N_ORDINARY - 1)) / around.dimension)
     reach = np.maximum(limit, largest)[:, None]
     n_entries = int(((distances <= largest) & (distances > 0)).sum())
-    entries = [np.empty(n_entries) for _ in range(3)]
-    position = np.empty(n_entries, _integer_type(distances.size))
+    entries = [np.empty(n_entries) for _ in _Entries._fields]
     stop, n_within = 0, np.zeros(3)
     for a, b in blocks(len(indices), ROWS_PER_BLOCK):
         rows, columns = np.nonzero((distances[a:b] <= reach[a:b]) & (distances[a:b] > 0))
         lengths, others = distances[a:b][rows, columns], indices[a:b][rows, columns]
-        ordinary = 1.0 - duplicate[a:b][rows, columns].astype(np.float64)
         rows, logs = rows + a, np.log(lengths)
         ends = around.log_expected(rows, logs), around.log_expected(others, logs)
         log_expected = np.maximum(*ends)
-        n_within += [ordinary[log_expected <= np.log(u)].sum() / 2.0 for u in (0.5, 1.0, 2.0)]
+        n_within += [(log_expected <= np.log(u)).sum() / 2.0 for u in (0.5, 1.0, 2.0)]
         dimension = np.maximum(around.dimension[rows], around.dimension[others])
         near = np.flatnonzero(lengths <= largest)
         start, stop = stop, stop + len(near)
         for values, new in zip(entries, (lengths, log_expected, dimension), strict=True):
             values[start:stop] = new[near]
-        position[start:stop] = rows[near] * distances.shape[1] + columns[near]
     # At u around 1, few pairs are duplicates. Clusters have more pairs at smaller u than at larger u, so the
     # larger of two rates is used. One more pair than counted is assumed, because few rows may have none.
     n_around = np.diff(n_within) + 1
     rate = max(n_around[0] / 0.5, n_around[1]) / len(indices)
     order = np.argsort(entries[0], kind="stable")
-    for values in (*entries, position):
+    for values in entries:
         values[:] = values[order]
-    lengths, log_expected, dimension = entries
-    # Each pair is counted twice.
-    dimension *= 2 * rate * np.exp(np.minimum(log_expected, 100.0))
-    return _Entries(lengths, log_expected, dimension, position), float(rate)
+    return _Entries(*entries), float(rate)
 
 
 def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.ndarray:
@@ -215,29 +151,27 @@ def _probability_of_duplicates(entries: _Entries, rate: float, n: int) -> np.nda
     if largest is None:
         return np.zeros(len(entries.distances))
     probability = np.where(entries.log_expected <= largest, 1.0, 0.0)
+    # Entries per row and unit of log d: each pair is counted twice.
+    ordinary = 2 * rate * entries.dimension * np.exp(np.minimum(entries.log_expected, 100.0))
     start, stop = _windows(entries.distances)
     sums = np.zeros(len(probability) + 1)
     for _ in range(N_ITERATIONS):
         np.cumsum(probability, out=sums[1:])
         for a, b in blocks(len(probability), ENTRIES_PER_BLOCK):
             duplicates = (sums[stop[a:b]] - sums[start[a:b]]) / (2 * HALF_WIDTH * n)
-            probability[a:b] = duplicates / np.maximum(duplicates + entries.ordinary[a:b], 1e-300)
+            probability[a:b] = duplicates / np.maximum(duplicates + ordinary[a:b], 1e-300)
     return probability
 
 
 def _windows(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First entry, and the one after the last, of the window in log d around each entry."""
     logs = np.log(distances)
-    kind = _integer_type(len(logs))
+    kind = np.int32 if len(logs) <= np.iinfo(np.int32).max else np.int64
     start, stop = np.empty(len(logs), kind), np.empty(len(logs), kind)
     for a, b in blocks(len(logs), ENTRIES_PER_BLOCK):
         start[a:b] = np.searchsorted(logs, logs[a:b] - HALF_WIDTH)
         stop[a:b] = np.searchsorted(logs, logs[a:b] + HALF_WIDTH, side="right")
     return start, stop
-
-
-def _integer_type(largest: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 
 def _last_excess(log_expected: np.ndarray, n_per_u: float) -> float | None:

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import pdtr
 
 from vicinal._core.parallel import blocks
-from vicinal.duplicates._dimension import ROWS_PER_BLOCK, inverse_dimensions
+from vicinal.duplicates._dimension import inverse_dimensions
 
 # From t to RATIO t, ordinary pairs grow by the factor RATIO^m in dimension m. In a valley, pairs grow by less
 # than RATIO^(SLOW m), and even a growth by RATIO^(2 SLOW m) is as improbable as this.
@@ -61,12 +61,7 @@ def _is_valley(values: np.ndarray, counts: np.ndarray, power: float, farthest: f
 def _dimension(distances: np.ndarray, n_ordinary: int) -> float:
     """Mean dimension, from neighbours beyond those that small groups of duplicates contain."""
     stop = min(2 * n_ordinary, distances.shape[1])
-    counts = np.arange(1.0, stop + 1)
-    total = sum(
-        inverse_dimensions(distances[a:b, :stop], counts, stop // 2).sum()
-        for a, b in blocks(len(distances), ROWS_PER_BLOCK)
-    )
-    return 1.0 / max(float(total) / len(distances), 1e-3)
+    return 1.0 / max(float(inverse_dimensions(distances[:, :stop], stop // 2).mean()), 1e-3)
 
 
 def groups_are_small(
