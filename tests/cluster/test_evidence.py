@@ -13,7 +13,8 @@ from vicinal.cluster._communities import louvain
 from vicinal.cluster._community_choice import MIN_EXCESS
 from vicinal.cluster._community_null import null_modularity
 from vicinal.cluster._consensus import _merge_by_majority, consensus_communities
-from vicinal.cluster._density_modes import density_modes, local_dimension, mode_labels
+from vicinal.cluster._density_modes import DensityModes, density_modes, local_dimension, mode_labels
+from vicinal.cluster._mode_choice import choose_modes
 from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.graphs import knn
 from vicinal.neighbors import NeighborSearch
@@ -340,3 +341,19 @@ def test_a_close_pair_is_not_hidden_by_far_clusters():
     assert evidence.source == "density"
     assert evidence.candidates[0][0] == evidence.n_clusters == 5
     assert adjusted_rand_score(truth, evidence.labels) > 0.95
+
+
+def modes_of_a_curve(n_neighbors, *prominence):
+    """Modes of 600 points that lie along curves."""
+    empty, radii = np.empty(0, np.int64), np.ones(600)
+    peaks = np.arange(len(prominence) + 1)
+    edges, bridges = (empty, empty, radii), (np.empty((0, 2), np.int64), np.empty(0))
+    return DensityModes(n_neighbors, 1.0, np.array(prominence), peaks, 2.3, edges, bridges)
+
+
+@pytest.mark.parametrize(("later", "number"), [(2.4, 5), (2.0, 3)])
+def test_a_moderate_fall_on_curves_only_separates_clusters_from_modes_by_chance(later, number):
+    # Clusters at two distances from each other: the prominences of the nearer ones are lower, but not those
+    # of modes by chance, which are below 2.2 on curves.
+    views = [modes_of_a_curve(k, 4.4, 4.4, later, later) for k in (8, 12)]
+    assert choose_modes(views).number == number

@@ -96,7 +96,7 @@ def n_significant(view: DensityModes) -> int:
 
 
 def _agreed_fall(view: DensityModes, is_finest: bool) -> float:
-    """Minimum fall of a scale that agrees with others.
+    """Minimum fall of a scale that agrees with others, if it ends at a mode by chance.
 
     On curves, modes by chance are more prominent, so the fall to them is smaller by as much. Larger
     neighbourhoods reach from one curve to the next and lower the prominence of clusters, but hardly that of
@@ -107,13 +107,16 @@ def _agreed_fall(view: DensityModes, is_finest: bool) -> float:
     return MIN_PROMINENCE_FALL * MIN_PROMINENCE / _required_prominence(view)
 
 
-def _n_steep(view: DensityModes, min_fall: float = MIN_PROMINENCE_FALL) -> int:
+def _n_steep(view: DensityModes, min_fall_to_chance: float = MIN_PROMINENCE_FALL) -> int:
     """Number of clusters before the steepest fall of the prominences; 1 if no fall is steep."""
     if _first_prominence(view) < 1.0:
         return 1
-    prominence = view.prominence
-    falls = prominence / np.maximum(np.append(prominence[1:], 0.0), 1.0)
-    return int(np.argmax(falls)) + 2 if falls.max() >= min_fall else 1
+    next_modes = np.append(view.prominence[1:], 0.0)
+    falls = view.prominence / np.maximum(next_modes, 1.0)
+    steepest = int(np.argmax(falls))
+    is_to_chance = next_modes[steepest] < _required_prominence(view)
+    min_fall = min_fall_to_chance if is_to_chance else MIN_PROMINENCE_FALL
+    return steepest + 2 if falls[steepest] >= min_fall else 1
 
 
 def _first_prominence(view: DensityModes) -> float:
