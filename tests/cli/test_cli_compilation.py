@@ -20,30 +20,30 @@ class Terminal(io.StringIO):
         return True
 
 
-def run_for(
-    seconds: float, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, misses: int
+def printed_by_command(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, misses: int, limit: float = 0.01
 ) -> str:
-    """What is printed during a command whose kernels were compiled this often."""
+    """What is printed during a command of 0.2 seconds whose kernels were compiled this often."""
     kernels = [
         SimpleNamespace(_cache_misses={}),
         SimpleNamespace(_cache_misses={"types": misses} if misses else {}),
     ]
     monkeypatch.setitem(sys.modules, "vicinal._core.jit", SimpleNamespace(KERNELS=kernels))
     monkeypatch.setattr(sys, "stderr", stream)
-    with compilation.note_if_compiling(0.01):
-        time.sleep(seconds)
+    with compilation.note_if_compiling(limit):
+        time.sleep(0.2)
     return stream.getvalue()
 
 
 def test_a_long_command_that_compiles_says_so_once(monkeypatch):
-    printed = run_for(0.2, monkeypatch, Terminal(), misses=3)
+    printed = printed_by_command(monkeypatch, Terminal(), misses=3)
     assert printed.count("vicinal warm") == 1
 
 
 @pytest.mark.parametrize(
-    ("stream", "misses", "seconds"),
-    [(Terminal(), 0, 0.1), (io.StringIO(), 3, 0.1), (Terminal(), 3, 0.0)],
+    ("stream", "misses", "limit"),
+    [(Terminal(), 0, 0.01), (io.StringIO(), 3, 0.01), (Terminal(), 3, 60.0)],
     ids=["compiled before", "not a terminal", "short command"],
 )
-def test_no_note(monkeypatch, stream, misses, seconds):
-    assert run_for(seconds, monkeypatch, stream, misses) == ""
+def test_no_note(monkeypatch, stream, misses, limit):
+    assert printed_by_command(monkeypatch, stream, misses, limit) == ""

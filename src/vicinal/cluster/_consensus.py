@@ -10,9 +10,9 @@ from scipy import sparse
 from vicinal.cluster._communities import louvain, weights_between
 
 N_HALVES = 20
-# Communities are merged if this fraction of the halves keeps the edges between them together. Modularity also
-# joins small communities, with at most this fraction of all edges, if a smaller fraction of their edges links
-# them, so these need more.
+# Communities are merged if this fraction of the halves keeps the edges between them together. Modularity joins
+# small communities too easily: those with less than this fraction of all edges are only merged if they share
+# the same fraction of their own edges.
 MAJORITY, SMALL = 0.5, 0.05
 
 
@@ -89,9 +89,9 @@ def _merge_by_majority(
 ) -> np.ndarray:
     """Merge pairs of communities that most halves keep together, the clearest first, down to two.
 
-    A pair is linked if it has more edges than a node, which may lie between them, has on average, and more,
-    relative to the edges of the smaller community, than pairs have on average or, if one of them is small,
-    than `SMALL`.
+    Only linked pairs are merged. Their common edges are a larger fraction of those of the smaller community
+    than in pairs on average, or than `SMALL` if one of them is small. There are also more of them than an
+    average node has, because a single node may lie between two communities.
     """
     size = int(labels.max()) + 1
     between = weights_between(weights, labels).toarray()

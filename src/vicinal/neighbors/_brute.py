@@ -251,10 +251,10 @@ def multiply(
 ) -> None:
     """Multiply two ranges of points, strip by strip, and push each product into the lists."""
     other = points if other is None else other
-    n_products = min(rows[1] - rows[0], STRIP_ROWS) * min(columns[1] - columns[0], STRIP_COLUMNS)
+    n_columns = STRIP_COLUMNS // 2 if points.shape[1] <= FEW_FEATURES else STRIP_COLUMNS
+    n_products = min(rows[1] - rows[0], STRIP_ROWS) * min(columns[1] - columns[0], n_columns)
     buffer = np.empty(n_products, np.float32)
     no_reach = np.full(STRIP_COLUMNS, -np.inf, np.float32)
-    n_columns = STRIP_COLUMNS // 2 if points.shape[1] <= FEW_FEATURES else STRIP_COLUMNS
     for c in range(columns[0], columns[1], n_columns):
         d = min(c + n_columns, columns[1])
         half, reach, keys, ids, point_ids = col_lists
