@@ -10,9 +10,9 @@ from scipy import sparse
 from vicinal.cluster._communities import louvain, weights_between
 
 N_HALVES = 20
-# Communities are merged if this fraction of the halves keeps the edges between them together. Modularity joins
-# small communities too easily: those with less than this fraction of all edges are only merged if they share
-# the same fraction of their own edges.
+# Communities are merged if this fraction of the halves keeps the edges between them together. Modularity
+# joins small communities too easily: those with less than this fraction of all edges are only merged if they
+# share the same fraction of their own edges.
 MAJORITY, SMALL = 0.5, 0.05
 
 
