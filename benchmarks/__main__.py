@@ -27,12 +27,12 @@ from benchmarks import (
     retrieval,
     scale,
     shapes,
+    speed,
     start,
     steps,
     trees,
 )
-from benchmarks.report import case_lines, judge, save
-from benchmarks.runner import run_case
+from benchmarks.runner import run_cases
 from benchmarks.suites import SUITES
 
 # Suites that do not measure the time of calls.
@@ -58,6 +58,7 @@ TABLES = {
     "retrieval": retrieval.run,
     "scale": scale.run,
     "shapes": shapes.run,
+    "speed": speed.run,
     "start": start.run,
     "steps": steps.run,
     "tables": mixed_tables.run,
@@ -88,21 +89,11 @@ def main() -> None:
     if arguments.suite in TABLES:
         TABLES[arguments.suite](arguments.only, arguments.quick)
         return
-    cases = [c for c in SUITES[arguments.suite] if not arguments.only or arguments.only in c.name]
-    if not cases:
-        names = ", ".join(case.name for case in SUITES[arguments.suite])
-        parser.error(f"--only {arguments.only} matches no case; choose from {names}")
-    for case in cases:
-        case_to_run = case.quick() if arguments.quick else case
-        clock = "CPU" if arguments.cpu else "wall"
-        record = judge(case_to_run, run_case(case_to_run, arguments.limit, clock)) | {
-            "clock": clock
-        }
-        print("\n".join(case_lines(record)), end="\n\n", flush=True)
-        # After each case, so that an interrupted run keeps its results.
-        if not arguments.quick:
-            path = save(arguments.suite, record, [case.name for case in SUITES[arguments.suite]])
-            print(f"written to {path} and {path.with_suffix('.json').name}\n", flush=True)
+    clock = "CPU" if arguments.cpu else "wall"
+    try:
+        run_cases(arguments.suite, arguments.only, arguments.quick, arguments.limit, clock)
+    except LookupError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

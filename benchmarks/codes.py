@@ -93,6 +93,7 @@ CODES = [
         max_seconds=15 * MINUTES,
         max_bytes=6 * GIGABYTE,
         points="blobs",
+        once=True,
     ),
 ]
 

@@ -145,7 +145,7 @@ def save(suite: str, record: dict[str, Any], order: list[str]) -> Path:
     earlier = json.loads(path.read_text())["cases"] if path.exists() else []
     records = {known["case"]: known for known in [*earlier, record]}
     content = {
-        "machine": _machine(),
+        "machine": machine(),
         "cases": [records[name] for name in order if name in records],
     }
     return write_results(suite, content, markdown(suite, content))
@@ -162,12 +162,12 @@ def write_results(suite: str, records: object, page: str) -> Path:
 
 def markdown(suite: str, content: dict[str, Any]) -> str:
     """The whole suite as a Markdown page."""
-    machine = content["machine"]
+    about = content["machine"]
     lines = [
         f"# Benchmark: {suite}",
         "",
-        f"Measured by `python -m benchmarks {suite}` on {machine['processor']}, {machine['cores']} "
-        f"cores, Python {machine['python']}. Every contender runs in a new process on all cores. "
+        f"Measured by `python -m benchmarks {suite}` on {about['processor']}, {about['cores']} "
+        f"cores, Python {about['python']}. Every contender runs in a new process on all cores. "
         "Time is the best of three calls after the first, which is shown next to it; cases where only "
         "the first call counts say so. Memory is the peak during the call minus the memory before it, "
         "including the result. `> 60 s` means stopped at that time limit.",
@@ -175,7 +175,7 @@ def markdown(suite: str, content: dict[str, Any]) -> str:
     ]
     for record in content["cases"]:
         lines += [*case_lines(record), ""]
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     return "\n".join([*lines, f"Versions: {versions}.", ""])
 
 
@@ -219,7 +219,8 @@ def _cells(result: dict[str, Any]) -> list[str]:
     return [time, f"{result['first_call']:.3g} s", memory]
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
+    """Processor, cores, and versions of Python and the measured packages."""
     processor = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo") as lines:

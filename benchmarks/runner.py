@@ -11,7 +11,24 @@ from typing import Any
 
 from benchmarks.cases import Case
 from benchmarks.contenders import RECALL, installed
-from benchmarks.suites import CONTENDERS
+from benchmarks.report import case_lines, judge, save
+from benchmarks.suites import CONTENDERS, SUITES
+
+
+def run_cases(suite: str, only: str | None, quick: bool, limit: float, clock: str = "wall") -> None:
+    """Measure the cases of a suite whose name contains ``only``, print and save each."""
+    names = [case.name for case in SUITES[suite]]
+    cases = [case for case in SUITES[suite] if not only or only in case.name]
+    if not cases:
+        raise LookupError(f"--only {only} matches no case; choose from {', '.join(names)}")
+    for case in cases:
+        measured = case.quick() if quick else case
+        record = judge(measured, run_case(measured, limit, clock)) | {"clock": clock}
+        print("\n".join(case_lines(record)), end="\n\n", flush=True)
+        # After each case, so that an interrupted run keeps its results.
+        if not quick:
+            path = save(suite, record, names)
+            print(f"written to {path} and {path.with_suffix('.json').name}\n", flush=True)
 
 
 def run_case(case: Case, limit: float, clock: str = "wall") -> dict[str, dict[str, Any]]:

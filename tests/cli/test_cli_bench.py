@@ -7,7 +7,7 @@ from vicinal.cli import bench
 FAKE = """
 import argparse, sys
 parser = argparse.ArgumentParser()
-parser.add_argument("suite", choices=["graphs", "tasks"])
+parser.add_argument("suite", choices=["graphs", "tasks", "speed"])
 parser.add_argument("--quick", action="store_true")
 parser.add_argument("--only")
 parser.add_argument("--limit", type=float)
@@ -48,6 +48,7 @@ def test_all_runs_all_suites(clone, run, capfd):
     out = capfd.readouterr().out
     assert "measured graphs False None None" in out
     assert "measured tasks False None None" in out
+    assert "measured speed" not in out  # it repeats other suites
 
 
 def test_stdout_holds_only_json_with_the_option(clone, run, capfd):

@@ -1,0 +1,70 @@
+"""``python -m benchmarks speed``: all times of docs/how-fast.md in one run, on one machine.
+
+The suites run one after the other on a machine that should be idle otherwise; about two hours on two cores.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import Any
+
+from benchmarks import automatic, overhead, products, start
+from benchmarks.report import machine, write_results
+from benchmarks.runner import run_cases
+
+TABLES = {
+    "overhead": overhead.run,
+    "start": start.run,
+    "products": products.run,
+    "automatic": automatic.run,
+}
+# Suites of cases, with the time limit per peer in seconds; vicinal has ten times as much.
+LIMITS = {
+    "graphs": 20,
+    "tasks": 60,
+    "perception": 120,
+    "paths": 20,
+    "smoothing": 60,
+    "l1": 60,
+    "large": 60,
+}
+
+
+def run(only: str | None, quick: bool) -> None:
+    """Run the suites whose name contains ``only``; with `quick`, without writing files."""
+    rows: list[dict[str, Any]] = []
+    for suite in (name for name in (*TABLES, *LIMITS) if not only or only in name):
+        began, seconds = datetime.now(), time.perf_counter()
+        print(f"{began:%H:%M} {suite}", flush=True)
+        if suite in TABLES:
+            TABLES[suite](None, quick)
+        else:
+            run_cases(suite, None, quick, LIMITS[suite])
+        minutes = (time.perf_counter() - seconds) / 60
+        rows.append({"suite": suite, "started": f"{began:%Y-%m-%d %H:%M}", "minutes": minutes})
+        # A part is not one run of everything.
+        if not quick and not only:
+            write_results("speed", {"machine": machine(), "suites": rows}, markdown(rows))
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """The suites of the run, with their start and duration."""
+    about = machine()
+    return "\n".join(
+        [
+            "# Benchmark: speed",
+            "",
+            "All suites with times of docs/how-fast.md, measured in one run by "
+            f"`python -m benchmarks speed` on {about['processor']}, {about['cores']} cores, "
+            f"Python {about['python']}.",
+            "",
+            "| suite | started | minutes |",
+            "| --- | --- | ---: |",
+            *(
+                f"| [{row['suite']}]({row['suite']}.md) | {row['started']} | {row['minutes']:.1f} |"
+                for row in rows
+            ),
+            "",
+        ]
+    )
