@@ -130,12 +130,26 @@ def _bridges(
 
 def mode_labels(modes: DensityModes, n_clusters: int) -> np.ndarray:
     """Assign every point to one of the ``n_clusters`` most prominent modes."""
+    return np.unique(basins(modes, modes.peaks[:n_clusters]), return_inverse=True)[1]
+
+
+def basins(modes: DensityModes, peaks: np.ndarray) -> np.ndarray:
+    """One number per point, equal for the points that belong to the same of these peaks."""
     sources, targets, radii = modes.edges
     is_peak = np.zeros(len(radii), dtype=bool)
-    is_peak[modes.peaks[:n_clusters]] = True
+    is_peak[peaks] = True
     labels = np.empty(len(radii), np.int64)
     assign_modes(sources, targets, radii, is_peak, labels)
-    return np.unique(labels, return_inverse=True)[1]
+    return labels
+
+
+def thinness_within(modes: DensityModes, members: np.ndarray) -> float:
+    """Thinness of a part of the points, given by a mask."""
+    sources, targets, _ = modes.edges
+    inside = members[sources] & members[targets]
+    position = np.cumsum(members) - 1
+    ends = position[sources[inside]], position[targets[inside]]
+    return _thinness(*ends, int(members.sum()), modes.n_neighbors)
 
 
 def local_dimension(distances: np.ndarray) -> float:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal.cluster._density_modes import DensityModes
+from vicinal.cluster._density_modes import DensityModes, basins, thinness_within
 
 # Minimum prominence of a cluster, in units of the largest sampling error, in compact data and on curves,
 # where both the peak and the saddle can be errors. One cluster of any shape stays below on average over its
@@ -49,7 +49,7 @@ def choose_modes(views: list[DensityModes]) -> ModeChoice:
     certain = _n_certain(views)
     if certain == 1:
         return ModeChoice(views[0], 1, False)
-    several = [(view, number) for view in views if (number := n_prominent(view)) > 1]
+    several = [item for view in views if (item := _prominent_modes(view))[1] > 1]
     steep = [(view, _n_steep(view, _agreed_fall(view, view is views[0]))) for view in views]
     agreeing = [item for item in steep if item[1] == steep[0][1] > 1]
     if 2 * len(agreeing) >= len(views):
@@ -65,7 +65,7 @@ def _n_certain(views: list[DensityModes]) -> int:
     width = max(len(view.prominence) for view in views)
     relative = np.zeros((max(len(views), 2), width))
     for row, view in zip(relative, views, strict=False):
-        row[: len(view.prominence)] = view.prominence / _required_prominence(view)
+        row[: len(view.prominence)] = view.prominence / _required_prominence(view.thinness)
     two_clearest = np.sort(relative, axis=0)[-2:].sum(axis=0) / min(len(views), 2)
     return int(np.count_nonzero(two_clearest >= 1.0)) + 1
 
@@ -73,26 +73,55 @@ def _n_certain(views: list[DensityModes]) -> int:
 def n_prominent(view: DensityModes) -> int:
     """Number of clusters by the density at one scale.
 
-    If prominences fall steeply after some mode, that mode is the last; otherwise the last significant one.
+    If prominences fall steeply after some mode, that mode is the last; otherwise all significant ones count.
     """
+    return _prominent_modes(view)[1]
+
+
+def _prominent_modes(view: DensityModes) -> tuple[DensityModes, int]:
+    """The view with the modes that count first, and the number of clusters."""
     steep = _n_steep(view)
-    return steep if steep > 1 else n_significant(view)
+    if steep > 1:
+        return view, steep
+    modes = _significant_modes(view)
+    order = np.append(modes, np.setdiff1d(np.arange(len(view.prominence)), modes))
+    peaks = np.append(view.peaks[0], view.peaks[1:][order])
+    return view._replace(prominence=view.prominence[order], peaks=peaks), len(modes) + 1
 
 
 def n_significant(view: DensityModes) -> int:
-    """Number of significant modes at one scale.
+    """Number of clusters at one scale if all significant modes count."""
+    return len(_significant_modes(view)) + 1
+
+
+def _significant_modes(view: DensityModes) -> np.ndarray:
+    """Modes after the densest that are significant at one scale, the most prominent first.
 
     The first mode has to exceed the largest possible error. After it, the r-th mode has to exceed the r-th
     largest error, which bounds the fraction of false modes (as Benjamini and Hochberg do) instead of the
-    probability of any.
+    probability of any. On a curve more is required; so it is in a cluster that is a curve, even if all points
+    together are compact: two nested rings fill a disc.
     """
     if _first_prominence(view) < 1.0:
-        return 1
-    prominence, required = view.prominence, _required_prominence(view)
+        return np.empty(0, np.int64)
+    prominence, required = view.prominence, _required_prominence(view.thinness)
     m = len(view.edges[2]) / view.n_neighbors
     log_ratios = np.log(m / np.arange(1, len(prominence) + 1))
-    thresholds = required * np.sqrt(np.maximum(log_ratios, MIN_LOG_RATIO) / np.log(m))
-    return int(np.flatnonzero(prominence >= thresholds)[-1]) + 2
+    errors = np.sqrt(np.maximum(log_ratios, MIN_LOG_RATIO) / np.log(m))
+    last = int(np.flatnonzero(prominence >= required * errors)[-1])
+    significant = [0]
+    labels, n_labelled = np.zeros(len(view.edges[2]), np.int64), 0
+    for r in range(1, last + 1):
+        if prominence[r] < MIN_PROMINENCE_ON_CURVES * errors[r]:
+            if n_labelled < len(significant):
+                n_labelled = len(significant)
+                labels = basins(view, view.peaks[[0, *(i + 1 for i in significant)]])
+            members = labels == labels[view.peaks[r + 1]]
+            within = _required_prominence(thinness_within(view, members))
+            if within > required and prominence[r] < within * errors[r]:
+                continue
+        significant.append(r)
+    return np.array(significant)
 
 
 def _agreed_fall(view: DensityModes, is_finest: bool) -> float:
@@ -104,7 +133,7 @@ def _agreed_fall(view: DensityModes, is_finest: bool) -> float:
     """
     if not is_finest and view.thinness >= THINNESS_OF_CURVES:
         return 1.0
-    return MIN_PROMINENCE_FALL * MIN_PROMINENCE / _required_prominence(view)
+    return MIN_PROMINENCE_FALL * MIN_PROMINENCE / _required_prominence(view.thinness)
 
 
 def _n_steep(view: DensityModes, min_fall_to_chance: float = MIN_PROMINENCE_FALL) -> int:
@@ -114,21 +143,25 @@ def _n_steep(view: DensityModes, min_fall_to_chance: float = MIN_PROMINENCE_FALL
     next_modes = np.append(view.prominence[1:], 0.0)
     falls = view.prominence / np.maximum(next_modes, 1.0)
     steepest = int(np.argmax(falls))
-    is_to_chance = next_modes[steepest] < _required_prominence(view)
+    is_to_chance = next_modes[steepest] < _required_prominence(view.thinness)
     min_fall = min_fall_to_chance if is_to_chance else MIN_PROMINENCE_FALL
     return steepest + 2 if falls[steepest] >= min_fall else 1
 
 
 def _first_prominence(view: DensityModes) -> float:
     """Prominence of the first mode after the densest, relative to the required one."""
-    return float(view.prominence[0]) / _required_prominence(view) if len(view.prominence) else 0.0
+    return (
+        float(view.prominence[0]) / _required_prominence(view.thinness)
+        if len(view.prominence)
+        else 0.0
+    )
 
 
-def _required_prominence(view: DensityModes) -> float:
-    """Prominence that sampling error does not reach at this scale."""
+def _required_prominence(thinness: float) -> float:
+    """Prominence that sampling error does not reach in data of this thinness."""
     return float(
         np.interp(
-            view.thinness,
+            thinness,
             [THINNESS_OF_COMPACT, THINNESS_OF_CURVES],
             [MIN_PROMINENCE, MIN_PROMINENCE_ON_CURVES],
         )
