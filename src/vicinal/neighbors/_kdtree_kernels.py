@@ -226,7 +226,7 @@ def _rank_leaf(tree, kind, offsets, a, b, i, scratch):
     for j in range(n_points):
         costs[j] = cost_between(kind, offsets, points, i, points, a + j)
     costs[row] = np.inf
-    rank_by_counting(costs[:n_points], ranks)
+    rank_by_counting(costs, n_points, ranks)
     for j in range(n_points):
         scratch.ascending[ranks[j]] = costs[j]
     n_listed = min(n_points - 1, best.shape[1])
