@@ -13,7 +13,7 @@ from vicinal.graphs import edge_scale
 def test_ranks_are_positions_in_a_stable_sort(n, dtype):
     values = np.random.default_rng(n).integers(0, 6, n).astype(dtype)
     ranks = np.empty(n, np.int64)
-    rank_by_counting(values, ranks)
+    rank_by_counting(values, n, ranks)
     np.testing.assert_array_equal(np.argsort(ranks), np.argsort(values, kind="stable"))
 
 

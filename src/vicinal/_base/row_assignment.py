@@ -73,8 +73,6 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
 
     With fewer distinct rows than clusters, some clusters stay empty.
     """
-    from vicinal._base._lloyd_kernels import lloyd
-
     sample = rows
     if len(rows) > KMEANS_SAMPLE_SIZE:
         rng = np.random.default_rng(seed)
@@ -84,7 +82,7 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
         return best
     columns, mean, tolerance = centered_columns(rows)
     labels, centers = np.empty(len(rows), np.int64), best.centers - mean
-    lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
+    _lloyd(columns, centers, tolerance, labels)
     return Assignment(labels, centers + mean)
 
 
@@ -103,15 +101,13 @@ def kmeans_runs(
     costs. With ``until_perfect``, there are no more runs if the first finds centres for all rows, which no
     other run could improve.
     """
-    from vicinal._base._lloyd_kernels import lloyd, spread_centers
-
     columns, mean, tolerance = centered_columns(rows)
 
     def run(start: tuple[int, np.ndarray]) -> tuple[float, Assignment]:
         centers = np.empty((n_clusters, len(columns)))
         labels = np.empty(columns.shape[1], np.int64)
-        spread_centers(columns, *start, centers)
-        inertia = lloyd(columns, centers, KMEANS_MAX_ITER, tolerance, labels)
+        _spread_centers(columns, *start, centers)
+        inertia = _lloyd(columns, centers, tolerance, labels)
         return inertia, Assignment(labels, centers + mean)
 
     starts = kmeans_starts(len(rows), n_clusters, seed, n_init)
@@ -120,6 +116,62 @@ def kmeans_runs(
     if until_perfect and first[0] <= ROUNDED_INERTIA * sum_of_squares:
         return [first]
     return [first, *map_threads(run, starts[1:], n_jobs)]
+
+
+def _spread_centers(
+    columns: np.ndarray, first: int, uniforms: np.ndarray, centers: np.ndarray
+) -> None:
+    """Choose centres by k-means++."""
+    from vicinal._base._lloyd_kernels import ROWS_PER_BATCH, spread_centers
+
+    nearest, trial, best = np.empty((3, columns.shape[1]))
+    nearest.fill(np.inf)
+    spread_centers(
+        columns, first, uniforms, centers, nearest, trial, best, np.empty(ROWS_PER_BATCH)
+    )
+
+
+def _lloyd(columns: np.ndarray, centers: np.ndarray, tolerance: float, labels: np.ndarray) -> float:
+    """Set centres and labels by Lloyd's iteration; returns the inertia.
+
+    An empty cluster takes the row that is farthest from its centre.
+    """
+    from vicinal._base._lloyd_kernels import ROWS_PER_BATCH, lloyd
+
+    # Division by 1 and an infinite shift leave the first centres as they are.
+    counts, old = np.ones(len(centers), np.int64), np.full_like(centers, np.inf)
+    squares, (scores, best) = np.zeros(len(labels)), np.empty((2, ROWS_PER_BATCH))
+    memory = squares, scores, best, np.empty(ROWS_PER_BATCH, np.int64)
+    labels.fill(-1)
+    n_left = KMEANS_MAX_ITER
+    while True:
+        n_left = lloyd(columns, centers, counts, old, n_left, tolerance, labels, *memory)
+        if n_left < 0:
+            return float(np.cumsum(squares, out=squares)[-1])
+        _fill_empty(columns, centers, counts, labels, squares)
+
+
+def _fill_empty(
+    columns: np.ndarray,
+    sums: np.ndarray,
+    counts: np.ndarray,
+    labels: np.ndarray,
+    squares: np.ndarray,
+) -> None:
+    """Move the rows farthest from their centres to empty clusters, in the sums and the counts."""
+    for c in range(len(counts)):
+        if counts[c] > 0:
+            continue
+        farthest = squares.argmax()
+        if squares[farthest] <= 0.0:
+            break  # fewer distinct rows than clusters
+        squares[farthest] = -1.0
+        source = labels[farthest]
+        counts[source] -= 1
+        counts[c] = 1
+        sums[source] -= columns[:, farthest]
+        sums[c] = columns[:, farthest]
+    squares.fill(0.0)
 
 
 def centered_columns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -52,15 +52,15 @@ def kth_largest_key(keys, k):
     return np.int32(low)
 
 
-@jit(allocates=False)
-def rank_by_counting(values, ranks):
-    """Position of each of a few values in ascending order; of equal values, the first comes first.
+@jit(inline="always")
+def rank_by_counting(values, n, ranks):
+    """Position of each of the first n values in ascending order; of equal values, the first comes first.
 
     All pairs are compared. Up to ``MAX_COUNTED`` values, this is faster than the branches of a sort, which
     the processor cannot predict.
     """
-    for p in range(len(values)):
-        value, n_before = values[p], np.int64(0)
+    for p in range(n):
+        value, n_before = values[p], 0
         for q in range(p):
             is_before = np.int64(values[q] <= value)
             n_before += is_before

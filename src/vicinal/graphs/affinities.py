@@ -204,11 +204,15 @@ def _combine_ends(combine: np.ufunc, values: np.ndarray, graph: Graph) -> np.nda
 
 def _node_scales(graph: Graph) -> np.ndarray:
     """Mean of the shortest positive lengths at each node, 0 if there is none."""
+    from vicinal._core._selection_kernels import MAX_COUNTED
     from vicinal.graphs._scale_kernels import mean_shortest
 
     scales = np.empty(graph.n_nodes)
-    map_threads(
-        lambda rows: mean_shortest(graph.indptr, graph.lengths, EDGES_PER_NODE, *rows, scales),
-        blocks(graph.n_nodes, ROWS_PER_TASK),
-    )
+    size = max(EDGES_PER_NODE, MAX_COUNTED)
+
+    def fill(rows: tuple[int, int]) -> None:
+        memory = np.empty(size), np.empty(size), np.empty(size, np.int64)
+        mean_shortest(graph.indptr, graph.lengths, EDGES_PER_NODE, *rows, scales, *memory)
+
+    map_threads(fill, blocks(graph.n_nodes, ROWS_PER_TASK))
     return scales

@@ -91,8 +91,9 @@ def box_gap(kind, low, high, u, low2, high2, v):
     """Smallest distance between box u and box v; a point is a box with equal corners."""
     total = 0.0
     for c in range(len(kind[0]) or low.shape[1]):
-        gap = max(low[u, c] - high2[v, c], low2[v, c] - high[u, c])
-        gap = max(gap, 0.0)
+        gap, other = low[u, c] - high2[v, c], low2[v, c] - high[u, c]
+        gap = gap if gap > other else other
+        gap = gap if gap > 0.0 else 0.0
         total += gap if len(kind[1]) == 1 else gap * gap
     return total
 
@@ -121,60 +122,69 @@ def _push(order, costs, ids, row, cost, candidate):
 
 
 @jit(allocates=False)
-def leaf_join(tree, kind, offsets, first, last, scratch, original, indices, costs):
-    """Find the cheapest neighbours of the points of leaves first ... last - 1."""
-    best, ids = scratch.best, scratch.ids
-    for leaf in range(len(tree.bounds) // 2 + first, len(tree.bounds) // 2 + last):
-        _join_leaf(tree, kind, offsets, leaf, scratch)
-        a = tree.bounds[leaf, 0]
-        for i in range(a, tree.bounds[leaf, 1]):
-            row = tree.order[i] if original else i
-            for c in range(indices.shape[1]):
-                costs[row, c] = best[i - a, c]
-                indices[row, c] = tree.order[ids[i - a, c]] if original else ids[i - a, c]
-
-
-@jit(inline="always")
-def _join_leaf(tree, kind, offsets, leaf, scratch):
-    """Find the cheapest neighbours of the points of one leaf."""
+def leaf_join(tree, kind, offsets, first_leaf, last_leaf, scratch, original, indices, costs):
+    """Find the cheapest neighbours of the points of leaves first_leaf ... last_leaf - 1."""
+    points, order, first = tree.points, tree.order, tree.first
     best, ids, stack, bounds = scratch.best, scratch.ids, scratch.stack, scratch.bounds
-    n_nodes = len(tree.bounds)
-    a, b = tree.bounds[leaf, 0], tree.bounds[leaf, 1]
-    for i in range(b - a):
-        for c in range(best.shape[1]):
-            best[i, c] = np.inf
-    node, stack[0], bounds[0], size = leaf, leaf, -np.inf, 1
-    reach, reach_row = np.inf, len(tree.order)
-    if best.shape[1] >= MIN_RANKED and b - a <= MAX_COUNTED:
-        for i in range(a, b):
-            _rank_leaf(tree, kind, offsets, a, b, i, scratch)
-        reach, reach_row = _reach(tree.order, best, ids, b - a)
-        size = 0
-    while True:
-        while size:
+    n_nodes, k = tree.bounds.shape[0], best.shape[1]
+    for leaf in range(n_nodes // 2 + first_leaf, n_nodes // 2 + last_leaf):
+        a, b = tree.bounds[leaf, 0], tree.bounds[leaf, 1]
+        for i in range(b - a):
+            for c in range(k):
+                best[i, c] = np.inf
+        node, stack[0], bounds[0], size = leaf, leaf, -np.inf, 1
+        if k >= MIN_RANKED and b - a <= MAX_COUNTED:
+            for i in range(a, b):
+                _rank_leaf(points, order, kind, offsets, a, b, i, scratch)
+            size = 0
+        # The largest cost that may still enter a list, and the largest row number at that cost.
+        reach, reach_row, is_outdated = np.inf, order.shape[0], True
+        while True:
+            if is_outdated:
+                reach, reach_row, is_outdated = -np.inf, 0, False
+                for i in range(b - a):
+                    cost, row = best[i, k - 1], order.shape[0]
+                    if cost < np.inf:
+                        row = order[ids[i, k - 1]]
+                    if cost > reach or (cost == reach and row > reach_row):
+                        reach, reach_row = cost, row
+            if size == 0:
+                if node == 0:
+                    break
+                # Widen the search to the sibling, so that near points come before far ones.
+                stack[0], size = node + 1 if node % 2 else node - 1, 1
+                bounds[0] = _box_bound(tree, kind, offsets, leaf, stack[0])
+                node = (node - 1) // 2
             size -= 1
             other, bound = stack[size], bounds[size]
-            if bound > reach or (bound == reach and tree.first[other] > reach_row):
+            if bound > reach or (bound == reach and first[other] > reach_row):
                 continue
             left = 2 * other + 1
             if left < n_nodes:
                 near = _box_bound(tree, kind, offsets, leaf, left)
                 far = _box_bound(tree, kind, offsets, leaf, left + 1)
                 # Duplicates with the smallest numbers come first; visiting them early prunes the others.
-                nearer_right = far < near or (
-                    far == near and tree.first[left + 1] < tree.first[left]
-                )
+                nearer_right = far < near or (far == near and first[left + 1] < first[left])
                 stack[size], stack[size + 1] = left + 1 - nearer_right, left + nearer_right
-                bounds[size], bounds[size + 1] = max(near, far), min(near, far)
+                if nearer_right:
+                    near, far = far, near
+                bounds[size], bounds[size + 1] = far, near
                 size += 2
-            else:
-                reach, reach_row = _join(tree, kind, offsets, a, b, other, best, ids)
-        if node == 0:
-            break
-        # Widen the search to the sibling, so that near points come before far ones.
-        stack[0], size = node + 1 if node % 2 else node - 1, 1
-        bounds[0] = _box_bound(tree, kind, offsets, leaf, stack[0])
-        node = (node - 1) // 2
+                continue
+            is_outdated = True
+            for i in range(a, b):
+                gap = box_gap(kind, points, points, i, tree.lower, tree.upper, other)
+                offset = offsets.points[i] + offsets.nodes[other] if len(kind[2]) else 0.0
+                if lower_bound(kind, offsets, gap, offset) <= best[i - a, k - 1]:
+                    for j in range(tree.bounds[other, 0], tree.bounds[other, 1]):
+                        cost = cost_between(kind, offsets, points, i, points, j)
+                        if cost <= best[i - a, k - 1] and i != j:
+                            _push(order, best, ids, i - a, cost, j)
+        for i in range(a, b):
+            row = order[i] if original else i
+            for c in range(k):
+                costs[row, c] = best[i - a, c]
+                indices[row, c] = order[ids[i - a, c]] if original else ids[i - a, c]
 
 
 @jit(allocates=False, forceinline=True)
@@ -186,57 +196,24 @@ def _box_bound(tree, kind, offsets, u, v):
 
 
 @jit(inline="always")
-def _join(tree, kind, offsets, a, b, other, best, ids):
-    """Push the points of leaf ``other`` into the lists of those at a ... b - 1.
-
-    Returns the largest cost that may still enter a list, and the largest row number at that cost.
-    """
-    points, order = tree.points, tree.order
-    last = best.shape[1] - 1
-    for i in range(a, b):
-        gap = box_gap(kind, points, points, i, tree.lower, tree.upper, other)
-        offset = offsets.points[i] + offsets.nodes[other] if len(kind[2]) else 0.0
-        if lower_bound(kind, offsets, gap, offset) <= best[i - a, last]:
-            for j in range(tree.bounds[other, 0], tree.bounds[other, 1]):
-                cost = cost_between(kind, offsets, points, i, points, j)
-                if cost <= best[i - a, last] and i != j:
-                    _push(order, best, ids, i - a, cost, j)
-    return _reach(order, best, ids, b - a)
-
-
-@jit(allocates=False, forceinline=True)
-def _reach(order, best, ids, n_lists):
-    """The largest cost that may still enter a list, and the largest row number at that cost."""
-    last = best.shape[1] - 1
-    reach, reach_row = -np.inf, 0
-    for i in range(n_lists):
-        row = order[ids[i, last]] if best[i, last] < np.inf else len(order)
-        if best[i, last] > reach:
-            reach, reach_row = best[i, last], row
-        elif best[i, last] == reach:
-            reach_row = max(reach_row, row)
-    return reach, reach_row
-
-
-@jit(allocates=False)
-def _rank_leaf(tree, kind, offsets, a, b, i, scratch):
+def _rank_leaf(points, order, kind, offsets, a, b, i, scratch):
     """Fill the list of point i with the other points of its leaf, at a ... b - 1."""
     best, ids, costs, ranks = scratch.best, scratch.ids, scratch.costs, scratch.ranks
-    points, row, n_points = tree.points, i - a, b - a
+    ascending, row, n_points = scratch.ascending, i - a, b - a
     for j in range(n_points):
         costs[j] = cost_between(kind, offsets, points, i, points, a + j)
     costs[row] = np.inf
-    rank_by_counting(costs[:n_points], ranks)
+    rank_by_counting(costs, n_points, ranks)
     for j in range(n_points):
-        scratch.ascending[ranks[j]] = costs[j]
-    n_listed = min(n_points - 1, best.shape[1])
+        ascending[ranks[j]] = costs[j]
+    n_listed = n_points - 1 if n_points <= best.shape[1] else best.shape[1]
     has_ties = False
     for c in range(n_listed):
-        has_ties |= scratch.ascending[c] == scratch.ascending[c + 1]
+        has_ties |= ascending[c] == ascending[c + 1]
     for j in range(n_points):
         if has_ties:  # which ranks do not break by row number
             if j != row:
-                _push(tree.order, best, ids, row, costs[j], a + j)
+                _push(order, best, ids, row, costs[j], a + j)
         elif ranks[j] < n_listed:
             best[row, ranks[j]], ids[row, ranks[j]] = costs[j], a + j
 

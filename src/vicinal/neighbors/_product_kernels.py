@@ -171,7 +171,7 @@ def refine(Q, X, halves, scale, unit, exact, keys, ids, first, out_ids, out_squa
         i = first + row
         worst_key = _largest_key(keys, row)
         if in_order and worst_key < np.inf:
-            rank_by_counting(keys[row], ranks)
+            rank_by_counting(keys[row], n_candidates, ranks)
             for c in range(n_candidates):
                 point_ids[0, ranks[c]] = ids[row, c]
             squared_distances(Q, i, X, point_ids[0, :k], squares[0])

@@ -6,8 +6,6 @@ others that contain the node, or in both; merging the two sorted sequences shows
 
 from __future__ import annotations
 
-import numpy as np
-
 from vicinal._core._selection_kernels import MAX_COUNTED, rank_by_counting
 from vicinal._core.jit import jit
 
@@ -15,51 +13,49 @@ from vicinal._core.jit import jit
 GAPS = (1750, 701, 301, 132, 57, 23, 10, 4, 1)
 
 
-@jit
-def sort_lists(indices, distances, start, stop, neighbors, lengths, counts):
-    """First neighbours of each row, sorted by index, without the node itself."""
-    ranks, ids = np.empty(MAX_COUNTED, np.int64), np.empty(MAX_COUNTED, np.int64)
-    values = np.empty(MAX_COUNTED)
+@jit(allocates=False)
+def sort_lists(indices, distances, start, stop, neighbors, lengths, counts, ids, values, ranks):
+    """First neighbours of each row, sorted by index, without the node itself and without repeats.
+
+    The last three arrays are memory.
+    """
     for i in range(start, stop):
-        filled = 0
+        n = 0
         for c in range(indices.shape[1]):
-            if filled < neighbors.shape[1] and indices[i, c] >= 0 and indices[i, c] != i:
-                neighbors[i, filled] = indices[i, c]
-                lengths[i, filled] = distances[i, c]
-                filled += 1
-        if filled <= MAX_COUNTED:
-            for c in range(filled):
-                ids[c], values[c] = neighbors[i, c], lengths[i, c]
-            rank_by_counting(ids[:filled], ranks)
-            for c in range(filled):
-                neighbors[i, ranks[c]], lengths[i, ranks[c]] = ids[c], values[c]
+            if n < neighbors.shape[1] and indices[i, c] >= 0 and indices[i, c] != i:
+                neighbors[i, n] = indices[i, c]
+                lengths[i, n] = distances[i, c]
+                n += 1
+        if n <= MAX_COUNTED:
+            for c in range(n):
+                ids[c] = neighbors[i, c]
+                values[c] = lengths[i, c]
+            rank_by_counting(ids, n, ranks)
+            for c in range(n):
+                neighbors[i, ranks[c]] = ids[c]
+                lengths[i, ranks[c]] = values[c]
         else:
-            _sort_by_index(neighbors[i, :filled], lengths[i, :filled])
-        counts[i] = _drop_repeats(neighbors[i, :filled], lengths[i, :filled])
-
-
-@jit(allocates=False)
-def _sort_by_index(ids, lengths):
-    for gap in GAPS:
-        for p in range(gap, len(ids)):
-            node, length = ids[p], lengths[p]
-            q = p
-            while q >= gap and ids[q - gap] > node:
-                ids[q], lengths[q] = ids[q - gap], lengths[q - gap]
-                q -= gap
-            ids[q], lengths[q] = node, length
-
-
-@jit(allocates=False)
-def _drop_repeats(ids, lengths):
-    n_kept = 0
-    for p in range(len(ids)):
-        if n_kept > 0 and ids[n_kept - 1] == ids[p]:
-            lengths[n_kept - 1] = min(lengths[n_kept - 1], lengths[p])
-        else:
-            ids[n_kept], lengths[n_kept] = ids[p], lengths[p]
-            n_kept += 1
-    return n_kept
+            for gap in GAPS:
+                for p in range(gap, n):
+                    node, length = neighbors[i, p], lengths[i, p]
+                    q = p
+                    while q >= gap and neighbors[i, q - gap] > node:
+                        neighbors[i, q] = neighbors[i, q - gap]
+                        lengths[i, q] = lengths[i, q - gap]
+                        q -= gap
+                    neighbors[i, q] = node
+                    lengths[i, q] = length
+        last = -1
+        for c in range(n):
+            node, length = neighbors[i, c], lengths[i, c]
+            if last >= 0 and neighbors[i, last] == node:
+                if length < lengths[i, last]:
+                    lengths[i, last] = length
+            else:
+                last += 1
+                neighbors[i, last] = node
+                lengths[i, last] = length
+        counts[i] = last + 1
 
 
 @jit(allocates=False)
@@ -88,24 +84,6 @@ def reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_leng
 
 
 @jit(allocates=False)
-def count_mutual(neighbors, counts, first, ends, sources, mutual):
-    """Number of neighbours of each node whose lists contain the node."""
-    q = 0
-    for row in range(len(ends)):
-        i, p, n_mutual = first + row, 0, 0
-        while p < counts[i] and q < ends[row]:
-            source = sources[q]
-            if neighbors[i, p] == source:
-                n_mutual += 1
-            if neighbors[i, p] <= source:
-                p += 1
-            else:
-                q += 1
-        q = ends[row]
-        mutual[i] = n_mutual
-
-
-@jit(allocates=False)
 def merge_lists(
     neighbors,
     lengths,
@@ -115,27 +93,32 @@ def merge_lists(
     sources,
     reverse_lengths,
     only_mutual,
+    sizes,
     indptr,
     indices,
     merged,
 ):
-    """Rows of the union or of the mutual pairs of all lists; a pair gets its shorter length."""
-    sentinel = np.int64(neighbors.shape[0])
-    q = 0
-    for row in range(len(ends)):
+    """Rows of the union or of the mutual pairs of all lists; a pair gets its shorter length.
+
+    Without pointers, only the sizes of the rows are set.
+    """
+    filling = indptr.shape[0] > 0
+    at, q = 0, 0
+    for row in range(ends.shape[0]):
         i, p = first + row, 0
-        at = indptr[i]
+        if filling:
+            at = indptr[i]
+        start = at
         while p < counts[i] or q < ends[row]:
-            neighbor = np.int64(neighbors[i, p]) if p < counts[i] else sentinel
-            source = np.int64(sources[q]) if q < ends[row] else sentinel
-            length = np.inf
-            if neighbor <= source:
-                length = lengths[i, p]
-                p += 1
-            if source <= neighbor:
-                length = min(length, reverse_lengths[q])
-                q += 1
-            if neighbor == source or not only_mutual:
-                indices[at] = min(neighbor, source)
-                merged[at] = length
+            listed = q == ends[row] or (p < counts[i] and neighbors[i, p] <= sources[q])
+            reverse = p == counts[i] or (q < ends[row] and sources[q] <= neighbors[i, p])
+            if (listed and reverse) or not only_mutual:
+                if filling:
+                    indices[at] = neighbors[i, p] if listed else sources[q]
+                    merged[at] = lengths[i, p] if listed else reverse_lengths[q]
+                    if listed and reverse and reverse_lengths[q] < lengths[i, p]:
+                        merged[at] = reverse_lengths[q]
                 at += 1
+            p += listed
+            q += reverse
+        sizes[i] = at - start

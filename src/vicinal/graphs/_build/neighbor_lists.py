@@ -162,17 +162,20 @@ def sorted_lists(
     n_jobs: int | None,
 ) -> SortedLists:
     """The first k neighbours of each row, sorted by index, without the node itself."""
+    from vicinal._core._selection_kernels import MAX_COUNTED
     from vicinal.graphs._build._knn_kernels import sort_lists
 
     n = len(indices)
     neighbors = np.empty((n, k), dtype=index_dtype(n, n))
     lengths = np.empty((n, k))
     counts = np.empty(n, dtype=np.int64)
-    map_threads(
-        lambda rows: sort_lists(indices, distances, *rows, neighbors, lengths, counts),
-        blocks(n, ROWS_PER_TASK),
-        n_jobs,
-    )
+
+    def sort(rows: tuple[int, int]) -> None:
+        ids, ranks = np.empty((2, MAX_COUNTED), np.int64)
+        memory = ids, np.empty(MAX_COUNTED), ranks
+        sort_lists(indices, distances, *rows, neighbors, lengths, counts, *memory)
+
+    map_threads(sort, blocks(n, ROWS_PER_TASK), n_jobs)
     return SortedLists(neighbors, lengths, counts)
 
 
@@ -206,19 +209,23 @@ def _merged_entries(
     # Made twice instead of being kept.
     n_parts = min(max(n // ROWS_PER_PART, MIN_PARTS), MAX_PARTS)
     parts = blocks(n, max(ROWS_PER_TASK, -(-n // n_parts)))
-    mutual = np.empty(n, dtype=np.int64)
-    map_threads(
-        lambda rows: kernels.count_mutual(neighbors, counts, *reversed_rows(*rows)[:3], mutual),
-        parts,
-        n_jobs,
-    )
-    indptr = _pointers(mutual if only_mutual else counts + np.diff(starts) - mutual)
+    sizes = np.empty(n, dtype=np.int64)
+
+    def merge(indptr: np.ndarray, indices: np.ndarray, merged: np.ndarray) -> None:
+        lists, rows_to_fill = (neighbors, lengths, counts), (sizes, indptr, indices, merged)
+        map_threads(
+            lambda rows: kernels.merge_lists(
+                *lists, *reversed_rows(*rows), bool(only_mutual), *rows_to_fill
+            ),
+            parts,
+            n_jobs,
+        )
+
+    merge(sizes[:0], neighbors[:0, 0], lengths[:0, 0])
+    indptr = _pointers(sizes)
     indices = np.empty(indptr[-1], dtype=index_dtype(n, indptr[-1]))
     merged = np.empty(indptr[-1])
-    lists, graph = (neighbors, lengths, counts), (bool(only_mutual), indptr, indices, merged)
-    map_threads(
-        lambda rows: kernels.merge_lists(*lists, *reversed_rows(*rows), *graph), parts, n_jobs
-    )
+    merge(indptr, indices, merged)
     return Entries(indptr, indices, merged, unit_strengths(len(merged)))
 
 
