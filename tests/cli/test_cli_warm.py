@@ -29,7 +29,6 @@ RARE = {
     "_kmeans_kernels.move_sparse_rows",
     "_duplicate_kernels.row_sizes",
     "_duplicate_kernels.fill_rows",
-    "_mode_kernels.assign_modes",
     # Compiled as C functions, for NumPy and a thread of the operating system.
     "_allocation_kernels.allocate_zeros",
     "_allocation_kernels.reallocate",

@@ -5,7 +5,7 @@ import pytest
 from tree_oracles import LAYOUTS, edge_set, make_points
 
 from vicinal import graphs
-from vicinal.graphs._build import nearest_foreign
+from vicinal.graphs._build import nearest_foreign, prim
 from vicinal.graphs._build.spanning_trees import spanning_links
 from vicinal.neighbors.metric import as_metric
 
@@ -38,12 +38,17 @@ def test_the_matrix_gives_the_same_graph_as_other_searches(name, d, layout, monk
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [2, 9])
-def test_components_are_connected_by_the_same_edges(d, layout, monkeypatch):
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_components_are_connected_by_the_same_edges(metric, d, layout, monkeypatch):
     X = make_points(layout, 120, d, 4)
     components = np.random.default_rng(0).integers(5, size=120)
-    few = spanning_links(X, as_metric("euclidean"), components)
+    assert prim.is_fastest(components)
+    few = spanning_links(X, as_metric(metric), components)
+    monkeypatch.setattr(prim, "MAX_POINTS", 0)
+    medium = spanning_links(X, as_metric(metric), components)
     monkeypatch.setattr(nearest_foreign, "MAX_POINTS_TO_CONNECT", 0)
-    many = spanning_links(X, as_metric("euclidean"), components)
-    order = [np.lexsort(links[0].T) for links in (few, many)]
-    for a, b in zip(few, many, strict=True):
-        np.testing.assert_array_equal(a[order[0]], b[order[1]])
+    many = spanning_links(X, as_metric(metric), components)
+    order = [np.lexsort(links[0].T) for links in (few, medium, many)]
+    for a, b, c in zip(few, medium, many, strict=True):
+        np.testing.assert_array_equal(a[order[0]], c[order[2]])
+        np.testing.assert_array_equal(b[order[1]], c[order[2]])

@@ -49,13 +49,13 @@ def gaussian_weights(indices, distances, scale, local, ratio, weights):
 @jit(allocates=False)
 def weighted_means(indices, weights, vectors, means):
     """Means of the rows of ``vectors`` over the neighbours of each new point."""
-    for i in range(len(indices)):
+    for i in range(indices.shape[0]):
         for q in range(vectors.shape[1]):
-            means[i, q] = 0.0
-        for c in range(indices.shape[1]):
-            if weights[i, c] > 0:  # values of others may be NaN
-                for q in range(vectors.shape[1]):
-                    means[i, q] += weights[i, c] * vectors[indices[i, c], q]
+            total = 0.0
+            for c in range(indices.shape[1]):
+                if weights[i, c] > 0:  # values of others may be NaN
+                    total += weights[i, c] * vectors[indices[i, c], q]
+            means[i, q] = total
 
 
 @jit(allocates=False, error_model="numpy")
@@ -64,17 +64,15 @@ def extended_vectors(indices, weights, coincides, vectors, values, smallest, out
 
     Means are not divided by values whose modulus is not above ``smallest``.
     """
-    for i in range(len(indices)):
+    for i in range(indices.shape[0]):
         for q in range(vectors.shape[1]):
-            out[i, q] = 0.0
-        for c in range(indices.shape[1]):
-            if weights[i, c] > 0:
-                for q in range(vectors.shape[1]):
-                    out[i, q] += weights[i, c] * vectors[indices[i, c], q]
-        if not coincides[i]:
-            for q in range(vectors.shape[1]):
-                if abs(values[q]) > smallest:
-                    out[i, q] /= values[q]
+            total = 0.0
+            for c in range(indices.shape[1]):
+                if weights[i, c] > 0:
+                    total += weights[i, c] * vectors[indices[i, c], q]
+            if not coincides[i] and (values[q] > smallest or values[q] < -smallest):
+                total /= values[q]
+            out[i, q] = total
 
 
 @jit(allocates=False)

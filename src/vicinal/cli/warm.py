@@ -71,6 +71,8 @@ def calls() -> Iterator[Callable[[], Any]]:
     """Calls that together use all but rare kernels, with their usual types."""
     import numpy as np
 
+    import vicinal
+
     rng = np.random.default_rng(0)
     centers = 4.0 * rng.random((3, N_COLUMNS))
     classes = np.arange(N_LARGE) % 3
@@ -80,6 +82,8 @@ def calls() -> Iterator[Callable[[], Any]]:
     yield from _graphs(clusters, noise)
     yield from _similarities(clusters[:, :3])
     yield from _estimators(clusters[:N_SMALL, :3], classes[:N_SMALL])
+    # Corrections on coarser levels, which need many nodes.
+    yield lambda: vicinal.ManifoldRanking(alpha=0.999).fit(noise[:, :3]).rank([0], 5)
     if find_spec("dask"):
         yield from _cells(clusters[:, :3], noise[:N_LARGE])
 

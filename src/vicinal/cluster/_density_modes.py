@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from vicinal.cluster._mode_kernels import assign_modes, merge_modes
+from vicinal.cluster._mode_kernels import merge_modes
 from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs._build.kruskal import spanning_subset
 from vicinal.neighbors._intrinsic_dimension import maximum_likelihood_dimension
@@ -91,9 +91,8 @@ def density_modes(
     levels = np.maximum(np.maximum(radii[sources], radii[targets]), lengths)
     order = np.lexsort((lengths, levels))
     sources, targets, levels = sources[order], targets[order], levels[order]
-    peaks, saddles = np.empty(n, np.int64), np.empty(n)
-    count = merge_modes(sources, targets, levels, radii, peaks, saddles)
-    peaks, saddles = peaks[:count], saddles[:count]
+    _, peaks, edges = _merged(sources, targets, radii, np.zeros(n, bool))
+    saddles = levels[edges]
     dimension = min(local_dimension(distances[:, 1 : k + 1]), points.shape[1])
     with np.errstate(divide="ignore"):
         falls = min(dimension, MAX_DIMENSION) * np.log(saddles / radii[peaks])
@@ -138,9 +137,10 @@ def basins(modes: DensityModes, peaks: np.ndarray) -> np.ndarray:
     sources, targets, radii = modes.edges
     is_peak = np.zeros(len(radii), dtype=bool)
     is_peak[peaks] = True
-    labels = np.empty(len(radii), np.int64)
-    assign_modes(sources, targets, radii, is_peak, labels)
-    return labels
+    roots, *_ = _merged(sources, targets, radii, is_peak)
+    while (roots[roots] != roots).any():
+        roots = roots[roots]
+    return roots
 
 
 def thinness_within(modes: DensityModes, members: np.ndarray) -> float:
@@ -150,6 +150,17 @@ def thinness_within(modes: DensityModes, members: np.ndarray) -> float:
     position = np.cumsum(members) - 1
     ends = position[sources[inside]], position[targets[inside]]
     return _thinness(*ends, int(members.sum()), modes.n_neighbors)
+
+
+def _merged(
+    sources: np.ndarray, targets: np.ndarray, radii: np.ndarray, is_peak: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Parents of the points, and the peaks of the modes that end with the edges where they end."""
+    n = len(radii)
+    parent = np.arange(n)
+    peaks, saddles = np.empty((2, n), np.int64)
+    count = merge_modes(sources, targets, radii, is_peak, parent, np.arange(n), peaks, saddles)
+    return parent, peaks[:count], saddles[:count]
 
 
 def local_dimension(distances: np.ndarray) -> float:

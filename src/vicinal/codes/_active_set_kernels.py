@@ -102,11 +102,18 @@ def solve(Z, n_atoms, target, penalty, tolerance, signed, size, workspace):
     factor, support, values, state, optimum, products, residual, forwarded = workspace
     for m in range(n_atoms):
         products[m] = dot(Z[m], target)
-    # The support may come from another penalty.
-    size = optimize_support(
-        penalty, products, factor, size, 0, support, values, state, optimum, forwarded
-    )
-    for _ in range(MAX_STEPS_PER_ATOM * len(factor)):
+    j, n_known = NONE, np.int64(0)
+    n_steps = MAX_STEPS_PER_ATOM * len(factor)
+    for step in range(n_steps + 1):
+        # At first as well, because the support may come from another penalty.
+        size = optimize_support(
+            penalty, products, factor, size, n_known, support, values, state, optimum, forwarded
+        )
+        # Adding the atom lowers the objective; if it was removed again, only rounding let it in.
+        if j >= 0 and state[j] == 0:
+            state[j] = 2
+        if step == n_steps:
+            break
         set_residual(Z, target, support, values, size, residual)
         best, j, negated = penalty + tolerance, NONE, False
         for m in range(n_atoms):
@@ -125,17 +132,11 @@ def solve(Z, n_atoms, target, penalty, tolerance, signed, size, workspace):
         if not fits or size + 1 == len(factor):
             value = exchange(factor, size, support, values, state, optimum)
             if value > 0.0:
-                size, n_known = size - 1, 0
+                size, n_known = size - 1, np.int64(0)
                 fits = append(factor, size, Z, support, j)
         if fits:
             support[size], values[size], state[j] = j, value, 1
             size += 1
-        size = optimize_support(
-            penalty, products, factor, size, n_known, support, values, state, optimum, forwarded
-        )
-        # Adding the atom lowers the objective; if it was removed again, only rounding let it in.
-        if state[j] == 0:
-            state[j] = 2
     return size
 
 

@@ -41,7 +41,9 @@ def factorize(indptr, indices, values, inverse_pivots):
             value *= inverse_pivots[j]
             values[e] = value
             pivot -= value * value
-        pivot = np.sqrt(max(pivot, MIN_RELATIVE_PIVOT * diagonal))
+        if pivot < MIN_RELATIVE_PIVOT * diagonal:
+            pivot = MIN_RELATIVE_PIVOT * diagonal
+        pivot = np.sqrt(pivot)
         values[last] = pivot
         inverse_pivots[i] = 1.0 / pivot
 
@@ -96,10 +98,10 @@ def multiply_dense(matrix, R, Z):
 
 
 @jit
-def precondition_levels(starts, factor, transfer, inverse, R, Z):
+def precondition_levels(factor, coarse_levels, R, Z):
     """Sum of the corrections of all levels; R and Z have room for all nodes, R is given on the first."""
     indptr, indices, values, inverse_pivots = factor
-    moves, targets, weights = transfer
+    starts, (moves, targets, weights), inverse = coarse_levels
     n_levels = len(starts) - 1
     width = len(R) // starts[-1]
     for level in range(n_levels - 1):
@@ -120,25 +122,11 @@ def precondition_levels(starts, factor, transfer, inverse, R, Z):
 
 
 @jit
-def multiply(indptr, indices, values, P, Q, products):
-    """Q = A P; ``products`` receives P'Q of each lane."""
-    total = zeros_like(wide(load(P, 0)))
-    for i in range(len(indptr) - 1):
-        p = load(P, i)
-        q = zeros_like(p)
-        for e in range(indptr[i], indptr[i + 1]):
-            q += values[e] * load(P, indices[e])
-        store(Q, i, q)
-        total += wide(p) * wide(q)
-    store(products, 0, total)
-
-
-@jit
-def restart(matrix, inverse_diagonal, B, X, scales, R, largest, residuals):
+def restart(matrix, inverse_diagonal, B, X, scales, R, row, largest, residuals):
     """R = (B - A X) / scales, from products in double precision.
 
     ``largest`` receives the largest |x_i| of each right-hand side, ``residuals`` the largest |r_i| / a_ii
-    relative to it.
+    relative to it; ``row`` is scratch for 8 values.
     """
     indptr, indices, values = matrix
     n, width = len(inverse_diagonal), len(scales)
@@ -147,7 +135,6 @@ def restart(matrix, inverse_diagonal, B, X, scales, R, largest, residuals):
     for part in range(n_parts):
         zero = zeros_like(load(B, 0))
         above = size = total = zero
-        row = np.empty(8)
         for i in range(n):
             x = load(X, n_parts * i + part)
             r = load(B, n_parts * i + part)
@@ -164,35 +151,50 @@ def restart(matrix, inverse_diagonal, B, X, scales, R, largest, residuals):
         store(row, 0, total)
         for c in range(8):
             lane = 8 * part + c
-            if not np.isfinite(row[c]):
+            if row[c] - row[c] != 0.0:  # not finite
                 residuals[lane] = np.inf
             elif residuals[lane] > 0.0:
-                residuals[lane] /= max(largest[lane], residuals[lane])
+                in_range = largest[lane] > residuals[lane]
+                residuals[lane] /= largest[lane] if in_range else residuals[lane]
 
 
 @jit(allocates=False, error_model="numpy")
 def descend(
-    matrix, levels, inverse_diagonal, vectors, lanes, goals, tolerance, active, max_iter, residuals
+    matrix,
+    factor,
+    coarse_levels,
+    inverse_diagonal,
+    vectors,
+    lanes,
+    goals,
+    tolerance,
+    active,
+    max_iter,
+    residuals,
 ):
     """Conjugate gradients for A D = R, starting from D = 0; R becomes the recursive residuals.
 
     ``vectors`` are R, D, the directions P (zeros at first), Q and Z; R and Z have entries for coarser levels,
     too. ``lanes`` are three vectors of doubles and four of the type of D, with one entry per lane: the caller
-    allocates them all, because that takes long to compile.
+    allocates them all, because that takes long to compile. The kernels of coarser
+    levels are not compiled if ``coarse_levels`` is None.
 
     A lane ends when its largest |r_i| / a_ii is below its goal, or below the tolerance or rounding errors
     relative to its largest |d_i|. ``residuals`` receives the largest |r_i| / a_ii. Returns the number of
     iterations.
     """
     n = len(inverse_diagonal)
-    starts, factor, transfer, inverse = levels
+    indptr, indices, values = matrix
     R, D, P, Q, Z = vectors
     slopes, new_slopes, curvatures, ratios, lengths, largest, above = lanes
     width = len(slopes)
     for c in range(width):
         slopes[c] = 1.0
     for step in range(max_iter):
-        precondition_levels(starts, factor, transfer, inverse, R, Z)
+        if coarse_levels is None:
+            precondition(*factor, R, Z)
+        else:
+            precondition_levels(factor, coarse_levels, R, Z)
         total = zeros_like(wide(load(Z, 0)))
         for i in range(n):
             total += wide(load(R, i)) * wide(load(Z, i))
@@ -203,7 +205,15 @@ def descend(
         ratio = load(ratios, 0)
         for i in range(n):
             store(P, i, load(Z, i) + ratio * load(P, i))
-        multiply(*matrix, P, Q, curvatures)
+        total = zeros_like(total)
+        for i in range(n):
+            p = load(P, i)
+            q = zeros_like(p)
+            for e in range(indptr[i], indptr[i + 1]):
+                q += values[e] * load(P, indices[e])
+            store(Q, i, q)
+            total += wide(p) * wide(q)
+        store(curvatures, 0, total)
         for c in range(width):
             # A curvature <= 0 is due to rounding, or to a matrix that is not positive definite.
             active[c] = active[c] and curvatures[c] > 0.0
@@ -220,19 +230,9 @@ def descend(
         store(largest, 0, size)
         any_active = False
         for c in range(width):
-            limit = max(goals[c], tolerance * largest[c])
-            active[c] = active[c] and above[c] > limit
+            active[c] = active[c] and above[c] > goals[c] and above[c] > tolerance * largest[c]
             any_active |= active[c]
             residuals[c] = above[c]
         if not any_active:
             return step + 1
     return max_iter
-
-
-@jit
-def advance(X, D, scales):
-    """X += scales D."""
-    width = len(scales)
-    for i in range(len(D) // width):
-        for c in range(width):
-            X[width * i + c] += scales[c] * D[width * i + c]

@@ -171,15 +171,17 @@ class PositiveDefiniteSolver:
         self, right: np.ndarray, tolerance: float, limit: int
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Solution, residuals and number of iterations for as many right-hand sides as there are lanes."""
-        from vicinal.operators._cg_kernels import advance, descend, restart
+        from vicinal.operators._cg_kernels import descend, restart
 
         n, width = right.shape
         inverse_diagonal = self._inverse_diagonal.astype(self._dtype)
         solution = np.zeros(n * width)
         remaining = np.zeros(width * self._levels.starts[-1], self._dtype)
         lanes = *np.empty((3, width)), *np.empty((4, width), self._dtype)
+        starts, _, transfer, inverse = self._levels
+        coarser = (starts, transfer, inverse) if len(starts) > 2 else None
         reachable = max(tolerance, ROUNDING * float(np.finfo(self._dtype.name).eps))
-        scales, largest, errors, residuals = np.ones((4, width))
+        scales, largest, errors, residuals, row = np.ones((5, width))
         n_iter = 0
         for _ in range(MAX_RESTARTS):
             restart(
@@ -189,18 +191,25 @@ class PositiveDefiniteSolver:
                 solution,
                 scales,
                 remaining,
+                row,
                 largest,
                 errors,
             )
             active = errors > tolerance
             if n_iter == limit or not active.any():
                 break
-            step, directions, products = np.zeros((3, n * width), self._dtype)
+            step = np.zeros((n, width), self._dtype)
             n_iter += descend(
                 self._rounded_arrays,
-                tuple(self._levels),
+                self._levels.factor,
+                coarser,
                 inverse_diagonal,
-                (remaining, step, directions, products, np.empty_like(remaining)),
+                (
+                    remaining,
+                    step.ravel(),
+                    *np.zeros((2, n * width), self._dtype),
+                    np.empty_like(remaining),
+                ),
                 lanes,
                 tolerance * largest / scales,
                 reachable,
@@ -208,7 +217,7 @@ class PositiveDefiniteSolver:
                 limit - n_iter,
                 residuals,
             )
-            advance(solution, step, scales)
+            solution.reshape(n, width)[:] += scales * step
             # Residuals stay near 1, where single precision neither underflows nor overflows.
             scales *= np.where(residuals > 0, residuals, 1.0)
         return solution.reshape(n, width), errors, n_iter

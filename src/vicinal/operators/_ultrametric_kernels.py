@@ -42,22 +42,32 @@ def add_down(first, split, stop, drops, sums, added):
                 added[v + left, c] = added[v, c] + drops[v + left] * sums[v + left, c]
 
 
-@jit
-def multiply(first, split, stop, drops, leaf_drops, X, out):
-    """Product of the matrix with the columns of X, in leaf order."""
+@jit(allocates=False)
+def multiply(first, split, stop, drops, leaf_drops, X, sums, out):
+    """Product of the matrix with the columns of X, in leaf order; ``sums`` is scratch, a row per node."""
     n, q = X.shape
-    added = np.empty((n - 1, q))
-    sum_nodes(first, split, stop, X, added)
-    add_down(first, split, stop, drops, added, added)
+    for v in range(n - 2, -1, -1):
+        a, m, b = first[v], split[v], stop[v]
+        for c in range(q):
+            total = X[a, c] if m - a == 1 else sums[v + 1, c]
+            sums[v, c] = total + (X[m, c] if b - m == 1 else sums[v + m - a, c])
+    for c in range(q):
+        sums[0, c] *= drops[0]
     for v in range(n - 1):
-        for p in (first[v], split[v]):
-            single = split[v] - first[v] == 1 if p == first[v] else stop[v] - split[v] == 1
-            if single:
+        for side in range(2):
+            if side == 0:
+                p, w, size = first[v], v + 1, split[v] - first[v]
+            else:
+                p, w, size = split[v], v + split[v] - first[v], stop[v] - split[v]
+            if size == 1:
                 for c in range(q):
-                    out[p, c] = added[v, c] + leaf_drops[p] * X[p, c]
+                    out[p, c] = sums[v, c] + leaf_drops[p] * X[p, c]
+            else:
+                for c in range(q):
+                    sums[w, c] = sums[v, c] + drops[w] * sums[w, c]
 
 
-@jit
+@jit(allocates=False, error_model="numpy")
 def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown):
     """Factorise shift * diagonal - matrix; returns the number of its negative eigenvalues.
 
@@ -65,7 +75,7 @@ def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown
     by the node. ``grown[v]`` is the sum of all entries of the inverse after the update, and ``pivots[v]`` the
     factor of the determinant, whose sign counts negative eigenvalues (Sylvester's law of inertia).
     """
-    n = len(diagonal)
+    n = diagonal.shape[0]
     n_negative = 0
     for v in range(n - 2, -1, -1):
         left, right = split[v] - first[v], stop[v] - split[v]
@@ -76,12 +86,12 @@ def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown
                 continue
             p = first[v] if side == 0 else split[v]
             entry = shift * diagonal[p] - leaf_drops[p]
-            if abs(entry) < MIN_PIVOT:
+            if -MIN_PIVOT < entry < MIN_PIVOT:
                 entry = MIN_PIVOT
             n_negative += entry < 0
             total += 1.0 / entry
         pivot = 1.0 - drops[v] * total
-        if abs(pivot) < MIN_PIVOT:
+        if -MIN_PIVOT < pivot < MIN_PIVOT:
             pivot = MIN_PIVOT
         n_negative += pivot < 0
         pivots[v] = pivot
@@ -89,41 +99,43 @@ def factor(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown
     return n_negative
 
 
-@jit
+@jit(error_model="numpy")
 def solve(first, split, stop, drops, leaf_drops, diagonal, shift, pivots, grown, B, out):
     """Solve (shift * diagonal - matrix) x = b for the columns of B, given the factorisation."""
     n, q = B.shape
-    sums = np.empty((n - 1, q))
-    for v in range(n - 2, -1, -1):
-        left, right = split[v] - first[v], stop[v] - split[v]
-        for c in range(q):
+    sums = np.empty(n - 1)
+    for c in range(q):
+        for v in range(n - 2, -1, -1):
             total = 0.0
             for side in range(2):
-                if (left if side == 0 else right) > 1:
-                    total += sums[v + 1 if side == 0 else v + left, c]
+                if side == 0:
+                    p, w, size = first[v], v + 1, split[v] - first[v]
+                else:
+                    p, w, size = split[v], v + split[v] - first[v], stop[v] - split[v]
+                if size > 1:
+                    total += sums[w]
                     continue
-                p = first[v] if side == 0 else split[v]
                 entry = shift * diagonal[p] - leaf_drops[p]
-                total += B[p, c] / (entry if abs(entry) >= MIN_PIVOT else MIN_PIVOT)
-            sums[v, c] = total / pivots[v]
-    # From here on, the sums are added to the right-hand sides of the leaves below.
-    for c in range(q):
-        sums[0, c] *= drops[0]
-    for v in range(n - 1):
-        left, right = split[v] - first[v], stop[v] - split[v]
-        for side in range(2):
-            if (left if side == 0 else right) > 1:
-                w = v + 1 if side == 0 else v + left
-                for c in range(q):
-                    added = sums[v, c]
-                    sums[w, c] = added + drops[w] * (sums[w, c] + added * grown[w])
-                continue
-            p = first[v] if side == 0 else split[v]
-            entry = shift * diagonal[p] - leaf_drops[p]
-            if abs(entry) < MIN_PIVOT:
-                entry = MIN_PIVOT
-            for c in range(q):
-                out[p, c] = (B[p, c] + sums[v, c]) / entry
+                if -MIN_PIVOT < entry < MIN_PIVOT:
+                    entry = MIN_PIVOT
+                total += B[p, c] / entry
+            sums[v] = total / pivots[v]
+        # From here on, the sums are added to the right-hand sides of the leaves below.
+        sums[0] *= drops[0]
+        for v in range(n - 1):
+            added = sums[v]
+            for side in range(2):
+                if side == 0:
+                    p, w, size = first[v], v + 1, split[v] - first[v]
+                else:
+                    p, w, size = split[v], v + split[v] - first[v], stop[v] - split[v]
+                if size > 1:
+                    sums[w] = added + drops[w] * (sums[w] + added * grown[w])
+                    continue
+                entry = shift * diagonal[p] - leaf_drops[p]
+                if -MIN_PIVOT < entry < MIN_PIVOT:
+                    entry = MIN_PIVOT
+                out[p, c] = (B[p, c] + added) / entry
 
 
 @jit(allocates=False)

@@ -62,7 +62,7 @@ class Ultrametric(LinearOperator):
         if len(X) == 1:
             return self.leaf_drops[:, None] * X
         out = np.empty_like(X)
-        multiply(*self.structure, X, out)
+        multiply(*self.structure, X, np.empty((len(X) - 1, X.shape[1])), out)
         return out
 
     def _matmat(self, X: np.ndarray) -> np.ndarray:

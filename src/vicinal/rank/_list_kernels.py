@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
+from vicinal.similarity.smoothing._selection_kernels import sort_descending
 
 
 @jit
@@ -16,7 +17,8 @@ def rank_queries(starts, weights, near, own, items, similarities, keep_nearest, 
     """
     indices, scores, counts = out
     n, size = len(items), indices.shape[1]
-    sums, touched = np.zeros(n), np.empty(n, np.int64)
+    capacity = min(n, starts.shape[1] * items.shape[1])
+    sums, sorted_sums, touched = np.zeros(n), np.empty(capacity), np.empty(capacity, np.int64)
     for q in range(start, stop):
         n_touched = 0
         for e in range(starts.shape[1]):
@@ -33,8 +35,9 @@ def rank_queries(starts, weights, near, own, items, similarities, keep_nearest, 
         for e in range(starts.shape[1]):
             squared += weights[q, e] * sums[starts[q, e]]
         length = np.sqrt(squared) if squared > 0.0 else 1.0
-        found = np.sort(touched[:n_touched])
-        order = np.argsort(-sums[found], kind="mergesort")
+        for e in range(n_touched):
+            sorted_sums[e] = sums[touched[e]]
+        sort_descending(sorted_sums, touched, n_touched)
         nearest = -1
         for e in range(near.shape[1]):
             if near[q, e] != own[q]:
@@ -45,15 +48,15 @@ def rank_queries(starts, weights, near, own, items, similarities, keep_nearest, 
             indices[q, 0] = nearest
             # Not below the others, so that scores descend.
             best = 0.0
-            for j in found[order[:3]]:
-                if j != own[q]:
-                    best = max(best, sums[j])
+            for e in range(min(n_touched, 2)):
+                if touched[e] != own[q]:
+                    best = max(best, sums[touched[e]])
             scores[q, 0] = min(1.0, best / length)
             n_ranked = 1
         else:
             nearest = -1
         for e in range(n_touched):
-            j = found[order[e]]
+            j = touched[e]
             if n_ranked < size and j != own[q] and j != nearest:
                 indices[q, n_ranked], scores[q, n_ranked] = j, min(1.0, sums[j] / length)
                 n_ranked += 1

@@ -304,16 +304,16 @@ def foreign_neighbor_search(
         compiled = prepared or Points(X, metric, n_jobs)
         if len(compiled) <= (MAX_POINTS_TO_CONNECT if few_components else MAX_POINTS_OF_MATRIX):
             matrix = ForeignNeighborMatrix(compiled.X, compiled.p)
-            return SearchWithLengths(matrix, lambda costs: _lengths(compiled, costs))
+            return SearchWithLengths(matrix, lambda costs: lengths_of_costs(compiled, costs))
         if compiled.tree_is_faster(k=max(k, 1), foreign=True):
             tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
-            return SearchWithLengths(tree_search, lambda costs: _lengths(compiled, costs))
+            return SearchWithLengths(tree_search, lambda costs: lengths_of_costs(compiled, costs))
         if metric.power == 2:
             k = k if many_trees or len(X) > MAX_POINTS_WITHOUT_LISTS else 0
             products = ForeignNeighborProducts(
                 compiled.X, k, n_jobs=n_jobs, progress=progress, lists=lists
             )
-            return SearchWithLengths(products, lambda costs: _lengths(compiled, costs))
+            return SearchWithLengths(products, lambda costs: lengths_of_costs(compiled, costs))
     points = PairwisePoints(X, metric, n_jobs)
     search = ForeignNeighborRows(lambda rows: points.distances(points.X[rows]), len(X), k, n_jobs)
     return SearchWithLengths(search, np.copy)
@@ -371,5 +371,6 @@ def offset_search(
     return ForeignNeighborProducts(points.X, k, offsets=with_minimum, n_jobs=n_jobs)
 
 
-def _lengths(points: Points, costs: np.ndarray) -> np.ndarray:
+def lengths_of_costs(points: Points, costs: np.ndarray) -> np.ndarray:
+    """Lengths in the metric of compiled points."""
     return points.in_metric(costs if points.p == 1 else np.sqrt(costs))

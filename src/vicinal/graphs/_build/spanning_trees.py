@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from vicinal.graphs._build import prim
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges
 from vicinal.graphs._build.boruvka import (
     NO_EXCLUSIONS,
@@ -16,6 +17,7 @@ from vicinal.graphs._build.duplicates import Duplicates, many_duplicates
 from vicinal.graphs._build.nearest_foreign import (
     foreign_neighbor_search,
     in_common_unit,
+    lengths_of_costs,
     offset_search,
 )
 from vicinal.graphs._build.tree_duplicates import Edges, join_components, join_duplicates
@@ -78,17 +80,31 @@ def spanning_links(
     """
     rows = _duplicates(X, metric)
     if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
-        search, to_lengths = foreign_neighbor_search(
-            X, metric, 0, n_jobs, few_components=True, prepared=prepared
-        )
-        edges, costs = spanning_edges(search, labels=components, n_jobs=n_jobs)
-        return edges, to_lengths(costs)
+        return _links_of_distinct(X, metric, components, n_jobs, prepared)
     zero_edges, components = join_components(rows, components)
     first = rows.representative
-    search, to_lengths = foreign_neighbor_search(X[first], metric, 0, n_jobs, few_components=True)
-    edges, costs = spanning_edges(search, labels=components[first], n_jobs=n_jobs)
-    lengths = np.concatenate([np.zeros(len(zero_edges)), to_lengths(costs)])
+    edges, lengths = _links_of_distinct(X[first], metric, components[first], n_jobs)
+    lengths = np.concatenate([np.zeros(len(zero_edges)), lengths])
     return np.concatenate([zero_edges, first[edges]]), lengths
+
+
+def _links_of_distinct(
+    X: np.ndarray | sparse.csr_array,
+    metric: Metric,
+    components: np.ndarray,
+    n_jobs: int | None,
+    prepared: Points | None = None,
+) -> Edges:
+    is_dense = metric.is_compiled and isinstance(X, np.ndarray)
+    if is_dense and prim.is_fastest(components):
+        points = prepared or Points(X, metric, n_jobs)
+        edges, costs = prim.connecting_edges(points.X, points.p, components)
+        return edges, lengths_of_costs(points, costs)
+    search, to_lengths = foreign_neighbor_search(
+        X, metric, 0, n_jobs, few_components=True, prepared=prepared
+    )
+    edges, costs = spanning_edges(search, labels=components, n_jobs=n_jobs)
+    return edges, to_lengths(costs)
 
 
 def disjoint_trees(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._core.jit import jit
+from vicinal.similarity.smoothing._selection_kernels import sort_descending
 
 
 @jit
@@ -30,7 +31,6 @@ def most_similar(
     start,
     stop,
     ids,
-    positions,
     out_items,
     out_cosines,
 ):
@@ -38,10 +38,10 @@ def most_similar(
 
     Cosines near 1 are compared by differences that single precision would lose, so they are summed in double
     precision over the rows of both items: errors of the entries then matter to second order only. Node i of
-    the power is item ``ids[i]``, and item j is node ``positions[j]``.
+    the power is item ``ids[i]``.
     """
-    n_listed = out_items.shape[1] - 1
-    row, found = np.zeros(len(sums)), np.empty(candidates.shape[1], np.int64)
+    n_listed, row = out_items.shape[1] - 1, np.zeros(len(sums))
+    others, cosines = np.empty(candidates.shape[1], np.int64), np.empty(candidates.shape[1])
     for i in range(start, stop):
         for e in range(counts[i]):
             k = items[i, e]
@@ -49,23 +49,18 @@ def most_similar(
         n_found = 0
         for e in range(n_candidates[i]):
             j = np.int64(candidates[i, e])
-            if j != i:
-                found[n_found] = ids[j]
-                n_found += 1
-        others = np.sort(found[:n_found])
-        cosines = np.zeros(n_found)
-        for c in range(n_found):
-            j = positions[others[c]]
+            if j == i:
+                continue
             total = 0.0
-            for e in range(counts[j]):
-                total += row[items[j, e]] * values[j, e]
-            cosines[c] = min(1.0, total / norms[j]) if total > 0.0 else 0.0
-        order = np.argsort(-cosines, kind="mergesort")
+            for f in range(counts[j]):
+                total += row[items[j, f]] * values[j, f]
+            if total > 0.0:
+                others[n_found], cosines[n_found] = ids[j], min(1.0, total / norms[j])
+                n_found += 1
+        sort_descending(cosines, others, n_found)
         item = ids[i]
         out_items[item, 0], out_cosines[item, 0] = item, 1.0
         for e in range(min(n_found, n_listed)):
-            if cosines[order[e]] > 0.0:
-                out_items[item, e + 1] = others[order[e]]
-                out_cosines[item, e + 1] = cosines[order[e]]
+            out_items[item, e + 1], out_cosines[item, e + 1] = others[e], cosines[e]
         for e in range(counts[i]):
             row[items[i, e]] = 0.0

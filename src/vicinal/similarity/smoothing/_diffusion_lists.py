@@ -100,7 +100,7 @@ def diffusion_lists(
     similarities = np.zeros((n, list_size + 1))
     map_threads(
         lambda rows: most_similar(
-            power.items, power.counts, *half, norms, sums, *rows, *order, items, similarities
+            power.items, power.counts, *half, norms, sums, *rows, order.ids, items, similarities
         ),
         blocks(n, ROWS_PER_TASK),
         n_jobs,

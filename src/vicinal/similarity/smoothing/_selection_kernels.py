@@ -1,4 +1,4 @@
-"""Kernels that select the largest numbers of an array."""
+"""Kernels that select the largest numbers of an array, or sort them."""
 
 from __future__ import annotations
 
@@ -31,6 +31,35 @@ def kth_largest(values, n_values, k):
         else:
             break
     return values[rank]
+
+
+@jit(allocates=False)
+def sort_descending(values, items, n):
+    """Sort the first n values from large to small, and their items with them; equal values by item."""
+    # A hand-written heap sort, because numba takes seconds to compile numpy's sorts.
+    start, end = n // 2, n
+    while end > 1:
+        if start > 0:
+            start -= 1
+            value, item = values[start], items[start]
+        else:
+            end -= 1
+            value, item = values[end], items[end]
+            values[end], items[end] = values[0], items[0]
+        at, child = start, 2 * start + 1
+        while child < end:
+            # The smaller child, which comes later in the result.
+            other = child + 1
+            if other < end and (
+                values[other] < values[child]
+                or (values[other] == values[child] and items[other] > items[child])
+            ):
+                child = other
+            if values[child] > value or (values[child] == value and items[child] < item):
+                break
+            values[at], items[at] = values[child], items[child]
+            at, child = child, 2 * child + 1
+        values[at], items[at] = value, item
 
 
 @jit
