@@ -13,8 +13,14 @@ from vicinal.cluster._communities import louvain
 from vicinal.cluster._community_choice import MIN_EXCESS
 from vicinal.cluster._community_null import null_modularity
 from vicinal.cluster._consensus import _merge_by_majority, consensus_communities
-from vicinal.cluster._density_modes import DensityModes, density_modes, local_dimension, mode_labels
-from vicinal.cluster._mode_choice import choose_modes
+from vicinal.cluster._density_modes import (
+    DensityModes,
+    density_modes,
+    local_dimension,
+    mode_labels,
+    thinness_within,
+)
+from vicinal.cluster._mode_choice import _prominent_modes, choose_modes
 from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.graphs import knn
 from vicinal.neighbors import NeighborSearch
@@ -53,6 +59,44 @@ def test_moons_are_two_and_half_cylinders_in_as_much_noise_too():
     evidence = estimate_clusters(X)
     assert evidence.n_clusters == 2
     assert adjusted_rand_score(truth[truth >= 0], evidence.labels[truth >= 0]) > 0.95
+
+
+def two_rings(n, seed):
+    rng = np.random.default_rng([5, seed])
+    angles, ring = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 2
+    flat = np.c_[np.cos(angles), np.sin(angles)] * np.where(ring, 1.0, 0.4)[:, None]
+    return flat + 0.08 * rng.normal(size=(n, 2)), ring
+
+
+def test_modes_along_thick_rings_that_fill_a_disc_are_rarely_clusters():
+    numbers = [estimate_clusters(two_rings(1000, seed)[0]).n_clusters for seed in range(20)]
+    assert numbers.count(2) >= 15  # 9 if only the shape of all points counts
+
+
+def test_a_cluster_that_is_a_curve_requires_more_prominent_modes():
+    X, ring = two_rings(1000, 0)
+    modes = modes_of(X, 32)
+    assert modes.thinness < 1.3  # both rings together are compact
+    for part in (ring == 0, ring == 1):
+        alone = modes_of(X[part], 32).thinness
+        assert thinness_within(modes, part) == pytest.approx(alone, rel=0.1)
+    assert thinness_within(modes, ring == 1) > 1.5
+    assert thinness_within(modes, np.ones(len(X), bool)) == modes.thinness
+
+
+def test_labels_belong_to_the_modes_that_count():
+    X, ring = two_rings(1000, 1)
+    modes = modes_of(X, 16)
+    # After the first, which separates the rings, one mode on the outer ring and one on the inner ring, which
+    # is so small that it is compact: the latter counts although it is less prominent.
+    assert ring[modes.peaks[:4]].tolist() == [0, 1, 1, 0]
+    modes = modes._replace(prominence=np.r_[2.0, 1.65, 1.6, modes.prominence[3:]])
+    view, number = _prominent_modes(modes)
+    assert number == 3
+    np.testing.assert_array_equal(view.peaks[:4], modes.peaks[[0, 1, 3, 2]])
+    labels = mode_labels(view, number)
+    assert sorted(labels[view.peaks[:3]].tolist()) == [0, 1, 2]
+    assert labels[view.peaks[3]] == labels[view.peaks[1]]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -165,10 +165,13 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     kept = ~noise.is_noise
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and kept.sum() >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones: cluster the other points again, without it.
-        sample, nearest = _sample_of(kept, distinct, rows, nearest, n_jobs)
+        rows, nearest = _sample_of(kept, distinct, rows, nearest, n_jobs)
+        sample = distinct[rows]
         evidence = _combine_views(sample, nearest, *density_views(sample, n_jobs), n_jobs)
         again = find_noise(evidence.labels)
-        noise = again if again.is_noise.any() else noise
+        if again.is_noise.any():
+            noise = again
+            evidence = _follow_others(evidence, distinct, rows[nearest], noise.is_noise, n_jobs)
     evidence = evidence or combine()
     return expand_to_rows(evidence._replace(noise=noise), groups.group)
 
@@ -176,21 +179,45 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
 def _sample_of(
     kept: np.ndarray, distinct: np.ndarray, rows: np.ndarray, nearest: np.ndarray, n_jobs: NJobs
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sample of the kept points, and its point nearest to each point.
+    """Sampled rows of the kept points, and which of them is nearest to each point.
 
     ``rows`` are sampled from all points, and ``nearest`` are the ones nearest to each point. What is kept of
     them is the new sample, unless too little of a larger set is left.
     """
     left = kept[rows]
     if len(rows) < len(distinct) and left.mean() < MIN_LEFT_IN_SAMPLE:
-        sample = sample_points(distinct[kept])
-        return sample, NeighborSearch(sample, n_jobs=n_jobs).nearest(1, queries=distinct)[0][:, 0]
-    sample = distinct[rows[left]]
+        sampled = np.flatnonzero(kept)[sample_rows(int(kept.sum()))]
+        search = NeighborSearch(distinct[sampled], n_jobs=n_jobs)
+        return sampled, search.nearest(1, queries=distinct)[0][:, 0]
+    sampled = rows[left]
     nearest_left = (np.cumsum(left) - 1)[nearest]
     lost = np.flatnonzero(~left[nearest])
-    search = NeighborSearch(sample, n_jobs=n_jobs)
+    search = NeighborSearch(distinct[sampled], n_jobs=n_jobs)
     nearest_left[lost] = search.nearest(1, queries=distinct[lost])[0][:, 0]
-    return sample, nearest_left
+    return sampled, nearest_left
+
+
+def _follow_others(
+    evidence: ClusterEvidence,
+    distinct: np.ndarray,
+    followed: np.ndarray,
+    is_noise: np.ndarray,
+    n_jobs: NJobs,
+) -> ClusterEvidence:
+    """Move noise that has the cluster of other noise to that of the nearest other point.
+
+    ``followed`` is the point whose cluster each point has. It was not noise for the first clusters, but may
+    be for those without noise.
+    """
+    lost, others = np.flatnonzero(is_noise & is_noise[followed]), np.flatnonzero(~is_noise)
+    if not len(lost):
+        return evidence
+    source = np.arange(len(distinct))
+    search = NeighborSearch(distinct[others], n_jobs=n_jobs)
+    source[lost] = others[search.nearest(1, queries=distinct[lost])[0][:, 0]]
+    if any(len(np.unique(layer.labels[source])) < layer.n_clusters for layer in evidence.layers):
+        return evidence  # a cluster consists of noise
+    return expand_to_rows(evidence, source)
 
 
 def _combine_views(
