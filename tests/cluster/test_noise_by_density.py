@@ -23,7 +23,7 @@ from vicinal.cluster._density_mixture import (
     _log_tails,
     fit_mixture,
 )
-from vicinal.cluster._evidence import _one_cluster
+from vicinal.cluster._evidence_result import one_cluster
 from vicinal.cluster._noise import _is_noise_by_norms
 from vicinal.cluster._noise_structure import noise_without_clusters
 from vicinal.neighbors import NeighborSearch
@@ -281,7 +281,7 @@ def test_norms_decide_only_for_sparse_points_around_enough_points_of_few_dimensi
     def decides(near=is_near, sparsity=sparsity, dimension=2.0, is_noise=None):
         found = np.zeros(len(near), bool) if is_noise is None else is_noise
         noise = no_noise(len(near))._replace(is_noise=found, sparsity=sparsity)
-        evidence = _one_cluster(len(near))._replace(dimension=dimension, noise=noise)
+        evidence = one_cluster(len(near))._replace(dimension=dimension, noise=noise)
         return _is_noise_by_norms(near, evidence)
 
     assert decides()

@@ -12,7 +12,8 @@ from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._communities import louvain, modularity
 from vicinal.cluster._density_views import MAX_POINTS
-from vicinal.cluster._evidence import ClusterEvidence, Layer, estimate_clusters
+from vicinal.cluster._evidence import estimate_clusters
+from vicinal.cluster._evidence_result import ClusterEvidence, Layer
 from vicinal.cluster._number import MIN_CANDIDATES, number_by_sample
 from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors.metric import as_metric

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vicinal._base.row_assignment import number_by_first_occurrence
 from vicinal._core.array_checks import check_points
 from vicinal._core.options import checked
-from vicinal.cluster._background import N_NEIGHBORS, BackgroundNoise, no_noise
+from vicinal.cluster._background import N_NEIGHBORS, no_noise
 from vicinal.cluster._community_choice import (
     MIN_EXCESS,
     NeighborCommunities,
@@ -26,6 +26,7 @@ from vicinal.cluster._density_views import (
     sample_points,
     sample_rows,
 )
+from vicinal.cluster._evidence_result import ClusterEvidence, Layer, expand_to_rows, one_cluster
 from vicinal.cluster._mode_choice import (
     MIN_PROMINENCE,
     ModeChoice,
@@ -44,67 +45,6 @@ if TYPE_CHECKING:
 MIN_NOISE_TO_REPEAT = 0.01
 # If less than this fraction of a sample is not noise, another sample is drawn from the other points.
 MIN_LEFT_IN_SAMPLE = 0.5
-
-
-class Layer(NamedTuple):
-    """One level of nested clusters.
-
-    Attributes
-    ----------
-    labels : ndarray of int (n,)
-        Cluster of each row.
-    n_clusters : int
-        Number of clusters.
-    persistence : float
-        Log ratio of the evidence for the weakest cluster to that for the next candidate.
-    """
-
-    labels: np.ndarray
-    n_clusters: int
-    persistence: float
-
-
-class ClusterEvidence(NamedTuple):
-    """The number of clusters and the evidence for it.
-
-    Attributes
-    ----------
-    n_clusters : int
-        Number of clusters.
-    labels : ndarray of int (n,)
-        Cluster of each row, numbered by first occurrence.
-    source : {"density", "communities", "none"}
-        The method that decided; "none" if there is no evidence for more than one cluster.
-    candidates : list of (n_clusters, score)
-        The chosen number first; a score above 1 is significant.
-    layers : list of Layer
-        Nested clusters from coarse to fine, including the chosen ones.
-    prominence : dict
-        Prominences of the modes, descending, for each number of neighbours.
-    excess : dict
-        Modularity in excess of a single cluster, for each number of neighbours.
-    dimension : float
-        Intrinsic dimension.
-    noise : BackgroundNoise
-        Which rows are noise, their scores and the threshold.
-    """
-
-    n_clusters: int
-    labels: np.ndarray
-    source: str
-    candidates: list[tuple[int, float]]
-    layers: list[Layer]
-    prominence: dict[int, np.ndarray]
-    excess: dict[int, float]
-    dimension: float
-    noise: BackgroundNoise
-
-    def __repr__(self) -> str:
-        """Number of clusters, what decided, and the amount of noise; arrays are left out."""
-        clusters = "1 cluster" if self.n_clusters == 1 else f"{self.n_clusters:,} clusters"
-        by = "" if self.source == "none" else f" by {self.source}"
-        noise = f"{self.noise.is_noise.mean():.1%} noise"
-        return f"ClusterEvidence({clusters}{by} among {len(self.labels):,} rows, {noise})"
 
 
 @checked
@@ -148,7 +88,7 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     groups = canonical_groups(points)
     distinct = points[groups.representative]
     if len(distinct) < MIN_POINTS:
-        return _one_cluster(len(points))
+        return one_cluster(len(points))
     rows = sample_rows(len(distinct))
     sample = distinct[rows]
     neighbors, distances, views = density_views(sample, n_jobs)
@@ -298,7 +238,7 @@ def _combine(
         source = "density"
         best = next(layer for layer in layers if layer.n_clusters == n_modes)
     else:
-        one = _one_cluster(len(group))
+        one = one_cluster(len(group))
         layers, source, best = one.layers, one.source, one.layers[0]
     score = dict(candidates)[best.n_clusters]
     others = [c for c in candidates if c[0] != best.n_clusters]
@@ -349,25 +289,3 @@ def _mode_layers(view: DensityModes, n_modes: int, group: np.ndarray) -> list[La
 
 def _labels_of_modes(modes: ModeChoice, group: np.ndarray) -> np.ndarray:
     return number_by_first_occurrence(mode_labels(modes.view, modes.number)[group])
-
-
-def _one_cluster(n: int) -> ClusterEvidence:
-    labels = np.zeros(n, dtype=np.int64)
-    layers = [Layer(labels, 1, 0.0)]
-    return ClusterEvidence(1, labels, "none", [(1, 1.0)], layers, {}, {}, 1.0, no_noise(n))
-
-
-def expand_to_rows(evidence: ClusterEvidence, group: np.ndarray) -> ClusterEvidence:
-    """Expand the results of distinct points to all rows."""
-    noise = evidence.noise
-    layers = [
-        layer._replace(labels=number_by_first_occurrence(layer.labels[group]))
-        for layer in evidence.layers
-    ]
-    return evidence._replace(
-        labels=number_by_first_occurrence(evidence.labels[group]),
-        layers=layers,
-        noise=noise._replace(
-            is_noise=noise.is_noise[group], score=noise.score[group], sparsity=noise.sparsity[group]
-        ),
-    )

@@ -16,7 +16,7 @@ from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
 
 if TYPE_CHECKING:
-    from vicinal.cluster._evidence import ClusterEvidence
+    from vicinal.cluster._evidence_result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 MAX_SAMPLE_SIZE = 50_000

@@ -12,7 +12,7 @@ from vicinal.cluster.perceptual import NOISE_DIRECTIONS, TOLERANCE, PerceptualCl
 from vicinal.exceptions import VicinalWarning
 
 if TYPE_CHECKING:
-    from vicinal.cluster._evidence import ClusterEvidence
+    from vicinal.cluster._evidence_result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 

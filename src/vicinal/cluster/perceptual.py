@@ -35,7 +35,7 @@ from vicinal.operators.eigenpairs import Eigenpairs
 if TYPE_CHECKING:
     from vicinal._base.perceptual_estimator import Walk
     from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike
-    from vicinal.cluster._evidence import ClusterEvidence
+    from vicinal.cluster._evidence_result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 # Minimum number of eigenvectors for the norms; 5 to 12 separate noise equally well.

@@ -36,7 +36,7 @@ from vicinal.similarity.paths.similarity import path_similarity
 if TYPE_CHECKING:
     from vicinal._base.affinity_operator import AffinityOperator
     from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike, ScaleLike
-    from vicinal.cluster._evidence import ClusterEvidence
+    from vicinal.cluster._evidence_result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 

@@ -11,7 +11,8 @@ from scipy import sparse
 from vicinal._base.perceptual_estimator import contextual_of_distinct
 from vicinal.cluster._automatic import n_candidates
 from vicinal.cluster._density_views import MAX_POINTS, sample_points
-from vicinal.cluster._evidence import ClusterEvidence, estimate_clusters
+from vicinal.cluster._evidence import estimate_clusters
+from vicinal.cluster._evidence_result import ClusterEvidence
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from vicinal import graphs
 from vicinal._core.parallel import map_threads, progress_bar
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster._evidence import expand_to_rows
+from vicinal.cluster._evidence_result import expand_to_rows
 from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.graphs._build.duplicates import find_duplicates
