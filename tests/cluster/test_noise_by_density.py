@@ -23,6 +23,7 @@ from vicinal.cluster._density_mixture import (
     _log_tails,
     fit_mixture,
 )
+from vicinal.cluster._density_views import count_modes
 from vicinal.cluster._evidence_result import one_cluster
 from vicinal.cluster._noise import _is_noise_by_norms
 from vicinal.cluster._noise_structure import noise_without_clusters
@@ -181,6 +182,19 @@ def test_sparse_clusters_around_a_dense_one_are_not_noise():
     labels = np.zeros(500, dtype=int)
     assert background_noise(distances, 2.0, labels).is_noise.mean() > 0.5
     assert noise_without_clusters(X, distances, 2.0, -1, labels).is_noise.mean() < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_on_both_sides_of_a_wall_is_noise(seed):
+    rng = np.random.default_rng(seed)
+    wall = np.c_[rng.normal(0.0, 0.15, 800), rng.uniform(-1, 1, 800)]
+    X = np.r_[wall, rng.uniform([-2, -1], [2, 1], (400, 2))]
+    distances = NeighborSearch(X).nearest(8)[1][:, 1:]
+    labels = np.zeros(1200, dtype=int)
+    # Alone, the noise has two modes, because the wall leaves a hole.
+    assert count_modes(X[background_noise(distances, 2.0, labels).is_noise]) == 2
+    found = noise_without_clusters(X, distances, 2.0, -1, labels).is_noise
+    assert f1_score(np.arange(1200) >= 800, found) > 0.8
 
 
 @pytest.mark.parametrize("n_columns", [3, 8])

@@ -117,16 +117,14 @@ def _noise_at_scale(
 ) -> tuple[BackgroundNoise, bool]:
     """Noise by the densities of k neighbours, and whether there is evidence of it beyond outliers."""
     k = distances.shape[1]
-    positive = distances[distances > 0]
-    lowest = positive.min() if len(positive) else 1.0
-    sparsity = dimension * np.log(np.maximum(distances, lowest)).mean(axis=1)
+    sparsities = sparsity(distances, dimension)
     large = (np.bincount(labels) >= MIN_NEIGHBORHOODS * k)[labels]
     result = no_noise(len(labels))
     if not large.any():
         return result, False
     labels = np.unique(labels[large], return_inverse=True)[1]
-    mixture, gain = _fit(sparsity[large], labels, SAMPLING_ERRORS[k], max_fraction)
-    relative = sparsity[large] - mixture.centers[labels]
+    mixture, gain = _fit(sparsities[large], labels, SAMPLING_ERRORS[k], max_fraction)
+    relative = sparsities[large] - mixture.centers[labels]
     outlier = float(np.log(len(relative) / EXPECTED_OUTLIERS))
     if mixture.noise is None:
         outlier = min(outlier, _outlier_level(relative, SAMPLING_ERRORS[k]))
@@ -144,6 +142,13 @@ def _noise_at_scale(
         is_noise=result.score > 0.5, threshold=threshold, curve=curve, gain=gain
     )
     return result, mixture.noise is not None
+
+
+def sparsity(distances: np.ndarray, dimension: float) -> np.ndarray:
+    """Negative log density of each point, up to a constant, from the distances to its neighbours."""
+    positive = distances[distances > 0]
+    lowest = positive.min() if len(positive) else 1.0
+    return np.asarray(dimension * np.log(np.maximum(distances, lowest)).mean(axis=1))
 
 
 def _expected_f1(noise: BackgroundNoise) -> float:

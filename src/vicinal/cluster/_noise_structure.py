@@ -9,8 +9,10 @@ import numpy as np
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal.cluster._background import (
     MAX_UNTESTED_FRACTION,
+    N_NEIGHBORS,
     BackgroundNoise,
     background_noise,
+    sparsity,
 )
 from vicinal.cluster._density_modes import local_dimension
 from vicinal.cluster._density_views import (
@@ -42,11 +44,31 @@ def noise_without_clusters(
     """
     noise = background_noise(distances, dimension, labels)
     if noise.is_noise.mean() > MAX_UNTESTED_FRACTION and (
-        count_modes(points[noise.is_noise], n_jobs=n_jobs) > 1
+        _has_clusters(points, sparsity(distances, dimension), noise.is_noise, n_jobs)
         or _is_as_thin_as_clusters(points, noise.is_noise, n_jobs)
     ):
         return background_noise(distances, dimension, labels, MAX_UNTESTED_FRACTION)
     return noise
+
+
+def _has_clusters(
+    points: np.ndarray, sparsities: np.ndarray, is_noise: np.ndarray, n_jobs: NJobs
+) -> bool:
+    """Whether noise has clusters, even if the holes that the other points leave in it are filled.
+
+    A hole is a valley of the density: around a curve, it can divide the noise. The other points fill it if
+    they are thinned to the density of the noise nearby.
+    """
+    if count_modes(points[is_noise], n_jobs=n_jobs) == 1:
+        return False
+    noise, others = np.flatnonzero(is_noise), np.flatnonzero(~is_noise)
+    rescaled = fit_rescaling(points).transform(points)
+    search = NeighborSearch(rescaled[noise], n_jobs=n_jobs)
+    k = min(N_NEIGHBORS, len(noise))
+    nearby = noise[search.nearest(k, queries=rescaled[others])[0]]
+    log_ratio = sparsities[others] - sparsities[nearby].mean(axis=1)
+    is_kept = np.log1p(-np.random.default_rng(0).random(len(others))) < log_ratio
+    return count_modes(points[np.sort(np.append(noise, others[is_kept]))], n_jobs=n_jobs) > 1
 
 
 def _is_as_thin_as_clusters(points: np.ndarray, is_noise: np.ndarray, n_jobs: NJobs) -> bool:
