@@ -82,6 +82,8 @@ def calls() -> Iterator[Callable[[], Any]]:
     yield from _graphs(clusters, noise)
     yield from _similarities(clusters[:, :3])
     yield from _estimators(clusters[:N_SMALL, :3], classes[:N_SMALL])
+    # Contexts of fewer members than columns.
+    yield partial(_fit_and_predict, vicinal.PerceptualClustering(3), clusters[:N_SMALL], None)
     # Corrections on coarser levels, which need many nodes.
     yield lambda: vicinal.ManifoldRanking(alpha=0.999).fit(noise[:, :3]).rank([0], 5)
     if find_spec("dask"):
@@ -206,3 +208,4 @@ def _insert_and_remove(growing: Any, points: Any) -> None:
 
 def _fit_and_predict(model: Any, X: Any, y: Any) -> None:
     model.fit(X, y).predict(X[:5] + 0.01)
+    model.predict(X[:1] + 0.01)  # one point has kernels of its own
