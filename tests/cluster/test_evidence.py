@@ -20,7 +20,7 @@ from vicinal.cluster._density_modes import (
     mode_labels,
     thinness_within,
 )
-from vicinal.cluster._mode_choice import _prominent_modes, choose_modes
+from vicinal.cluster._mode_choice import choose_modes, prominent_modes
 from vicinal.datasets import make_half_cylinders, make_two_moons
 from vicinal.graphs import knn
 from vicinal.neighbors import NeighborSearch
@@ -91,7 +91,7 @@ def test_labels_belong_to_the_modes_that_count():
     # is so small that it is compact: the latter counts although it is less prominent.
     assert ring[modes.peaks[:4]].tolist() == [0, 1, 1, 0]
     modes = modes._replace(prominence=np.r_[2.0, 1.65, 1.6, modes.prominence[3:]])
-    view, number = _prominent_modes(modes)
+    view, number = prominent_modes(modes)
     assert number == 3
     np.testing.assert_array_equal(view.peaks[:4], modes.peaks[[0, 1, 3, 2]])
     labels = mode_labels(view, number)

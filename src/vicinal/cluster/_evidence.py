@@ -31,8 +31,8 @@ from vicinal.cluster._mode_choice import (
     MIN_PROMINENCE,
     ModeChoice,
     choose_modes,
-    n_prominent,
     n_significant,
+    prominent_modes,
 )
 from vicinal.cluster._noise_structure import noise_without_clusters
 from vicinal.neighbors import NeighborSearch
@@ -260,7 +260,7 @@ def _candidates(
 ) -> list[tuple[int, float]]:
     """Numbers of clusters and the evidence for their weakest cluster, relative to what is required."""
     scores: dict[int, float] = {1: 1.0}
-    for view, number in [*((v, n_prominent(v)) for v in views), (modes.view, modes.number)]:
+    for view, number in [*map(prominent_modes, views), (modes.view, modes.number)]:
         if number > 1:
             score = float(view.prominence[number - 2]) / MIN_PROMINENCE
             scores[number] = max(scores.get(number, 0.0), score)

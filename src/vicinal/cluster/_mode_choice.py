@@ -49,7 +49,7 @@ def choose_modes(views: list[DensityModes]) -> ModeChoice:
     certain = _n_certain(views)
     if certain == 1:
         return ModeChoice(views[0], 1, False)
-    several = [item for view in views if (item := _prominent_modes(view))[1] > 1]
+    several = [item for view in views if (item := prominent_modes(view))[1] > 1]
     steep = [(view, _n_steep(view, _agreed_fall(view, view is views[0]))) for view in views]
     agreeing = [item for item in steep if item[1] == steep[0][1] > 1]
     if 2 * len(agreeing) >= len(views):
@@ -70,16 +70,11 @@ def _n_certain(views: list[DensityModes]) -> int:
     return int(np.count_nonzero(two_clearest >= 1.0)) + 1
 
 
-def n_prominent(view: DensityModes) -> int:
-    """Number of clusters by the density at one scale.
+def prominent_modes(view: DensityModes) -> tuple[DensityModes, int]:
+    """The view with the modes that count first, and the number of clusters by the density at one scale.
 
     If prominences fall steeply after some mode, that mode is the last; otherwise all significant ones count.
     """
-    return _prominent_modes(view)[1]
-
-
-def _prominent_modes(view: DensityModes) -> tuple[DensityModes, int]:
-    """The view with the modes that count first, and the number of clusters."""
     steep = _n_steep(view)
     if steep > 1:
         return view, steep
