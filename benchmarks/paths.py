@@ -75,6 +75,7 @@ PATHS = [
             max_seconds=180.0,
             max_bytes=2 * GIGABYTE,
             points=points,
+            once=True,
         )
         for points in ("curved", "uniform")
     ),

@@ -37,6 +37,7 @@ SMOOTHING = [
             (SINGLE_POWER,),
             ratio_to=(SINGLE_POWER, 50 / 20),
             points="blobs",
+            once=True,
         )
         for speed, width in (("slow", "narrow"), ("fast", "wide"))
     ),
