@@ -7,9 +7,8 @@ from sklearn.datasets import make_blobs, make_circles
 from sklearn.metrics import f1_score
 
 from vicinal import PerceptualClustering
-from vicinal.cluster import _background
+from vicinal.cluster import _background, _noise_evidence, estimate_clusters
 from vicinal.cluster._background import (
-    MAX_TAIL,
     MIN_NEIGHBORHOODS,
     SAMPLING_ERRORS,
     background_noise,
@@ -26,7 +25,8 @@ from vicinal.cluster._density_mixture import (
 from vicinal.cluster._density_views import count_modes
 from vicinal.cluster._evidence_result import one_cluster
 from vicinal.cluster._noise import _is_noise_by_norms
-from vicinal.cluster._noise_structure import noise_without_clusters
+from vicinal.cluster._noise_evidence import MAX_TAIL, fit_candidates
+from vicinal.cluster._noise_structure import _thinned_to_noise, noise_without_clusters
 from vicinal.neighbors import NeighborSearch
 
 
@@ -73,7 +73,7 @@ def test_the_parameters_of_a_mixture_are_recovered():
     assert fit.tail == pytest.approx(0.5, abs=0.1)
     assert fit.spread == pytest.approx(0.6, abs=0.05)
     assert fit.noise.level == pytest.approx(5.0, abs=0.1)
-    assert fit.noise.fraction == pytest.approx(0.2, abs=0.01)
+    np.testing.assert_allclose(fit.noise.fractions, 0.2, atol=0.01)
 
 
 def test_noise_needs_evidence():
@@ -127,14 +127,15 @@ def test_few_outliers_of_a_small_set_are_found_without_evidence_of_noise():
 
 
 def test_a_wide_component_behind_the_longest_tail_is_a_heavy_tail_and_not_noise():
-    def is_significant(tail, *noise):
-        mixture = DensityMixture(np.zeros(1), 0.6, tail, NoiseLevel(*noise), 0.0)
-        return _background._is_significant(1000.0, mixture, np.array([1000]))
+    def is_significant(tail, level, width):
+        noise = NoiseLevel(level, width, np.array([0.2]))
+        mixture = DensityMixture(np.zeros(1), 0.6, tail, noise, 0.0)
+        return _noise_evidence._is_significant(1000.0, mixture, np.array([1000]))
 
-    assert not is_significant(MAX_TAIL, 3.0, 2.0, 0.2)
-    assert is_significant(MAX_TAIL, 3.0, 1.0, 0.2)
-    assert is_significant(0.3, 3.0, 2.0, 0.2)
-    assert not is_significant(MAX_TAIL, 1.5, 0.5, 0.2)
+    assert not is_significant(MAX_TAIL, 3.0, 2.0)
+    assert is_significant(MAX_TAIL, 3.0, 1.0)
+    assert is_significant(0.3, 3.0, 2.0)
+    assert not is_significant(MAX_TAIL, 1.5, 0.5)
 
 
 def test_one_background_around_clusters_of_different_density_is_found():
@@ -148,20 +149,59 @@ def test_one_background_around_clusters_of_different_density_is_found():
     assert f1_score(noise, result.is_noise) > 0.98
     fit = fit_mixture(values, labels, SAMPLING_ERRORS[8], MAX_TAIL, 0.35, is_absolute=True)
     assert fit.noise.level == pytest.approx(8.0, abs=0.1)
-    assert fit.noise.fraction == pytest.approx(1 / 3, abs=0.02)
+    np.testing.assert_allclose(fit.noise.fractions, 1 / 3, atol=0.02)
     relative = fit_mixture(values, labels, SAMPLING_ERRORS[8], MAX_TAIL, 0.35)
     assert fit.log_likelihood > relative.log_likelihood + 50
 
 
 def test_a_cluster_as_sparse_as_the_background_has_no_noise():
-    mixture = DensityMixture(
-        np.array([0.0, 4.5]), 0.5, 0.3, NoiseLevel(5.0, 0.5, 0.2, is_absolute=True), 0.0
-    )
+    noise = NoiseLevel(5.0, 0.5, np.array([0.2, 0.7]), is_absolute=True)
+    mixture = DensityMixture(np.array([0.0, 4.5]), 0.5, 0.3, noise, 0.0)
     far = np.array([5.0])
     assert mixture.log_odds(far, 0) > 0
     assert mixture.log_odds(far, 1) == -np.inf
     sizes = np.array([600, 400])
-    assert _background._noise_fraction(mixture, sizes) == pytest.approx(0.2 * 0.6)
+    assert _noise_evidence._noise_fraction(mixture, sizes) == pytest.approx(0.2 * 0.6)
+
+
+def in_one_background(fractions, n=1000, seed=0):
+    """Clusters with centers 0, 2, ... in a background at 7, and a fraction of noise of its own in each."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(fractions)), n)
+    noise = rng.random(len(labels)) < np.repeat(fractions, n)
+    values = 2.0 * labels + rng.exponential(0.5, len(labels))
+    return np.where(noise, 7.0, values) + 0.6 * rng.normal(size=len(labels)), labels, noise
+
+
+def test_clusters_contain_different_fractions_of_one_background():
+    values, labels, noise = in_one_background([0.05, 0.7])
+    found = fit_candidates(values, labels, SAMPLING_ERRORS[8]).mixtures
+    np.testing.assert_allclose(found[0].mixture.noise.fractions, [0.05, 0.7], atol=0.03)
+    shared = [c for c in found if np.ptp(c.mixture.noise.fractions) == 0]
+    assert found[0].gain > shared[0].gain + 50
+    result = background_noise(as_distances(values), 1.0, labels)
+    assert f1_score(noise, result.is_noise) > 0.95
+
+
+def test_a_background_without_points_in_some_cluster_is_not_one():
+    values, labels, _ = in_one_background([0.0, 0.5, 0.0])
+    assert all(
+        np.ptp(c.mixture.noise.fractions) == 0
+        for c in fit_candidates(values, labels, SAMPLING_ERRORS[8]).mixtures
+    )
+
+
+def test_one_background_that_fills_gaps_needs_half_of_the_gain():
+    noise = NoiseLevel(5.0, 0.5, np.array([0.4, 0.4]), is_absolute=True)
+    mixture = DensityMixture(np.zeros(2), 0.5, 0.3, noise, 0.0)
+    sizes = np.array([500, 500])
+    required = _noise_evidence.MIN_GAIN_PER_NOISE_POINT[1] * 400
+    for fills_gaps, factor in ((False, 1.0), (True, 0.5)):
+        for gain in (0.99, 1.01):
+            is_enough = _noise_evidence._is_significant(
+                gain * factor * required, mixture, sizes, fills_gaps
+            )
+            assert is_enough == (gain > 1)
 
 
 def test_half_of_the_points_in_a_heavy_tail_are_not_noise():
@@ -216,6 +256,38 @@ def test_a_sparse_sphere_around_a_dense_one_is_not_noise(n_columns):
     assert f1_score(np.arange(600) >= 300, found) > 0.8
 
 
+def test_points_are_thinned_to_the_density_of_noise():
+    X = np.arange(6000.0)[:, None]
+    ratios = np.repeat(np.log([1.5, 1.0, 0.25]), 2000)
+    kept = _thinned_to_noise(X, no_noise(6000)._replace(log_background=ratios))[:, 0]
+    assert (kept[:4000] == np.arange(4000)).all()
+    assert len(kept) - 4000 == pytest.approx(500, abs=60)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_that_communities_divide_is_noise(seed):
+    rng = np.random.default_rng([seed, 41])
+    angles = rng.uniform(0, np.pi, 800)
+    moons = np.c_[np.cos(angles), np.sin(angles), np.zeros(800)]
+    moons[400:] = [1.0, 0.5, 0.0] - moons[400:]
+    moons += 0.06 * rng.normal(size=moons.shape)
+    X = np.r_[moons, rng.uniform(moons.min(axis=0) - 0.2, moons.max(axis=0) + 0.2, (800, 3))]
+    evidence = estimate_clusters(X)
+    assert f1_score(np.arange(1600) >= 800, evidence.noise.is_noise) > 0.85
+    assert evidence.n_clusters == 2
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_noise_as_dense_as_the_edges_of_clusters_fills_the_gaps_between_them(seed):
+    rng = np.random.default_rng([seed, 42])
+    centers = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
+    blobs = np.repeat(centers, 250, axis=0) + rng.normal(size=(1000, 2))
+    X = np.r_[blobs, [4, 4] + 6.0 * rng.normal(size=(1000, 2))]
+    evidence = estimate_clusters(X)
+    assert f1_score(np.arange(2000) >= 1000, evidence.noise.is_noise) > 0.7
+    assert not estimate_clusters(blobs).noise.is_noise.any()
+
+
 def test_the_score_is_a_half_at_the_threshold_and_increases_with_sparsity():
     values, labels = sparsities(1000, 100)
     values[-1] += 50.0
@@ -243,7 +315,7 @@ def test_clusters_of_a_few_neighbourhoods_have_no_noise():
 def test_a_sample_of_many_points_gives_nearly_the_same_threshold(monkeypatch):
     values, labels = sparsities(5000, 500)
     whole = background_noise(as_distances(values), 1.0, labels)
-    monkeypatch.setattr(_background, "MAX_FITTED", 1000)
+    monkeypatch.setattr(_noise_evidence, "MAX_FITTED", 1000)
     assert background_noise(as_distances(values), 1.0, labels).threshold == pytest.approx(
         whole.threshold, abs=0.3
     )

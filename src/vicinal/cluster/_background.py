@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal.cluster._density_mixture import (
-    MIN_SEPARATION,
-    STARTS,
-    DensityMixture,
-    fit_mixture,
+from vicinal.cluster._density_mixture import DensityMixture
+from vicinal.cluster._noise_evidence import (
+    MAX_FRACTION,
+    Candidates,
+    choose_mixture,
+    fit_candidates,
 )
 
 # Numbers of neighbours for density estimates, and the standard deviation of the mean log volume of the balls
@@ -18,21 +19,6 @@ from vicinal.cluster._density_mixture import (
 # neighbours suit thin and small clusters.
 SAMPLING_ERRORS = {8: 0.492, 5: 0.618}
 N_NEIGHBORS = max(SAMPLING_ERRORS)
-# Largest scale of the exponential tail of a cluster. For a normal cluster it is 1, but estimates from
-# neighbours smooth the density: in clean normal clusters in up to 50 dimensions it is 0.4 to 0.85.
-MAX_TAIL = 0.8
-# Noise has to improve the penalised log-likelihood by this much: in all (odds of 20 to 1), per point, and per
-# point of noise. A large noise component that gains little only describes the edges of the clusters. It does
-# so more easily if it has one density, like the edges of the sparse clusters, or if the clusters have tails
-# longer than `LONG_TAIL`: then the second value is required per point of noise.
-MIN_GAIN, MIN_GAIN_PER_POINT = 3.0, 0.01
-MIN_GAIN_PER_NOISE_POINT, LONG_TAIL = (0.07, 0.12), 0.7
-# If the tail of the clusters is at its limit, a wide component behind it is more likely a heavier tail than
-# noise, as in many real tables; then its distance has to exceed this many widths of the noise.
-MIN_SEPARATION_IN_WIDTHS = 1.25
-# More noise than this has to be more likely than clusters with tails of any scale up to `HEAVY_TAIL`, too.
-MAX_UNTESTED_FRACTION, HEAVY_TAIL = 0.1, 6.0
-MAX_FRACTION = 2 / 3
 # F1 is largest if points count as noise from a probability of F1 / 2 on, about 0.4; so the odds are
 # multiplied by 1.5, and the threshold is 0.5.
 NOISE_ODDS = 1.5
@@ -44,8 +30,6 @@ BULK = (0.5, 0.8)
 # Clusters with fewer neighbourhoods than this have no noise: where the neighbours are a large part of a
 # cluster, its edge looks sparse.
 MIN_NEIGHBORHOODS = 4
-# Number of points that the mixture is fitted to.
-MAX_FITTED = 10_000
 CURVE_STEP = 0.05
 
 
@@ -69,6 +53,8 @@ class BackgroundNoise(NamedTuple):
         Sparsities and the probability of noise at each, in the largest cluster.
     gain : float
         Gain of the mixture with noise over clusters alone, in penalised log-likelihood.
+    log_background : ndarray (n,)
+        Log ratio of the density of the noise to that of the point; 0 if there is no evidence of noise.
     """
 
     is_noise: np.ndarray
@@ -77,13 +63,21 @@ class BackgroundNoise(NamedTuple):
     threshold: float
     curve: np.ndarray
     gain: float
+    log_background: np.ndarray
+
+
+class ScaleFits(NamedTuple):
+    """Mixtures fitted to the sparsities of the points in large clusters; None if there are none."""
+
+    n_neighbors: int
+    is_large: np.ndarray
+    sparsity: np.ndarray
+    labels: np.ndarray
+    candidates: Candidates | None
 
 
 def background_noise(
-    distances: np.ndarray,
-    dimension: float,
-    labels: np.ndarray,
-    max_fraction: float = MAX_FRACTION,
+    distances: np.ndarray, dimension: float, labels: np.ndarray
 ) -> BackgroundNoise:
     """Separate clusters from background noise by the densities of points.
 
@@ -102,32 +96,59 @@ def background_noise(
         Intrinsic dimension.
     labels : ndarray of int (n,)
         Cluster of each point, noise included.
+    """
+    return choose_noise(fit_scales(distances, dimension, labels))
+
+
+def fit_scales(distances: np.ndarray, dimension: float, labels: np.ndarray) -> list[ScaleFits]:
+    """Mixtures for each number of neighbours, with the arguments of `background_noise`."""
+    return [_fit_scale(distances[:, :k], dimension, labels) for k in SAMPLING_ERRORS]
+
+
+def choose_noise(
+    scales: list[ScaleFits], max_fraction: float = MAX_FRACTION, fills_gaps: bool = False
+) -> BackgroundNoise:
+    """The noise of the scale with evidence and the largest expected F1; without evidence, only outliers.
+
+    Parameters
+    ----------
+    scales : list of ScaleFits
+        Mixtures for each number of neighbours.
     max_fraction : float
         Largest fraction of noise.
+    fills_gaps : bool
+        Whether noise has to be one background, which needs less evidence if it fills the gaps between
+        clusters.
     """
-    results = [
-        _noise_at_scale(distances[:, :k], dimension, labels, max_fraction) for k in SAMPLING_ERRORS
-    ]
+    results = [_noise_at_scale(scale, max_fraction, fills_gaps) for scale in scales]
     with_evidence = [noise for noise, has_evidence in results if has_evidence]
     return max(with_evidence, key=_expected_f1, default=results[0][0])
 
 
+def _fit_scale(distances: np.ndarray, dimension: float, labels: np.ndarray) -> ScaleFits:
+    k = distances.shape[1]
+    is_large = (np.bincount(labels) >= MIN_NEIGHBORHOODS * k)[labels]
+    sparsities = sparsity(distances, dimension)[is_large]
+    labels = np.unique(labels[is_large], return_inverse=True)[1]
+    candidates = fit_candidates(sparsities, labels, SAMPLING_ERRORS[k]) if len(labels) else None
+    return ScaleFits(k, is_large, sparsities, labels, candidates)
+
+
 def _noise_at_scale(
-    distances: np.ndarray, dimension: float, labels: np.ndarray, max_fraction: float
+    scale: ScaleFits, max_fraction: float, fills_gaps: bool
 ) -> tuple[BackgroundNoise, bool]:
     """Noise by the densities of k neighbours, and whether there is evidence of it beyond outliers."""
-    k = distances.shape[1]
-    sparsities = sparsity(distances, dimension)
-    large = (np.bincount(labels) >= MIN_NEIGHBORHOODS * k)[labels]
-    result = no_noise(len(labels))
-    if not large.any():
+    k, large, labels = scale.n_neighbors, scale.is_large, scale.labels
+    result = no_noise(len(large))
+    if scale.candidates is None:
         return result, False
-    labels = np.unique(labels[large], return_inverse=True)[1]
-    mixture, gain = _fit(sparsities[large], labels, SAMPLING_ERRORS[k], max_fraction)
-    relative = sparsities[large] - mixture.centers[labels]
+    mixture, gain = choose_mixture(scale.candidates, max_fraction, fills_gaps)
+    relative = scale.sparsity - mixture.centers[labels]
     outlier = float(np.log(len(relative) / EXPECTED_OUTLIERS))
     if mixture.noise is None:
         outlier = min(outlier, _outlier_level(relative, SAMPLING_ERRORS[k]))
+    else:
+        result.log_background[large] = relative - mixture.noise.above(mixture.centers)[labels]
     curves = _noise_curves(mixture, outlier, float(relative.max()))
     scores = np.empty(len(relative))
     for cluster, probability in enumerate(curves[1:]):
@@ -177,83 +198,14 @@ def _outlier_level(relative: np.ndarray, error: float) -> float:
 def no_noise(n: int) -> BackgroundNoise:
     """Result for data with too few points to detect noise."""
     return BackgroundNoise(
-        np.zeros(n, dtype=bool), np.zeros(n), np.zeros(n), np.inf, np.empty((0, 2)), 0.0
+        np.zeros(n, dtype=bool),
+        np.zeros(n),
+        np.zeros(n),
+        np.inf,
+        np.empty((0, 2)),
+        0.0,
+        np.zeros(n),
     )
-
-
-def _fit(
-    sparsity: np.ndarray, labels: np.ndarray, error: float, max_fraction: float
-) -> tuple[DensityMixture, float]:
-    """Clusters in noise, or clusters alone without evidence of noise; and the gain of the former."""
-    # Sorted, so that the order of the points does not matter.
-    order = np.lexsort((sparsity, labels))
-    sparsity, labels = sparsity[order], labels[order]
-    n = len(order)
-    if n > MAX_FITTED:
-        # Evenly spaced, with the least sparse member of each cluster so that none is lost.
-        spaced = np.linspace(0, n - 1, MAX_FITTED).astype(np.int64)
-        kept = np.union1d(spaced, np.flatnonzero(np.diff(labels, prepend=-1)))
-        sparsity, labels = sparsity[kept], labels[kept]
-    clusters = fit_mixture(sparsity, labels, error, MAX_TAIL, 0.0)
-    assert clusters is not None
-    sizes = np.bincount(labels)
-    # With one cluster, relative and absolute noise are the same.
-    kinds = (False, True) if len(sizes) > 1 else (False,)
-    fits = [
-        fit_mixture(sparsity, labels, error, MAX_TAIL, start, is_absolute)
-        for is_absolute in kinds
-        for start in STARTS
-    ]
-    gains = [(_gain(fit, clusters, sizes, error), fit) for fit in fits if fit is not None]
-    gains.sort(key=lambda item: -item[0])
-    heavy = None
-    for gain, mixture in gains:
-        fraction = _noise_fraction(mixture, sizes)
-        if fraction > max_fraction or not _is_significant(gain, mixture, sizes):
-            continue
-        if fraction > MAX_UNTESTED_FRACTION:
-            heavy = heavy or fit_mixture(sparsity, labels, error, HEAVY_TAIL, 0.0)
-            assert heavy is not None
-            if _gain(mixture, heavy, sizes, error) <= MIN_GAIN:
-                continue
-        return mixture, gain
-    return clusters, gains[0][0] if gains else 0.0
-
-
-def _gain(
-    mixture: DensityMixture, clusters: DensityMixture, sizes: np.ndarray, error: float
-) -> float:
-    """Gain of a mixture with noise over clusters alone, in penalised log-likelihood."""
-    assert mixture.noise is not None
-    # Level, fraction, and the width unless it is only the sampling error.
-    n_parameters = 3 if mixture.noise.width > error else 2
-    gain = mixture.log_likelihood - clusters.log_likelihood
-    return gain - 0.5 * n_parameters * float(np.log(sizes.sum()))
-
-
-def _noise_fraction(mixture: DensityMixture, sizes: np.ndarray) -> float:
-    """Fraction of noise among all points; sparse clusters may have none."""
-    assert mixture.noise is not None
-    return mixture.noise.fraction * float(sizes @ _surrounded(mixture)) / float(sizes.sum())
-
-
-def _surrounded(mixture: DensityMixture) -> np.ndarray:
-    return mixture.separation >= MIN_SEPARATION
-
-
-def _is_significant(gain: float, mixture: DensityMixture, sizes: np.ndarray) -> bool:
-    """Whether the noise gains enough, and is more than the edges or a heavy tail of the clusters."""
-    assert mixture.noise is not None
-    weights = sizes * _surrounded(mixture)
-    if not weights.any():
-        return False
-    distance = float(weights @ mixture.separation) / float(weights.sum())
-    if mixture.tail >= MAX_TAIL and distance < MIN_SEPARATION_IN_WIDTHS * mixture.noise.width:
-        return False
-    is_easy = mixture.noise.is_absolute or mixture.tail > LONG_TAIL
-    per_noise_point = MIN_GAIN_PER_NOISE_POINT[int(is_easy)]
-    per_point = max(MIN_GAIN_PER_POINT, per_noise_point * _noise_fraction(mixture, sizes))
-    return gain > max(MIN_GAIN, per_point * float(sizes.sum()))
 
 
 def _noise_curves(mixture: DensityMixture, outlier: float, highest: float) -> np.ndarray:

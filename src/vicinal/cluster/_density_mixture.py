@@ -9,7 +9,8 @@ cluster j is
 
 and that of noise is normal(level, width^2): relative to the centre of the cluster that it was assigned to if
 noise is denser around denser clusters, or absolute if one background surrounds all clusters. In an absolute
-background, a cluster that is about as sparse as the background has no noise.
+background, a cluster that is about as sparse as the background has no noise. The fraction of noise is the
+same in all clusters, or each cluster has its own: a large sparse one contains more of a background.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import expit, log_ndtr
 
 # Fractions of noise that the fit starts from; the most likely solution is kept.
 STARTS = (0.02, 0.1, 0.35)
-MAX_NOISE = 0.9
+MIN_NOISE, MAX_NOISE = 1e-9, 0.9
 # Minimum distance of noise from the mean of a cluster, in log density.
 MIN_SEPARATION = 1.0
 MIN_TAIL = 0.05
@@ -30,14 +31,14 @@ HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
 class NoiseLevel(NamedTuple):
-    """Mean and standard deviation of the sparsity of noise, and the fraction of noise.
+    """Mean and standard deviation of the sparsity of noise, and the fraction of noise in each cluster.
 
     The mean is relative to the centre of the cluster, or the same for all clusters if ``is_absolute``.
     """
 
     level: float
     width: float
-    fraction: float
+    fractions: np.ndarray
     is_absolute: bool = False
 
     def above(self, centers: np.ndarray) -> np.ndarray:
@@ -65,7 +66,7 @@ class DensityMixture(NamedTuple):
         if self.noise is None or self.separation[cluster] < MIN_SEPARATION:
             return np.full(len(relative), -np.inf)
         level = self.noise.above(self.centers)[cluster]
-        fraction = self.noise.fraction
+        fraction = self.noise.fractions[cluster]
         noise = _log_normal(relative - level, self.noise.width) + np.log(fraction)
         return noise - _log_member(relative, self.spread, self.tail) - np.log1p(-fraction)
 
@@ -95,18 +96,57 @@ def fit_mixture(
     is_absolute : bool
         Whether noise has one density, rather than one relative to that of each cluster.
     """
-    n, n_clusters = len(sparsity), int(labels.max()) + 1
-    initial = np.array([np.quantile(sparsity[labels == j], 0.25) for j in range(n_clusters)])
-    centers, spread, tail = initial, min_spread, 0.7 * max_tail
-    relative = sparsity - centers[labels]
-    measured = sparsity if is_absolute else relative
+    n_clusters = int(labels.max()) + 1
+    centers = np.array([np.quantile(sparsity[labels == j], 0.25) for j in range(n_clusters)])
+    measured = sparsity if is_absolute else sparsity - centers[labels]
     is_sparse = measured > np.quantile(measured, 1.0 - start)
-    weights = is_sparse.astype(np.float64) if start > 0 else np.zeros(n)
+    weights = is_sparse.astype(np.float64) if start > 0 else None
+    clusters = DensityMixture(centers, min_spread, 0.7 * max_tail, None, -np.inf)
+    return _maximize(sparsity, labels, clusters, weights, min_spread, max_tail, is_absolute)
+
+
+def fit_fractions(
+    sparsity: np.ndarray,
+    labels: np.ndarray,
+    min_spread: float,
+    max_tail: float,
+    start: DensityMixture,
+) -> DensityMixture | None:
+    """Fit clusters and noise, a fraction of noise of its own in each cluster, from another mixture on.
+
+    The other arguments are those of `fit_mixture`.
+    """
+    assert start.noise is not None
+    weights = np.zeros(len(sparsity))
+    for cluster in range(len(start.centers)):
+        members = labels == cluster
+        odds = start.log_odds(sparsity[members] - start.centers[cluster], cluster)
+        weights[members] = expit(odds)
+    is_absolute = start.noise.is_absolute
+    return _maximize(
+        sparsity, labels, start, weights, min_spread, max_tail, is_absolute, own_fractions=True
+    )
+
+
+def _maximize(
+    sparsity: np.ndarray,
+    labels: np.ndarray,
+    start: DensityMixture,
+    weights: np.ndarray | None,
+    min_spread: float,
+    max_tail: float,
+    is_absolute: bool,
+    own_fractions: bool = False,
+) -> DensityMixture | None:
+    """Expectation-maximisation; ``weights`` are probabilities of noise to start from, None without noise."""
+    initial, n_clusters = start.centers, len(start.centers)
+    spread, tail = start.spread, start.tail
+    relative = sparsity - initial[labels]
     level = None
     previous = -np.inf
     log_tails = _log_tails(relative, spread, tail)
     for _ in range(MAX_ITER):
-        members = 1.0 - weights
+        members = np.ones(len(sparsity)) if weights is None else 1.0 - weights
         excess, variance = _expected_excess(relative, spread, tail, log_tails)
         # A tiny weight keeps the centre of a cluster without members.
         mass = np.bincount(labels, members, n_clusters) + 1e-6
@@ -119,13 +159,18 @@ def fit_mixture(
         spread = max(np.sqrt(squares), min_spread)
         log_tails = _log_tails(relative, spread, tail)
         log_density = _log_member(relative, spread, tail, log_tails)
-        if start > 0:
+        if weights is not None:
             measured = sparsity if is_absolute else relative
-            level = _noise_level(measured, weights, min_spread, is_absolute)
-            if level is None:
+            sums = np.bincount(labels, weights, n_clusters)
+            mean_and_width = _noise_level(measured, weights, min_spread)
+            if mean_and_width is None:
                 return None
-            noise = _log_normal(measured - level.level, level.width) + np.log(level.fraction)
-            members = log_density + np.log1p(-level.fraction)
+            fractions = np.full(n_clusters, sums.sum() / len(labels))
+            if own_fractions:
+                fractions = np.clip(sums / np.bincount(labels), MIN_NOISE, MAX_NOISE)
+            level = NoiseLevel(*mean_and_width, fractions, is_absolute)
+            noise = _log_normal(measured - level.level, level.width) + np.log(fractions)[labels]
+            members = log_density + np.log1p(-fractions)[labels]
             if is_absolute:
                 is_surrounded = level.above(centers) - tail >= MIN_SEPARATION
                 noise = np.where(is_surrounded[labels], noise, -np.inf)
@@ -140,15 +185,15 @@ def fit_mixture(
 
 
 def _noise_level(
-    sparsity: np.ndarray, weights: np.ndarray, min_width: float, is_absolute: bool
-) -> NoiseLevel | None:
+    sparsity: np.ndarray, weights: np.ndarray, min_width: float
+) -> tuple[float, float] | None:
+    """Mean and standard deviation of the sparsity of noise; None if the noise vanishes or takes over."""
     total = float(weights.sum())
-    fraction = total / len(weights)
-    if total < 1.0 or fraction > MAX_NOISE:
+    if total < 1.0 or total > MAX_NOISE * len(weights):
         return None
     level = float(weights @ sparsity) / total
     width = np.sqrt(float(weights @ (sparsity - level) ** 2) / total)
-    return NoiseLevel(level, max(float(width), min_width), fraction, is_absolute)
+    return level, max(float(width), min_width)
 
 
 def _log_normal(x: np.ndarray, width: float) -> np.ndarray:

@@ -23,7 +23,6 @@ from vicinal.cluster._density_views import (
     canonical_groups,
     density_views,
     nearest_sampled,
-    sample_points,
     sample_rows,
 )
 from vicinal.cluster._evidence_result import ClusterEvidence, Layer, expand_to_rows, one_cluster
@@ -34,7 +33,8 @@ from vicinal.cluster._mode_choice import (
     n_significant,
     prominent_modes,
 )
-from vicinal.cluster._noise_structure import noise_without_clusters
+from vicinal.cluster._modes_and_communities import parts_have_communities
+from vicinal.cluster._noise_structure import noise_across_communities, noise_without_clusters
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     modes = choose_modes(views)
     evidence = None if modes.is_certain else combine()
     noise = find_noise(evidence.labels if evidence else _labels_of_modes(modes, nearest))
+    if evidence and evidence.source == "communities":
+        noise = noise_across_communities(distinct, reach, dimension, n_jobs) or noise
     kept = ~noise.is_noise
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and kept.sum() >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones: cluster the other points again, without it.
@@ -175,45 +177,10 @@ def _combine_views(
     if chosen is not None:
         communities[chosen.n_neighbors] = chosen
         if modes.is_separated and (
-            modes.number >= chosen.n_clusters
-            or not _parts_have_communities(distinct, modes, n_jobs)
+            modes.number >= chosen.n_clusters or not parts_have_communities(distinct, modes, n_jobs)
         ):
             chosen = None
     return _combine(group, views, modes, communities, chosen)
-
-
-def _parts_have_communities(distinct: np.ndarray, modes: ModeChoice, n_jobs: NJobs) -> bool:
-    """Whether a cluster of the density has communities: separate clusters always have communities."""
-    labels = mode_labels(modes.view, modes.number)
-    return any(
-        has_communities(distinct[labels == label], n_jobs=n_jobs) for label in np.unique(labels)
-    )
-
-
-def has_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> bool:
-    """Whether points have significant communities that densities do not separate.
-
-    If densities separate clusters, at least one of them must have communities itself.
-    """
-    return modes_and_communities(points, n_jobs=n_jobs)[1]
-
-
-def modes_and_communities(points: np.ndarray, *, n_jobs: NJobs = -1) -> tuple[int, bool]:
-    """`count_modes` and `has_communities` of points, from one search for neighbours."""
-    groups = canonical_groups(points)
-    if len(groups.representative) < MIN_POINTS:
-        return 1, False
-    sample = sample_points(points[groups.representative])
-    neighbors, distances, views = density_views(sample, n_jobs)
-    modes = choose_modes(views)
-    # Several clusters are tested, so the margin is larger.
-    communities = communities_by_scale(
-        sample, neighbors, distances, views[0].thinness, n_jobs, min_over_normal=MIN_EXCESS
-    )
-    if modes.is_certain or not any(view.is_significant for view in communities.values()):
-        return modes.number, False
-    found = not modes.is_separated or _parts_have_communities(sample, modes, n_jobs)
-    return modes.number, found
 
 
 def _combine(

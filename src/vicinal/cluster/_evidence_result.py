@@ -89,6 +89,9 @@ def expand_to_rows(evidence: ClusterEvidence, group: np.ndarray) -> ClusterEvide
         labels=number_by_first_occurrence(evidence.labels[group]),
         layers=layers,
         noise=noise._replace(
-            is_noise=noise.is_noise[group], score=noise.score[group], sparsity=noise.sparsity[group]
+            is_noise=noise.is_noise[group],
+            score=noise.score[group],
+            sparsity=noise.sparsity[group],
+            log_background=noise.log_background[group],
         ),
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal.cluster._background import MAX_FRACTION
 from vicinal.cluster._density_mixture import MIN_SEPARATION
+from vicinal.cluster._noise_evidence import MAX_FRACTION
 from vicinal.cluster._normal_mixture import normal_mixture
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix

@@ -1,4 +1,4 @@
-"""Noise without clusters of its own: much noise with a structure consists of sparse clusters."""
+"""Structure of noise: much noise that has clusters of its own consists of sparse clusters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal.cluster._background import (
-    MAX_UNTESTED_FRACTION,
-    N_NEIGHBORS,
     BackgroundNoise,
     background_noise,
-    sparsity,
+    choose_noise,
+    fit_scales,
 )
 from vicinal.cluster._density_modes import local_dimension
 from vicinal.cluster._density_views import (
@@ -21,6 +20,8 @@ from vicinal.cluster._density_views import (
     count_modes,
     sample_points,
 )
+from vicinal.cluster._modes_and_communities import modes_and_communities
+from vicinal.cluster._noise_evidence import MAX_UNTESTED_FRACTION
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
@@ -40,35 +41,57 @@ def noise_without_clusters(
     """Background noise; more than a tenth of noise that has a structure consists of sparse clusters.
 
     It has clusters itself, or it is as thin as the curves or surfaces that the other points form, whereas
-    noise fills the space.
+    noise fills the space. Noise that fills the gaps between clusters, which their edges do not, needs less
+    evidence.
     """
-    noise = background_noise(distances, dimension, labels)
-    if noise.is_noise.mean() > MAX_UNTESTED_FRACTION and (
-        _has_clusters(points, sparsity(distances, dimension), noise.is_noise, n_jobs)
-        or _is_as_thin_as_clusters(points, noise.is_noise, n_jobs)
-    ):
-        return background_noise(distances, dimension, labels, MAX_UNTESTED_FRACTION)
+    scales = fit_scales(distances, dimension, labels)
+    noise = choose_noise(scales)
+    if noise.is_noise.mean() > MAX_UNTESTED_FRACTION:
+        if _has_clusters(points, noise, n_jobs) or _is_as_thin_as_clusters(
+            points, noise.is_noise, n_jobs
+        ):
+            return choose_noise(scales, MAX_UNTESTED_FRACTION)
+    elif labels.max() > 0:
+        background = choose_noise(scales, fills_gaps=True)
+        if _is_background(points, background, n_jobs):
+            return background
     return noise
 
 
-def _has_clusters(
-    points: np.ndarray, sparsities: np.ndarray, is_noise: np.ndarray, n_jobs: NJobs
-) -> bool:
+def noise_across_communities(
+    points: np.ndarray, distances: np.ndarray, dimension: float, n_jobs: NJobs
+) -> BackgroundNoise | None:
+    """Much noise around points that are taken as one cluster, if it has no structure; otherwise None.
+
+    Communities divide everything, noise too, but thinned to the density of the noise nothing is left of them.
+    """
+    noise = background_noise(distances, dimension, np.zeros(len(points), np.int64))
+    return noise if _is_background(points, noise, n_jobs) else None
+
+
+def _has_clusters(points: np.ndarray, noise: BackgroundNoise, n_jobs: NJobs) -> bool:
     """Whether noise has clusters, even if the holes that the other points leave in it are filled.
 
-    A hole is a valley of the density: around a curve, it can divide the noise. The other points fill it if
-    they are thinned to the density of the noise nearby.
+    A hole is a valley of the density: around a curve, it can divide the noise.
     """
-    if count_modes(points[is_noise], n_jobs=n_jobs) == 1:
+    if count_modes(points[noise.is_noise], n_jobs=n_jobs) == 1:
         return False
-    noise, others = np.flatnonzero(is_noise), np.flatnonzero(~is_noise)
-    rescaled = fit_rescaling(points).transform(points)
-    search = NeighborSearch(rescaled[noise], n_jobs=n_jobs)
-    k = min(N_NEIGHBORS, len(noise))
-    nearby = noise[search.nearest(k, queries=rescaled[others])[0]]
-    log_ratio = sparsities[others] - sparsities[nearby].mean(axis=1)
-    is_kept = np.log1p(-np.random.default_rng(0).random(len(others))) < log_ratio
-    return count_modes(points[np.sort(np.append(noise, others[is_kept]))], n_jobs=n_jobs) > 1
+    return count_modes(_thinned_to_noise(points, noise), n_jobs=n_jobs) > 1
+
+
+def _is_background(points: np.ndarray, noise: BackgroundNoise, n_jobs: NJobs) -> bool:
+    """Whether there is much noise, and no structure if nothing is denser than the noise."""
+    if noise.is_noise.mean() <= MAX_UNTESTED_FRACTION:
+        return False
+    n_modes, found = modes_and_communities(_thinned_to_noise(points, noise), n_jobs=n_jobs)
+    has_structure = n_modes > 1 or found
+    return not has_structure and not _is_as_thin_as_clusters(points, noise.is_noise, n_jobs)
+
+
+def _thinned_to_noise(points: np.ndarray, noise: BackgroundNoise) -> np.ndarray:
+    """A sample of the points in which none are denser than the noise."""
+    log_uniform = np.log1p(-np.random.default_rng(0).random(len(points)))
+    return np.asarray(points[log_uniform < noise.log_background])
 
 
 def _is_as_thin_as_clusters(points: np.ndarray, is_noise: np.ndarray, n_jobs: NJobs) -> bool:

@@ -17,8 +17,9 @@ from vicinal.cluster._density_views import (
     sample_points,
 )
 from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
-from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT, modes_and_communities
+from vicinal.cluster._evidence import MIN_NOISE_TO_REPEAT
 from vicinal.cluster._evidence_result import ClusterEvidence
+from vicinal.cluster._modes_and_communities import modes_and_communities
 from vicinal.cluster._spectral_labels import TOLERANCE
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs.neighborhoods import knn
