@@ -105,6 +105,14 @@ def fit_scales(distances: np.ndarray, dimension: float, labels: np.ndarray) -> l
     return [_fit_scale(distances[:, :k], dimension, labels) for k in SAMPLING_ERRORS]
 
 
+def with_one_fraction(scales: list[ScaleFits]) -> list[ScaleFits]:
+    """The mixtures in which all clusters have the same fraction of noise."""
+    return [
+        scale._replace(candidates=scale.candidates and scale.candidates.with_one_fraction())
+        for scale in scales
+    ]
+
+
 def choose_noise(
     scales: list[ScaleFits], max_fraction: float = MAX_FRACTION, fills_gaps: bool = False
 ) -> BackgroundNoise:

@@ -42,6 +42,7 @@ class Candidate(NamedTuple):
 
     mixture: DensityMixture
     gain: float
+    has_one_fraction: bool = True
 
 
 class Candidates(NamedTuple):
@@ -52,6 +53,10 @@ class Candidates(NamedTuple):
     mixtures: list[Candidate]
     sizes: np.ndarray
     error: float
+
+    def with_one_fraction(self) -> Candidates:
+        """Without mixtures in which clusters have different fractions of noise."""
+        return self._replace(mixtures=[c for c in self.mixtures if c.has_one_fraction])
 
 
 def fit_candidates(sparsity: np.ndarray, labels: np.ndarray, error: float) -> Candidates:
@@ -122,7 +127,8 @@ def _with_fractions(
             continue
         if (fit.noise.fractions * sizes).min() >= 1.0:
             penalty = 0.5 * (len(sizes) - 1) * float(np.log(sizes.sum()))
-            found.append(Candidate(fit, _gain(fit, clusters, sizes, error) - penalty))
+            gain = _gain(fit, clusters, sizes, error) - penalty
+            found.append(Candidate(fit, gain, has_one_fraction=False))
     return found
 
 
@@ -134,7 +140,7 @@ def choose_mixture(
     With ``fills_gaps``, noise is one background, for which `GAIN_IN_GAPS` of the evidence is enough.
     """
     clusters, heavy, mixtures, sizes, error = candidates
-    for mixture, gain in mixtures:
+    for mixture, gain, _ in mixtures:
         assert mixture.noise is not None
         if fills_gaps and not mixture.noise.is_absolute:
             continue

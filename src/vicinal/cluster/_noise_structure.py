@@ -12,6 +12,7 @@ from vicinal.cluster._background import (
     background_noise,
     choose_noise,
     fit_scales,
+    with_one_fraction,
 )
 from vicinal.cluster._density_modes import local_dimension
 from vicinal.cluster._density_views import (
@@ -45,13 +46,18 @@ def noise_without_clusters(
     evidence.
     """
     scales = fit_scales(distances, dimension, labels)
-    noise = choose_noise(scales)
-    if noise.is_noise.mean() > MAX_UNTESTED_FRACTION:
-        if _has_clusters(points, noise, n_jobs) or _is_as_thin_as_clusters(
+    # If different fractions of one background lead to noise with a structure, one fraction may not.
+    for tried in (scales, with_one_fraction(scales)):
+        noise = choose_noise(tried)
+        if noise.is_noise.mean() <= MAX_UNTESTED_FRACTION:
+            break
+        if not _has_clusters(points, noise, n_jobs) and not _is_as_thin_as_clusters(
             points, noise.is_noise, n_jobs
         ):
-            return choose_noise(scales, MAX_UNTESTED_FRACTION)
-    elif labels.max() > 0:
+            return noise
+    else:
+        return choose_noise(scales, MAX_UNTESTED_FRACTION)
+    if labels.max() > 0:
         background = choose_noise(scales, fills_gaps=True)
         if _is_background(points, background, n_jobs):
             return background
