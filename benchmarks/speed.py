@@ -1,7 +1,7 @@
 """``python -m benchmarks speed``: all times of docs/how-fast.md in one run, on one machine.
 
 The suites run one after the other; about two hours on two cores. The machine has to be idle: even programs at
-the lowest priority change ratios to peers by a third.
+the lowest priority slow multithreaded libraries down.
 """
 
 from __future__ import annotations

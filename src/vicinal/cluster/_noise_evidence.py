@@ -113,7 +113,7 @@ def _with_fractions(
 ) -> list[Candidate]:
     """Mixtures with one background of which each cluster contains a fraction of its own.
 
-    A background is everywhere. A part of the clusters without noise means that the others contain sparse
+    A background is everywhere: if some clusters contain no noise, that of the others consists of sparse
     clusters that were not separated.
     """
     assert shared.noise is not None
