@@ -89,7 +89,10 @@ def _is_background(points: np.ndarray, noise: BackgroundNoise, n_jobs: NJobs) ->
     """Whether there is much noise, and no structure if nothing is denser than the noise."""
     if noise.is_noise.mean() <= MAX_UNTESTED_FRACTION:
         return False
-    n_modes, found = modes_and_communities(_thinned_to_noise(points, noise), n_jobs=n_jobs)
+    thinned = _thinned_to_noise(points, noise)
+    if len(thinned) < MIN_POINTS:
+        return False  # too few to show a structure
+    n_modes, found = modes_and_communities(thinned, n_jobs=n_jobs)
     has_structure = n_modes > 1 or found
     return not has_structure and not _is_as_thin_as_clusters(points, noise.is_noise, n_jobs)
 
