@@ -83,7 +83,10 @@ def density_modes(
     radii = distances[:, k]
     sources, targets = np.repeat(np.arange(n), k), indices[:, 1 : k + 1].ravel()
     lengths = distances[:, 1 : k + 1].ravel()
-    pattern = sparse.csr_array((np.ones(n * k, np.int8), (sources, targets)), shape=(n, n))
+    # Of an edge that is in the lists of both ends, one direction is enough.
+    is_new = (sources < targets) | (lengths >= radii[targets])
+    sources, targets, lengths = sources[is_new], targets[is_new], lengths[is_new]
+    pattern = sparse.csr_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(n, n))
     components = sparse.csgraph.connected_components(pattern, directed=False)[1]
     links, gaps = bridges = _bridges(points, components, finer, n_jobs)
     sources, targets = np.append(sources, links[:, 0]), np.append(targets, links[:, 1])
