@@ -22,7 +22,7 @@ MAX_EXTRA_WITNESSES = 16
 MAX_LEAF_WITNESSES = 12
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def inside(a, b, d2, dot, beta):
     """Whether w is in the open region: a = |p|^2, b = |q|^2, d2 = |i - j|^2, dot = p.q."""
     if beta == 2.0:
@@ -35,7 +35,7 @@ def inside(a, b, d2, dot, beta):
     return dot < -np.sqrt((1.0 - beta) * (1.0 + beta)) * (np.sqrt(a) * np.sqrt(b))
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def blocks_edge(points, dims, i, j, w, d2, beta):
     """Whether point w lies in the region of points i and j."""
     a = b = dot = 0.0
@@ -48,7 +48,7 @@ def blocks_edge(points, dims, i, j, w, d2, beta):
     return inside(a, b, d2, dot, beta)
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def square_gap(points, dims, i, j):
     """Squared distance of points i and j."""
     total = 0.0
@@ -58,7 +58,7 @@ def square_gap(points, dims, i, j):
     return total
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def box_distances(tree, dims, i, node):
     """Squared distances from point i to the nearest and to the farthest position in a box."""
     near = far = 0.0
@@ -72,7 +72,7 @@ def box_distances(tree, dims, i, node):
     return near, far
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
     """Whether w lies in the regions of i and every position in the box (False is always safe).
 
@@ -102,7 +102,7 @@ def box_is_blocked(tree, dims, i, node, near, far, w, a, beta, rounding):
     )
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def box_depth(tree, dims, i, j, node, beta):
     """How deep a box reaches into the region of (i, j): negative if it may contain a blocker.
 
@@ -124,7 +124,7 @@ def box_depth(tree, dims, i, j, node, beta):
     return max(from_i, from_j) if stretch > 1.0 else from_i
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
     """A point in the region of (i, j), or -1; boxes deepest in the region are visited first."""
     n_nodes = len(tree.bounds)
@@ -152,7 +152,7 @@ def find_blocker(tree, columns, dims, i, j, d2, beta, rounding, stack, scratch):
     return -1
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def leaf_blocker(points, columns, dims, i, j, first, last, d2, beta, scratch):
     """The first of the points first ... last - 1 in the region of (i, j), or -1.
 
@@ -179,7 +179,7 @@ def leaf_blocker(points, columns, dims, i, j, first, last, d2, beta, scratch):
     return -1
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, rounding):
     """Whether a single witness blocks the box; that witness is then moved to the front."""
     closest, farthest = box_distances(tree, dims, i, node)
@@ -195,7 +195,7 @@ def blocked_by_one(tree, dims, i, node, witness, square, n_witnesses, beta, roun
     return False
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scratch, is_candidate):
     """Mark in ``is_candidate`` the points first ... first + m - 1 that no witness blocks; whether any remain.
 
@@ -234,7 +234,7 @@ def filter_leaf(points, columns, dims, i, first, m, witness, square, beta, scrat
     return True
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def any_blocks(points, dims, i, j, candidates, d2, beta):
     for c in range(len(candidates)):  # noqa: SIM110 (numba has no any() of a generator)
         if blocks_edge(points, dims, i, j, candidates[c], d2, beta):
