@@ -19,7 +19,7 @@ MAX_STEPS_PER_ATOM = 20
 NONE = np.int64(-1)
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def remove_from_support(k, factor, size, support, values, state):
     """Remove the k-th atom from the support; returns the new size."""
     remove(factor, size, k)
@@ -29,7 +29,7 @@ def remove_from_support(k, factor, size, support, values, state):
     return size - 1
 
 
-@jit(fastmath=FAST_MATH)
+@jit(allocates=False, no_cpython_wrapper=True, fastmath=FAST_MATH)
 def set_residual(Z, target, support, values, size, residual):
     for d in range(len(target)):
         residual[d] = target[d]
@@ -39,7 +39,7 @@ def set_residual(Z, target, support, values, size, residual):
             residual[d] -= value * atom[d]
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def exchange(factor, size, support, values, state, direction):
     """Make room for an atom in the span of the support; its row of the factor is in place.
 
@@ -61,7 +61,7 @@ def exchange(factor, size, support, values, state, direction):
     return step
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def optimize_support(
     penalty, products, factor, size, n_known, support, values, state, optimum, forwarded
 ):
@@ -92,7 +92,7 @@ def optimize_support(
     return size
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def solve(Z, n_atoms, target, penalty, tolerance, signed, size, workspace):
     """Active-set method over the first atoms of Z, starting from the support in the workspace.
 
@@ -140,7 +140,7 @@ def solve(Z, n_atoms, target, penalty, tolerance, signed, size, workspace):
     return size
 
 
-@jit
+@jit(no_cpython_wrapper=True)
 def make_workspace(capacity, n_new, n_features):
     """Cholesky factor, support and its values; state of each atom; solution, products, residual, half."""
     return (
@@ -155,7 +155,7 @@ def make_workspace(capacity, n_new, n_features):
     )
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def load(points, atoms, positions, coefficients, n_used, Z, workspace):
     """Fill Z and the workspace with the atoms of a code; returns the size of the support."""
     factor, support, values, state = workspace[0], workspace[1], workspace[2], workspace[3]

@@ -13,7 +13,7 @@ FAST_MATH = {"reassoc", "contract"}
 DEPENDENCE_TOLERANCE = 1e-12
 
 
-@jit(fastmath=FAST_MATH)
+@jit(allocates=False, no_cpython_wrapper=True, fastmath=FAST_MATH)
 def dot(a, b):
     total = 0.0
     for d in range(len(a)):
@@ -21,14 +21,14 @@ def dot(a, b):
     return total
 
 
-@jit(fastmath=FAST_MATH)
+@jit(allocates=False, no_cpython_wrapper=True, fastmath=FAST_MATH)
 def forward(factor, size, b):
     """b = L^-1 b."""
     for i in range(size):
         b[i] = (b[i] - dot(factor[i, :i], b[:i])) / factor[i, i]
 
 
-@jit(fastmath=FAST_MATH)
+@jit(allocates=False, no_cpython_wrapper=True, fastmath=FAST_MATH)
 def backward(factor, size, b):
     """b = L'^-1 b."""
     for i in range(size - 1, -1, -1):
@@ -38,7 +38,7 @@ def backward(factor, size, b):
             b[j] -= value * factor[i, j]
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def append(factor, size, Z, support, j):
     """Append the row of one more atom; returns whether it extends the span."""
     row = factor[size]
@@ -51,7 +51,7 @@ def append(factor, size, Z, support, j):
     return residual > DEPENDENCE_TOLERANCE * length
 
 
-@jit(fastmath=FAST_MATH)
+@jit(allocates=False, no_cpython_wrapper=True, fastmath=FAST_MATH)
 def remove(factor, size, k):
     """Remove the k-th atom: rows move up, and rotations restore the triangular form."""
     for i in range(k, size - 1):

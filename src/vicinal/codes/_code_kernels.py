@@ -13,7 +13,7 @@ SPAN_TOLERANCE = 1e-10
 NEGATIVE_TOLERANCE = 1e-12
 
 
-@jit
+@jit(allocates=False)
 def correlate(points, vectors, atoms, correlations):
     """Inner products of each vector with the atoms of its dictionary."""
     for b in range(len(vectors)):
@@ -21,7 +21,7 @@ def correlate(points, vectors, atoms, correlations):
             correlations[b, j] = dot(points[atoms[b, j]], vectors[b])
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def violators(correlations, excluded, threshold, signed, chosen, strengths):
     """Atoms with a correlation above the threshold, the largest ones if ``chosen`` has no room for all.
 
@@ -58,7 +58,7 @@ def violators(correlations, excluded, threshold, signed, chosen, strengths):
     return count, largest
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def extend(code, n_old, chosen, n_chosen, state):
     """Append the chosen atoms that are not yet in a code; returns its new length."""
     n_used = n_old
@@ -73,7 +73,7 @@ def extend(code, n_old, chosen, n_chosen, state):
     return n_used
 
 
-@jit
+@jit(allocates=False, no_cpython_wrapper=True)
 def store(points, dictionary, signed, code, size, Z, workspace, positions, coefficients):
     """Copy the support in the workspace to a code."""
     support, values = workspace[1], workspace[2]
