@@ -1,6 +1,6 @@
 """A million points: cases and contenders. Each takes minutes, so they are not part of the other suites.
 
-Clustering in noise and self-smoothing of a million points are cases of `perception` and `smoothing`.
+Clustering in noise, the report and self-smoothing of a million points are in `perception` and `smoothing`.
 """
 
 from __future__ import annotations
@@ -47,19 +47,6 @@ LARGE = [
             measure="normalised mutual information",
         )
         for method in METHODS
-    ),
-    Case(
-        "perceive a million with labels, report written",
-        "perceive",
-        N,
-        20,
-        None,
-        (),
-        max_seconds=900.0,
-        max_bytes=6 * GIGABYTE,
-        points="blobs",
-        once=True,
-        measure="normalised mutual information of the clusters",
     ),
 ]
 

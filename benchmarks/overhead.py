@@ -18,6 +18,7 @@ import numpy as np
 
 from benchmarks.report import RESULTS, write_results
 
+GENIE = "genieclust"
 N_REPEATS = 30
 # Repeated calls stop after this CPU time.
 MAX_SECONDS = 3.0
@@ -79,7 +80,7 @@ def small_data(n: int) -> Iterator[Row]:
     for name, (X, k) in sets.items():
         fit = partial(SpectralClustering(k, random_state=0, n_jobs=1).fit, X)
         affinity = graphs.knn(X, 10).affinity()
-        if find_spec("genieclust"):
+        if find_spec(GENIE):
             yield Row(f"fit of 1,000 x 2, {name}", fit, "Genie", partial(_genie, X, k))
         yield Row(
             f"fit of 1,000 x 2, {name}, and its eigenproblem",

@@ -1,6 +1,6 @@
 """``python -m benchmarks speed``: all times of docs/how-fast.md in one run, on one machine.
 
-The suites run one after the other; about two hours on two cores. The machine has to be idle: even programs at
+The suites run one after the other; over an hour on two cores. The machine has to be idle: even programs at
 the lowest priority slow multithreaded libraries down.
 """
 
@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from datetime import datetime
+from importlib.util import find_spec
 from typing import Any
 
 from benchmarks import automatic, overhead, products, start
 from benchmarks.report import machine, write_results
 from benchmarks.runner import run_cases
+from benchmarks.suites import CONTENDERS
 
 TABLES = {
     "overhead": overhead.run,
@@ -37,6 +39,8 @@ WARM = "from vicinal.cli import main; main(['warm'])"
 
 def run(only: str | None, quick: bool) -> None:
     """Run the suites whose name contains ``only``; with `quick`, without writing files."""
+    if missing := missing_peers():
+        print(f"not measured, because not installed: {', '.join(missing)}", flush=True)
     if not quick:
         # Cases that are called once should not compile.
         subprocess.run([sys.executable, "-c", WARM], check=True)
@@ -53,6 +57,13 @@ def run(only: str | None, quick: bool) -> None:
         # A part is not one run of everything.
         if not quick and not only:
             write_results("speed", {"machine": machine(), "suites": rows}, markdown(rows))
+
+
+def missing_peers() -> list[str]:
+    """Modules of contenders that are not installed; rows measured with them before would be kept."""
+    modules = {c.module for contenders in CONTENDERS.values() for c in contenders.values()}
+    modules |= {module for module, *_ in start.CONTENDERS.values()} | {overhead.GENIE}
+    return sorted(name for name in modules if find_spec(name) is None)
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
