@@ -168,9 +168,9 @@ def markdown(suite: str, content: dict[str, Any]) -> str:
         "",
         f"Measured by `python -m benchmarks {suite}` on {about['processor']}, {about['cores']} "
         f"cores, Python {about['python']}. Every contender runs in a new process on all cores. "
-        "Time is the best of three calls after the first, which is shown next to it; cases where only "
-        "the first call counts say so. Memory is the peak during the call minus the memory before it, "
-        "including the result. `> 60 s` means stopped at that time limit.",
+        "Time is the best of up to three calls after the first, which is shown next to it; slow ones are "
+        "called less often, and cases where only the first call counts say so. Memory is the peak during "
+        "the call minus the memory before it, including the result. `> 20 s` means stopped at that limit.",
         "",
     ]
     for record in content["cases"]:

@@ -1,6 +1,6 @@
 """Measure one contender on one case in this process and print the measurement as JSON.
 
-The first call includes imports and compilation. Of the later calls, the best of three counts; the first
+The first call includes imports and compilation. Of up to three later calls, the best one counts; the first
 of them also measures peak memory. A line is printed after each call, so that a contender stopped at its
 time limit is still measured by its finished calls.
 """

@@ -83,7 +83,7 @@ def density_modes(
     radii = distances[:, k]
     sources, targets = np.repeat(np.arange(n), k), indices[:, 1 : k + 1].ravel()
     lengths = distances[:, 1 : k + 1].ravel()
-    # Of an edge that is in the lists of both ends, one direction is enough.
+    # Points closer than both radii list each other; one direction is enough.
     is_new = (sources < targets) | (lengths >= radii[targets])
     sources, targets, lengths = sources[is_new], targets[is_new], lengths[is_new]
     pattern = sparse.csr_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(n, n))
